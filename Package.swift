@@ -1,0 +1,111 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The house's settings, for every target.
+let house: [SwiftSetting] = [
+    .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func room(_ name: String, _ imports: Target.Dependency...) -> Target {
+    .target(name: name, dependencies: imports, swiftSettings: house)
+}
+
+func program(_ name: String, path: String? = nil, _ imports: Target.Dependency...) -> Target {
+    .executableTarget(name: name, dependencies: imports, path: path, swiftSettings: house)
+}
+
+func tests(_ name: String, _ imports: Target.Dependency...) -> Target {
+    .testTarget(name: name, dependencies: imports + ["TestSupport"], swiftSettings: house)
+}
+
+let package = Package(
+    name: "Watchword",
+    products: [
+        .executable(name: "watchword", targets: ["watchword"]),
+        .executable(name: "watchword-reader", targets: ["watchword-reader"]),
+        .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
+        // For the fuzz and benchmark packages in Tests.
+        .library(
+            name: "Rooms",
+            targets: [
+                "Cryptography", "ImageFile", "Interchange", "OneTimePassword", "Raster",
+                "SecretVault", "SymbolDrawing", "SymbolReading",
+            ]),
+    ],
+    targets: [
+        // System libraries: each is imported by one target only.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+        .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(
+            name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(
+            name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+
+        // Level 0
+        room("POSIX", "CLinux", "CSeccomp"),
+        room("Presence"),
+        room("Raster"),
+        // Level 1
+        room("Cryptography", "COpenSSL"),
+        room("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "Raster"),
+        room("SymbolReading", "CZBar", "Raster"),
+        room("SymbolDrawing", "CQREncode", "Raster"),
+        room("PresenceDevices", "POSIX", "Presence"),
+        // Level 2
+        room("OneTimePassword", "Cryptography"),
+        // Level 3
+        .target(
+            name: "SecretVault",
+            dependencies: ["Cryptography", "OneTimePassword", "POSIX", "Presence"],
+            exclude: ["VaultFile.md"], swiftSettings: house),
+        // Level 4
+        room("Interchange", "Cryptography", "OneTimePassword"),
+        room("PictureReader", "POSIX"),
+        // Level 5
+        room(
+            "Commands", "Cryptography", "ImageFile", "Interchange", "OneTimePassword",
+            "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
+            "SymbolDrawing"),
+        // Level 6
+        program("watchword", "Commands"),
+        program(
+            "watchword-reader", "ImageFile", "PictureReader", "POSIX", "Raster", "SymbolReading"),
+
+        // Tests
+        .target(
+            name: "TestSupport", dependencies: ["Cryptography"], path: "Tests/TestSupport",
+            swiftSettings: house),
+        // Readers that do what must not take the others' pictures along.
+        program(
+            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "PictureReader", "POSIX"),
+        program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "POSIX"),
+        program(
+            "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
+            "PictureReader"),
+        tests("POSIXTests", "POSIX", "watchword-reader"),
+        tests("CryptographyTests", "Cryptography"),
+        tests("ImageFileTests", "ImageFile", "Raster"),
+        tests("SymbolReadingTests", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),
+        tests("SymbolDrawingTests", "SymbolDrawing", "Raster", "ImageFile"),
+        .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
+        tests("OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "Cryptography"),
+        tests(
+            "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "POSIX",
+            "Presence", "vault-writer"),
+        program("vault-writer", path: "Tests/VaultWriter", "Cryptography", "SecretVault"),
+        tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
+        tests(
+            "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",
+            "LyingReader", "UnconfinedReader"),
+        tests(
+            "CommandsTests", "Commands", "OneTimePassword", "Cryptography", "SecretVault",
+            "watchword", "watchword-reader"),
+    ]
+)

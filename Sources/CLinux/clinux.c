@@ -1,0 +1,50 @@
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+_Static_assert(LINUX_PR_SET_DUMPABLE == PR_SET_DUMPABLE, "prctl operation");
+_Static_assert(LINUX_PR_SET_NO_NEW_PRIVS == PR_SET_NO_NEW_PRIVS, "prctl operation");
+_Static_assert(LINUX_PR_SET_PDEATHSIG == PR_SET_PDEATHSIG, "prctl operation");
+
+int linux_prctl(int operation, unsigned long argument) {
+    return prctl(operation, argument, 0UL, 0UL, 0UL);
+}
+
+int linux_clock_is_synchronized(void) {
+    struct timex facts = {0};
+    int state = adjtimex(&facts);
+    if (state < 0) return -1;
+    return state != TIME_ERROR && !(facts.status & STA_UNSYNC);
+}
+
+int linux_signal_file(const int *signals, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int index = 0; index < count; index++)
+        if (sigaddset(&set, signals[index]) != 0) return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int linux_next_signal(int descriptor) {
+    struct signalfd_siginfo facts;
+    ssize_t count = read(descriptor, &facts, sizeof facts);
+    if (count == sizeof facts) return (int)facts.ssi_signo;
+    if (count < 0 && errno == EAGAIN) return 0;
+    return -1;
+}
+
+void linux_close_from(int lowest) { closefrom(lowest); }
+
+int linux_pipe(int *reading, int *writing) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    *reading = ends[0];
+    *writing = ends[1];
+    return 0;
+}

@@ -1,0 +1,21 @@
+#pragma once
+// What glibc declares only under _GNU_SOURCE. No system struct that depends on _GNU_SOURCE may appear
+// in this header: it would clash with Swift's own Glibc module.
+
+/// prctl(2) with one argument; -1 and errno on failure.
+int linux_prctl(int operation, unsigned long argument);
+enum { LINUX_PR_SET_DUMPABLE = 4, LINUX_PR_SET_NO_NEW_PRIVS = 38, LINUX_PR_SET_PDEATHSIG = 1 };
+
+/// 1 when the kernel says that something keeps its clock right, 0 when it says not, -1 when it does not say.
+int linux_clock_is_synchronized(void);
+
+/// A non-blocking, close-on-exec descriptor from which the given signals, blocked by the caller, are read.
+int linux_signal_file(const int *signals, int count);
+/// The next waiting signal of that descriptor; 0 when none waits, -1 and errno on failure.
+int linux_next_signal(int descriptor);
+
+/// closefrom(3): closes every descriptor from `lowest` upward, whatever their number.
+void linux_close_from(int lowest);
+
+/// pipe2(2) with O_CLOEXEC; -1 and errno on failure.
+int linux_pipe(int *reading, int *writing);

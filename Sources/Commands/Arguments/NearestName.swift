@@ -1,0 +1,38 @@
+/// The name that was probably meant.
+enum NearestName {
+    /// The one of `names` that is nearest to `typed`, if any is near enough to be worth a question.
+    static func of(_ typed: String, among names: [String]) -> String? {
+        let allowed = max(1, typed.count / 3)
+        let measured = names.map { name in (name, distance(Array(typed), Array(name))) }
+        // Ties go to the name that begins alike, then to the order of the alphabet.
+        let best = measured.min { left, right in
+            (left.1, left.0.first == typed.first ? 0 : 1, left.0)
+                < (right.1, right.0.first == typed.first ? 0 : 1, right.0)
+        }
+        if let best, best.1 <= allowed { return best.0 }
+        let beginnings = names.filter { !typed.isEmpty && $0.hasPrefix(typed) }
+        return beginnings.count == 1 ? beginnings[0] : nil
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+    static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for (row, character) in left.enumerated() {
+            var current = [row + 1]
+            for column in right.indices {
+                let replacing = last[column] + (character == right[column] ? 0 : 1)
+                var cost = min(last[column + 1] + 1, current[column] + 1, replacing)
+                if row > 0, column > 0, character == right[column - 1],
+                    left[row - 1] == right[column]
+                {
+                    cost = min(cost, beforeLast[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,116 @@
+extension CompletionScript {
+    /// For bash 4 and newer; needs nothing of the bash-completion package.
+    static var bash: String {
+        """
+        # bash completion for watchword; made by: watchword completions bash
+        _watchword_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
+        _watchword_files() {
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$1")
+        }
+        _watchword() {
+            local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+            local word verb='' plain=0 i
+            local -a operands=()
+            COMPREPLY=()
+            if [[ $current == '=' ]]; then
+                current=''
+            elif [[ $previous == '=' ]]; then
+                previous=${COMP_WORDS[COMP_CWORD-2]}
+            fi
+            for ((i = 1; i < COMP_CWORD; i++)); do
+                word=${COMP_WORDS[i]}
+                if ((plain)); then operands+=("$word"); continue; fi
+                case $word in
+                    --) plain=1 ;;
+                    \(namesWithValue.map { "--" + $0 }.joined(separator: "|")))
+                        ((i++))
+                        [[ ${COMP_WORDS[i]} == '=' ]] && ((i++)) ;;
+                    -?*|'=') ;;
+                    *) operands+=("$word") ;;
+                esac
+            done
+            verb=${operands[0]:-}
+            case $verb in
+                \(groups.joined(separator: "|"))) [[ ${#operands[@]} -gt 1 ]] && verb+=" ${operands[1]}" ;;
+            esac
+            if ((!plain)); then
+                case "$verb $previous" in
+        \(bashValues)
+                esac
+            fi
+            if ((!plain)) && [[ $current == -* ]]; then
+                case $verb in
+        \(bashOptions)
+                    *) _watchword_words '\(bashList(Option.global))' "$current" ;;
+                esac
+                return
+            fi
+            case $verb in
+                '') _watchword_words '\(firstWords.map(\.word).joined(separator: " "))' "$current" ;;
+        \(bashOperands)
+            esac
+        }
+        complete -F _watchword watchword
+        """
+    }
+
+    private static func bashList(_ options: [Option]) -> String {
+        options.map { "--" + $0.name }.joined(separator: " ")
+    }
+
+    private static var bashOptions: String {
+        Verb.allCases.map { verb in
+            let list = bashList(verb.page.options + Option.global)
+            return "            '\(verb.name)') _watchword_words '\(list)' \"$current\" ;;"
+        }.joined(separator: "\n")
+    }
+
+    /// What follows an option: files, words, or nothing we could know.
+    private static var bashValues: String {
+        var lines: [String] = []
+        for option in Verb.allOptions where option.value != .none {
+            // Where an option takes a value with some verbs only, those are named.
+            let isUniform = namesWithValue.contains(option.name)
+            let verbs =
+                isUniform
+                ? ["*"]
+                : Verb.allCases.filter { $0.page.options.contains { $0.takesValue(like: option) } }
+                    .map { "'\($0.name)'" }
+            let pattern = verbs.map { $0 + "' --\(option.name)'" }.joined(separator: "|")
+            let action =
+                switch option.value {
+                case .choice(let words):
+                    "_watchword_words '\(words.joined(separator: " "))' \"$current\"; "
+                case .file: "_watchword_files \"$current\"; "
+                case .text, .none: ""
+                }
+            lines.append("            \(pattern)) \(action)return ;;")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static var bashOperands: String {
+        var lines = groups.map { group in
+            "        \(group)) _watchword_words "
+                + "'\(secondWords(of: group).joined(separator: " "))' \"$current\" ;;"
+        }
+        for verb in Verb.allCases {
+            if let words = operandWords(of: verb) {
+                lines.append(
+                    "        '\(verb.name)') _watchword_words "
+                        + "'\(words.joined(separator: " "))' \"$current\" ;;")
+            } else if takesFiles(verb) {
+                lines.append("        '\(verb.name)') _watchword_files \"$current\" ;;")
+            }
+        }
+        let verbs = firstWords.map(\.word).filter { $0 != "help" }.joined(separator: " ")
+        lines.append("        help) _watchword_words '\(verbs)' \"$current\" ;;")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Option {
+    /// Whether both have the same name and take the same kind of value.
+    func takesValue(like other: Option) -> Bool { self == other && value == other.value }
+}

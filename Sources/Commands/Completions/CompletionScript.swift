@@ -1,0 +1,64 @@
+/// A shell's completion script, made from the table of verbs.
+///
+/// Verbs, options, their words and files are completed; the program is never run for it, so the
+/// vault is never opened.
+enum CompletionScript {
+    enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
+
+    /// The script for `shell`.
+    static func of(_ shell: Shell) -> String {
+        switch shell {
+        case .bash: bash
+        case .zsh: zsh
+        case .fish: fish
+        }
+    }
+
+    /// First words of the verbs of two words: `slot` and `qr`.
+    static var groups: [String] {
+        var groups: [String] = []
+        for verb in Verb.allCases {
+            let words = verb.name.split(separator: " ")
+            if words.count == 2, !groups.contains(String(words[0])) {
+                groups.append(String(words[0]))
+            }
+        }
+        return groups
+    }
+
+    /// What may stand first, with a line about each.
+    static var firstWords: [(word: String, summary: String)] {
+        var words: [(String, String)] = []
+        for verb in Verb.allCases {
+            let parts = verb.name.split(separator: " ").map(String.init)
+            if parts.count == 1 {
+                words.append((parts[0], verb.page.summary))
+            } else if !words.contains(where: { $0.0 == parts[0] }) {
+                words.append((parts[0], secondWords(of: parts[0]).joined(separator: ", ")))
+            }
+        }
+        return words + [("help", "show a verb's page")]
+    }
+
+    /// What may follow `group`.
+    static func secondWords(of group: String) -> [String] {
+        Verb.allCases.map(\.name).filter { $0.hasPrefix(group + " ") }
+            .map { String($0.dropFirst(group.count + 1)) }
+    }
+
+    /// Names of the options that take a value with every verb, so that a shell can step over it.
+    static var namesWithValue: [String] {
+        let flags = Set(Verb.allOptions.filter { $0.value == .none }.map(\.name))
+        return Verb.allOptions.filter { $0.value != .none && !flags.contains($0.name) }.map(\.name)
+    }
+
+    /// The words an operand of `verb` may be; `nil` when it is something else.
+    static func operandWords(of verb: Verb) -> [String]? {
+        if case .word(let words) = verb.page.operands { words } else { nil }
+    }
+
+    /// Whether operands of `verb` are files.
+    static func takesFiles(_ verb: Verb) -> Bool {
+        if case .paths = verb.page.operands { true } else { false }
+    }
+}

@@ -1,0 +1,62 @@
+import Cryptography
+import POSIX
+import PictureReader
+
+/// What files hold: texts read here, pictures read by the confined reader, in one go.
+struct PictureTexts {
+    enum Content {
+        case text(SecretBytes)
+        case refused(InputFileError)
+        case symbols([SecretBytes])
+        case noSymbols(PictureRefusal)
+    }
+
+    private var contents: [Int: Content] = [:]
+
+    /// Reads every file of `found`.
+    init(of found: [PathWalk.Found], progress: (Int, Int) -> Void) throws(CommandFailure) {
+        var pictures: [(index: Int, path: String)] = []
+        for case (let index, .file(let path)) in found.enumerated() {
+            if path == PathWalk.standardInput {
+                // What comes through a pipe can't be looked at twice.
+                pictures.append((index, path))
+                continue
+            }
+            do {
+                switch try FileContent.of(path) {
+                case .text(let text): contents[index] = .text(text)
+                case .picture: pictures.append((index, path))
+                }
+            } catch {
+                contents[index] = .refused(error)
+            }
+        }
+        try read(pictures, progress: progress)
+    }
+
+    /// What the file at `index` of the walk holds.
+    func content(at index: Int) -> Content { contents[index] ?? .refused(.missing) }
+
+    private mutating func read(
+        _ pictures: [(index: Int, path: String)], progress: (Int, Int) -> Void
+    ) throws(CommandFailure) {
+        guard !pictures.isEmpty else { return }
+        var symbols: [SecretBytes] = []
+        var read: [Int: Content] = [:]
+        do {
+            try PictureReader().read(pictures.map(\.path)) { _, bytes in
+                symbols.append(SecretBytes(copying: bytes))
+            } finished: { position, outcome in
+                switch outcome {
+                case .symbols: read[pictures[position].index] = .symbols(symbols)
+                case .refused(let refusal): read[pictures[position].index] = .noSymbols(refusal)
+                }
+                symbols = []
+                progress(position + 1, pictures.count)
+            }
+        } catch {
+            throw .pictureReader(error)
+        }
+        contents.merge(read) { _, new in new }
+    }
+}

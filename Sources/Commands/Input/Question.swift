@@ -1,0 +1,61 @@
+import Cryptography
+import POSIX
+
+/// What the person at the terminal is asked.
+enum Question: Hashable, Sendable {
+    case passphrase
+    case newPassphrase
+    case newPassphraseAgain
+    case key
+    case plainSecret
+    case recoveryKey
+    /// A question to be answered with yes or no.
+    case confirmation(String)
+
+    /// What stands before the cursor.
+    var prompt: String {
+        switch self {
+        case .passphrase: "Passphrase: "
+        case .newPassphrase: "New passphrase: "
+        case .newPassphraseAgain: "New passphrase again: "
+        case .key: "Key (Base32): "
+        case .plainSecret: "Secret: "
+        case .recoveryKey: "Recovery key, as you wrote it down: "
+        case .confirmation(let question): question + " [y/N] "
+        }
+    }
+
+    // A recovery key is on the screen anyway, and hard to type unseen.
+    private var isShownWhileTyped: Bool {
+        switch self {
+        case .recoveryKey, .confirmation: true
+        case .passphrase, .newPassphrase, .newPassphraseAgain, .key, .plainSecret: false
+        }
+    }
+
+    /// The most bytes of an answer; the kernel's own limit for a line.
+    private static let limit = 4096
+
+    /// Asks on the terminal, whatever standard input is.
+    func ask() throws(CommandFailure) -> SecretBytes {
+        do {
+            let terminal = try Terminal()
+            return try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
+                try terminal.ask(prompt, echo: isShownWhileTyped, into: &output)
+            }
+        } catch {
+            throw .terminal(error, asking: self)
+        }
+    }
+
+    /// Asks a question of yes or no; anything but `y` or `yes` is no.
+    static func confirm(_ question: String) throws(CommandFailure) {
+        let answer = try Question.confirmation(question).ask()
+        let isYes = answer.withBytes { bytes in
+            // The answer to a question is no secret.
+            let word = bytes.indices.map { bytes[$0] | 0x20 }
+            return word == Array("y".utf8) || word == Array("yes".utf8)
+        }
+        guard isYes else { throw .declined }
+    }
+}

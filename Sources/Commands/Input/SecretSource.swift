@@ -1,0 +1,99 @@
+import Cryptography
+import POSIX
+
+/// Where a secret comes from; never from an argument's own text.
+enum SecretSource: Hashable, Sendable {
+    case standardInput
+    case file(String)
+
+    /// The file that an option named; `-` is standard input.
+    init(_ path: String) { self = path == "-" ? .standardInput : .file(path) }
+
+    /// What the source is called in a sentence.
+    var name: String {
+        switch self {
+        case .standardInput: "standard input"
+        case .file(let path): VisibleText.of(path)
+        }
+    }
+
+    /// Reads everything, which must be something and at most `limit` bytes.
+    func read(limit: Int) throws(CommandFailure) -> SecretBytes {
+        do throws(InputFileError) {
+            let bytes = try readAll(limit: limit)
+            guard bytes.count > 0 else { throw .empty }
+            guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
+            return bytes
+        } catch {
+            throw .input(name, error)
+        }
+    }
+
+    /// Reads the first line, without its end; of standard input nothing behind it.
+    func readFirstLine(limit: Int) throws(CommandFailure) -> SecretBytes {
+        guard case .standardInput = self else { return try read(limit: limit).firstLine() }
+        do throws(InputFileError) {
+            let line = try SecretSource.read(capacity: limit + 1) {
+                (output) throws(SystemCallFailure) in
+                try StandardStream.input.readLine(into: &output)
+            }
+            guard line.count > 0 else { throw .empty }
+            guard line.count <= limit else { throw .tooLarge(limit: limit) }
+            return line.firstLine()
+        } catch {
+            throw .input(name, error)
+        }
+    }
+
+    private func readAll(limit: Int) throws(InputFileError) -> SecretBytes {
+        switch self {
+        case .standardInput:
+            return try SecretSource.read(capacity: limit + 1) {
+                (output) throws(SystemCallFailure) in
+                while try StandardStream.input.read(into: &output) > 0 {}
+            }
+        case .file(let path):
+            let file = try InputFile(path, acceptingPipes: true)
+            if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
+            // Room for the limit and one byte more: a file may grow, and some say that they are empty.
+            return try SecretSource.read(capacity: limit + 1) {
+                (output) throws(SystemCallFailure) in
+                try file.descriptor.readToEnd(into: &output)
+            }
+        }
+    }
+
+    private static func read(
+        capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
+    ) throws(InputFileError) -> SecretBytes {
+        do {
+            return try SecretBytes(capacity: capacity, initializingWith: fill)
+        } catch {
+            throw error.meansFolder ? .folder : .system(error)
+        }
+    }
+}
+
+extension SecretBytes {
+    /// The first line, without its end.
+    func firstLine() -> SecretBytes {
+        withBytes { bytes in
+            var end = 0
+            while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+            return SecretBytes(copying: bytes.extracting(0..<end))
+        }
+    }
+
+    /// Everything but one line end at the end.
+    func withoutLastLineEnd() -> SecretBytes {
+        withBytes { bytes in
+            var end = bytes.count
+            if end > 0, bytes[end - 1] == UInt8(ascii: "\n") {
+                end -= 1
+                if end > 0, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+            }
+            return SecretBytes(copying: bytes.extracting(0..<end))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Cryptography
+import OneTimePassword
+import POSIX
+import SecretVault
+
+// The vault, and how it is opened.
+extension Session {
+    /// Where the vault is: `--vault`, `$WATCHWORD_VAULT`, or its place in the person's data folder.
+    func vaultPath() throws(CommandFailure) -> String {
+        if let path = arguments[.vault] ?? Environment.value("WATCHWORD_VAULT") { return path }
+        // A relative path there is to be ignored (XDG Base Directory Specification).
+        if let data = Environment.value("XDG_DATA_HOME"), data.hasPrefix("/") {
+            return data + "/watchword/vault"
+        }
+        guard let home = Environment.value("HOME") else { throw .noHome }
+        return home + "/.local/share/watchword/vault"
+    }
+
+    /// Opens the vault, and tells what it has to tell.
+    func unlock() throws(CommandFailure) -> UnlockedVault {
+        let path = try vaultPath()
+        try inVault(path) { () throws(VaultError) in
+            // Nobody is asked for the passphrase of a vault that is not there.
+            guard try Vault.isTaken(path) else { throw .notFound }
+        }
+        let opener = try opener()
+        let unlocked = try inVault(path) { () throws(VaultError) in
+            try Vault.unlock(at: path, with: opener)
+        }
+        for report in unlocked.reports {
+            let sentence = Words.sentence(for: report, in: unlocked.entries)
+            // Codes that repeat are dangerous, and nobody quiet should hand them out unknowing.
+            if case .olderFile = report { printer.alarm(sentence) } else { printer.warn(sentence) }
+        }
+        return unlocked
+    }
+
+    /// Makes what the vault throws this verb's failure.
+    func inVault<Result>(_ path: String? = nil, _ body: () throws(VaultError) -> Result)
+        throws(CommandFailure) -> Result
+    {
+        let place: String
+        if let path { place = path } else { place = try vaultPath() }
+        do { return try body() } catch { throw .vault(VisibleText.of(place), error) }
+    }
+
+    private func opener() throws(CommandFailure) -> VaultOpener {
+        try usage { () throws(UsageError) in
+            try arguments.forbid(.passphraseFile, .recoveryKeyFile)
+        }
+        if let path = arguments[.recoveryKeyFile] {
+            let source = SecretSource(path)
+            let text = try source.readFirstLine(limit: Session.secretLimit)
+            return .recoveryKey(try recoveryKey(text, from: source.name))
+        }
+        return .passphrase(try passphrase())
+    }
+
+    func recoveryKey(_ text: SecretBytes, from place: String) throws(CommandFailure)
+        -> RecoveryKey
+    {
+        do {
+            return try RecoveryKey(parsing: text)
+        } catch {
+            throw .recoveryKey(place, error)
+        }
+    }
+
+    /// The present passphrase.
+    private func passphrase() throws(CommandFailure) -> SecretBytes {
+        guard let path = arguments[.passphraseFile] else {
+            return try Question.passphrase.ask()
+        }
+        return try SecretSource(path).readFirstLine(limit: Session.secretLimit)
+    }
+
+    /// A passphrase to be set: the one in the file that `option` names, or asked for twice.
+    func newPassphrase(from option: Option) throws(CommandFailure) -> SecretBytes {
+        let passphrase: SecretBytes
+        if let path = arguments[option] {
+            passphrase = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
+        } else {
+            passphrase = try Question.newPassphrase.ask()
+            if passphrase.count > 0 {
+                let again = try Question.newPassphraseAgain.ask()
+                guard passphrase == again else { throw .passphrasesDiffer }
+            }
+        }
+        guard passphrase.count > 0 else { throw .emptyPassphrase }
+        return passphrase
+    }
+
+    /// `--scrypt-log-n`, or the standard cost.
+    func cost() throws(CommandFailure) -> ScryptCost {
+        let logN = try usage { () throws(UsageError) in
+            try arguments.integer(.scryptLogN, in: 10...24)
+        }
+        guard let logN else { return .standard }
+        do {
+            return try ScryptCost(logN: logN)
+        } catch {
+            let expected = "a whole number from 10 to 24"
+            throw .usage(.badValue(Option.scryptLogN.name, expected: expected))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Cryptography
+import ImageFile
+import OneTimePassword
+import POSIX
+import PictureReader
+import SecretVault
+import SymbolDrawing
+
+/// Why a verb did not do what it was asked.
+///
+/// Each case carries where it happened, ready to be shown, and what the failing part said; none
+/// carries content. ``Words`` makes the sentence, ``ExitCode`` the status.
+enum CommandFailure: Error {
+    case usage(UsageError)
+    // Asking.
+    case terminal(TerminalError, asking: Question)
+    case declined
+    case passphrasesDiffer
+    case emptyPassphrase
+    // Reading and writing.
+    case input(String, InputFileError)
+    case output(String, OutputFileError)
+    case standardOutput(SystemCallFailure)
+    case pictureOnTerminal
+    // The vault and what is in it.
+    case noHome
+    case vault(String, VaultError)
+    case recoveryKey(String, RecoveryKeyError)
+    case noSuchEntry(String)
+    case severalEntries(String, [String])
+    case nameTaken(String)
+    case noCodes(String, EntryKind)
+    case notPlain(String)
+    case nothingToWatch
+    // What was read.
+    case key(String, Base32Error)
+    case keyURI(String, KeyURIError)
+    case notOneAddress(String, found: Int)
+    case pictureRefused(String, PictureRefusal)
+    case pictureReader(PictureReaderFailure)
+    case picture(ImageFileError)
+    case code(CodeError)
+    case credential(CredentialError)
+    case symbol(SymbolDrawingError)
+    // Underneath.
+    case cryptography(CryptographyFailure)
+    case system(SystemCallFailure)
+}
+
+extension ExitCode {
+    /// The status that tells of `failure`.
+    init(_ failure: CommandFailure) {
+        self =
+            switch failure {
+            case .usage, .pictureOnTerminal, .noHome: .usage
+            case .terminal(let error, _): ExitCode(error)
+            case .declined, .noSuchEntry, .severalEntries, .nameTaken, .noCodes, .notPlain,
+                .nothingToWatch:
+                .no
+            case .vault(_, let error): ExitCode(error)
+            case .recoveryKey: .presence
+            case .passphrasesDiffer, .emptyPassphrase: .presence
+            case .input(_, let error): ExitCode(error)
+            case .output(_, let error): ExitCode(error)
+            case .pictureRefused(_, let refusal): ExitCode(refusal)
+            case .key, .keyURI, .notOneAddress, .code, .credential, .symbol: .badInput
+            case .standardOutput, .pictureReader, .picture, .cryptography, .system: .system
+            }
+    }
+
+    private init(_ error: TerminalError) {
+        self =
+            switch error {
+            case .none, .ended, .interrupted: .presence
+            case .tooLong: .badInput
+            case .system: .system
+            }
+    }
+
+    private init(_ error: VaultError) {
+        self =
+            switch error {
+            case .noSuchEntry, .otherKind, .noSuchSlot, .lastSlot, .wiped, .counterExhausted: .no
+            case .notFound, .alreadyExists, .folder, .symbolicLink, .notAFile, .otherOwner,
+                .openToOthers, .overLimit, .inTheWay,
+                .notAVault, .newerVersion, .truncated, .damaged, .costOverCeiling,
+                .spaceAroundName:
+                .badInput
+            case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded: .presence
+            case .system(let failure): failure.meansForbidden ? .badInput : .system
+            case .busy, .replaced, .previousNotErased, .notConfirmed, .cryptography: .system
+            }
+    }
+
+    /// The status that tells of a picture that was refused.
+    init(_ refusal: PictureRefusal) {
+        self =
+            switch refusal {
+            case .noSymbol: .no
+            case .unreadable(let failure):
+                failure.meansMissing || failure.meansForbidden ? .badInput : .system
+            default: .badInput
+            }
+    }
+
+    private init(_ error: InputFileError) {
+        if case .system = error { self = .system } else { self = .badInput }
+    }
+
+    private init(_ error: OutputFileError) {
+        if case .system = error { self = .system } else { self = .badInput }
+    }
+}

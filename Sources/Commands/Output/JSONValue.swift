@@ -1,0 +1,106 @@
+import Cryptography
+
+/// A JSON value (RFC 8259); an object keeps the order it was written in.
+///
+/// A secret is written without ever being a `String`.
+enum JSONValue: Sendable {
+    case text(String)
+    case secret(SecretBytes)
+    case number(Int64)
+    case counter(UInt64)
+    case flag(Bool)
+    case null
+    case list([JSONValue])
+    case object([(String, JSONValue)])
+
+    /// The value's JSON in one line, without a line end.
+    func rendered() -> SecretBytes {
+        SecretBytes(capacity: bound) { output in write(into: &output) }
+    }
+
+    /// At least as many bytes as the JSON takes: no byte becomes more than six (`\u001b`).
+    private var bound: Int {
+        switch self {
+        case .text(let text): 2 + 6 * text.utf8.count
+        case .secret(let secret): 2 + 6 * secret.count
+        case .number, .counter: 20
+        case .flag, .null: 5
+        case .list(let values): 2 + values.reduce(0) { $0 + $1.bound + 1 }
+        case .object(let members):
+            2 + members.reduce(0) { $0 + 6 * $1.0.utf8.count + $1.1.bound + 4 }
+        }
+    }
+
+    private func write(into output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .text(let text): JSONValue.write(text, into: &output)
+        case .secret(let secret):
+            secret.withBytes { JSONValue.write($0, into: &output) }
+        case .number(let number): output.append(ascii: String(number))
+        case .counter(let number): output.append(ascii: String(number))
+        case .flag(let flag): output.append(ascii: flag ? "true" : "false")
+        case .null: output.append(ascii: "null")
+        case .list(let values):
+            output.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .object(let members):
+            output.append(UInt8(ascii: "{"))
+            for (index, (name, value)) in members.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                JSONValue.write(name, into: &output)
+                output.append(UInt8(ascii: ":"))
+                value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func write(_ text: String, into output: inout OutputSpan<UInt8>) {
+        write(Array(text.utf8).span, into: &output)
+    }
+
+    // What steers a terminal is escaped beyond what JSON asks for: JSON is looked at on terminals.
+    private static func write(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+        output.append(UInt8(ascii: "\""))
+        var scalars = TextScalars()
+        while let element = scalars.next(in: bytes) {
+            switch element {
+            case .scalar("\""): output.append(ascii: "\\\"")
+            case .scalar("\\"): output.append(ascii: "\\\\")
+            case .scalar("\n"): output.append(ascii: "\\n")
+            case .scalar("\t"): output.append(ascii: "\\t")
+            case .scalar(let scalar) where scalar.misleads:
+                for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
+                    output.append(ascii: "\\u" + fourDigits(unit))
+                }
+            case .scalar(let scalar): output.append(scalar)
+            // Callers give texts; a byte that is none must not make the JSON unreadable.
+            case .stray: output.append(ascii: "\u{FFFD}")
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func fourDigits(_ unit: UInt16) -> String {
+        let digits = String(unit, radix: 16)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}
+
+extension JSONValue {
+    /// `bytes` as a member called `name`, or, when they are no UTF-8, in Base64 as one called `base64`.
+    static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
+        let isText = bytes.withBytes { bytes in
+            var scalars = TextScalars()
+            while let element = scalars.next(in: bytes) {
+                if case .stray = element { return false }
+            }
+            return true
+        }
+        return isText ? (name, .secret(bytes)) : ("base64", .secret(Base64.encode(bytes)))
+    }
+}

@@ -1,0 +1,19 @@
+import POSIX
+
+/// Files that hold secrets: the owner's alone, and never in the place of another one unasked.
+enum SecretFile {
+    /// Writes `bytes` to the file that an option named; `-` is standard output.
+    static func write(_ bytes: [UInt8], to path: String, _ session: Session)
+        throws(CommandFailure)
+    {
+        if path == "-" {
+            guard !session.printer.outputIsTerminal else { throw .pictureOnTerminal }
+            return try session.printer.bytes(bytes.span)
+        }
+        do {
+            try OutputFile.write(bytes.span, to: path, replacing: session.arguments.has(.force))
+        } catch {
+            throw .output(VisibleText.of(path), error)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// Reads UTF-8 scalar by scalar, and tells each byte that belongs to none.
+struct TextScalars {
+    enum Element: Hashable {
+        case scalar(Unicode.Scalar)
+        case stray(UInt8)
+    }
+
+    private var position = 0
+
+    /// The next scalar or stray byte of `bytes`, from where the last call ended.
+    mutating func next(in bytes: Span<UInt8>) -> Element? {
+        guard position < bytes.count else { return nil }
+        let first = bytes[position]
+        let (count, bits): (Int, UInt32) =
+            switch first {
+            case 0x00...0x7F: (1, UInt32(first))
+            case 0xC2...0xDF: (2, UInt32(first & 0x1F))
+            case 0xE0...0xEF: (3, UInt32(first & 0x0F))
+            case 0xF0...0xF4: (4, UInt32(first & 0x07))
+            default: (0, 0)
+            }
+        if let scalar = scalar(of: count, beginning: bits, in: bytes) {
+            position += count
+            return .scalar(scalar)
+        }
+        position += 1
+        return .stray(first)
+    }
+
+    private func scalar(of count: Int, beginning bits: UInt32, in bytes: Span<UInt8>)
+        -> Unicode.Scalar?
+    {
+        guard count > 0, position + count <= bytes.count else { return nil }
+        var value = bits
+        for index in position + 1..<position + count {
+            guard bytes[index] & 0xC0 == 0x80 else { return nil }
+            value = value << 6 | UInt32(bytes[index] & 0x3F)
+        }
+        // The longer forms of what a shorter one says are no UTF-8; surrogates are no scalars.
+        let smallest: [UInt32] = [0, 0, 0x80, 0x800, 0x10000]
+        guard value >= smallest[count] else { return nil }
+        return Unicode.Scalar(value)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it would steer a terminal, or make a text look like another one.
+    ///
+    /// Control and format characters (ESC, the bidirectional overrides, zero-width spaces), and the
+    /// line and paragraph separators. The two joiners stay: scripts and emoji are written with them.
+    var misleads: Bool {
+        if value == 0x200C || value == 0x200D { return false }
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Cryptography
+
+/// Foreign text made fit for a terminal: what steers it is spelled out, and so nothing a label or a
+/// picture holds can move the cursor, colour the screen or turn the line round.
+enum VisibleText {
+    /// The most bytes that one byte can become: a stray byte is `\x` and two digits.
+    private static let growth = 6
+
+    /// `text`, with what misleads as `\u{202E}`.
+    static func of(_ text: String) -> String {
+        // A list asks for ten thousand names, and nearly all are plain.
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
+        var visible = ""
+        for scalar in text.unicodeScalars {
+            if scalar.misleads {
+                visible += "\\u{\(hexadecimal(scalar.value))}"
+            } else {
+                visible.unicodeScalars.append(scalar)
+            }
+        }
+        return visible
+    }
+
+    /// The same for a secret; a byte that is no UTF-8 becomes `\x9F`.
+    static func of(_ secret: SecretBytes) -> SecretBytes {
+        secret.withBytes { bytes in
+            SecretBytes(capacity: bytes.count * growth) { output in
+                var scalars = TextScalars()
+                while let element = scalars.next(in: bytes) {
+                    switch element {
+                    case .scalar(let scalar) where scalar.misleads:
+                        output.append(ascii: "\\u{\(hexadecimal(scalar.value))}")
+                    case .scalar(let scalar): output.append(scalar)
+                    case .stray(let byte): output.append(ascii: "\\x\(hexadecimal(UInt32(byte)))")
+                    }
+                }
+            }
+        }
+    }
+
+    private static func hexadecimal(_ value: UInt32) -> String {
+        String(value, radix: 16, uppercase: true)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends the text's bytes.
+    mutating func append(ascii text: String) {
+        for byte in text.utf8 { append(byte) }
+    }
+
+    /// Appends the scalar's UTF-8.
+    mutating func append(_ scalar: Unicode.Scalar) {
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { append(byte) }
+    }
+
+    /// Appends what `bytes` lends.
+    mutating func append(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { append(bytes[index]) }
+    }
+}

@@ -1,0 +1,80 @@
+/// The text that `--help` prints.
+enum HelpPage {
+    private static let width = 80
+
+    /// The page of one verb; it starts with examples.
+    static func of(_ verb: Verb) -> String {
+        let page = verb.page
+        var lines = ["Examples:"]
+        lines += page.examples.map { "  " + $0 }
+        let usage = ["watchword", verb.name, page.operands.usage].filter { !$0.isEmpty }
+        lines += ["", "Usage: " + usage.joined(separator: " ") + " [OPTION…]", ""]
+        lines += wrapped("\(verb.name): \(page.summary).", indent: 0)
+        for paragraph in page.details { lines += [""] + wrapped(paragraph, indent: 0) }
+        if !page.options.isEmpty { lines += ["", "Options:"] + table(page.options) }
+        lines += ["", "Everywhere:"] + table(Option.global)
+        return lines.joined(separator: "\n")
+    }
+
+    /// The page of the program; it starts with examples, too.
+    static func ofProgram() -> String {
+        var lines = [
+            "Examples:",
+            "  watchword init",
+            "  watchword import screenshots/",
+            "  watchword code github",
+            "",
+            "Usage: watchword VERB [OPERAND…] [OPTION…]",
+            "",
+            "One-time passwords from an encrypted vault.",
+            "",
+            "Verbs:",
+        ]
+        let names = Verb.allCases.map { ($0.name + " " + $0.page.operands.usage, $0.page.summary) }
+        lines += columns(names)
+        lines += ["", "Everywhere:"] + table(Option.global)
+        lines += [
+            "", "watchword VERB --help shows a verb's page; watchword manual prints the manual.",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    private static func table(_ options: [Option]) -> [String] {
+        columns(options.map { (left(of: $0), $0.summary) })
+    }
+
+    private static func left(of option: Option) -> String {
+        let short = option.short.map { "-\($0), " } ?? ""
+        return short + "--" + option.name + (option.placeholder.map { " " + $0 } ?? "")
+    }
+
+    /// Two columns; the second one begins on a line of its own where the first is too wide.
+    private static func columns(_ rows: [(String, String)]) -> [String] {
+        let gap = 28
+        return rows.flatMap { left, right in
+            let indented = "  " + left
+            guard indented.count + 2 <= gap else {
+                return [indented] + wrapped(right, indent: gap)
+            }
+            let padded = indented + String(repeating: " ", count: gap - indented.count)
+            var lines = wrapped(right, indent: gap)
+            lines[0] = padded + lines[0].dropFirst(gap)
+            return lines
+        }
+    }
+
+    /// `text` in lines of at most 80 characters, each indented.
+    static func wrapped(_ text: String, indent: Int) -> [String] {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = margin
+        for word in text.split(separator: " ") {
+            if line.count > indent, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = margin
+            }
+            line += (line.count > indent ? " " : "") + word
+        }
+        return lines + [line]
+    }
+}

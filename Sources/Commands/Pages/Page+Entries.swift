@@ -1,0 +1,70 @@
+// Entries come, change and go.
+extension Page {
+    static let add = Page(
+        summary: "add one entry",
+        operands: .optionalName,
+        options: [
+            .uriFile, .qr, .secretFile.saying("the key in Base32, or a plain secret's bytes"),
+            .issuer, .account, .type, .algorithm, .digits, .period, .counter,
+        ],
+        examples: [
+            "watchword add --qr screenshot.png",
+            "watchword add --uri-file address.txt",
+            "watchword add GitHub:alice@example.com",
+            "watchword add --issuer GitHub --account alice --secret-file key.txt",
+            "watchword add --type secret 'router password' --secret-file -",
+        ],
+        details: [
+            "With none of --uri-file, --qr and --secret-file the terminal asks for the key. "
+                + "No secret is ever an argument: arguments can be seen by every user of "
+                + "the machine.",
+            "NAME is “issuer:account” or an account alone; it goes before what an address "
+                + "says. An entry of the same name is not replaced; remove or rename it.",
+        ])
+    static let importing = Page(
+        summary: "add what pictures and files hold",
+        operands: .paths, options: [.dryRun, .onDuplicate],
+        examples: [
+            "watchword import screenshots/",
+            "watchword import --dry-run shots/*.png otpauth.txt",
+            "watchword --json import export.png --on-duplicate replace",
+        ],
+        details: [
+            "PATH is a picture (PNG, JPEG, WebP), a text file with otpauth:// lines, or a "
+                + "folder, which is walked to its depth in the order of names; symbolic "
+                + "links in it are not followed. Files are told apart by content.",
+            "Each thing found, read or refused is told on a line: added, replaced, "
+                + "skipped or refused. The parts of a Google Authenticator export are put "
+                + "together whatever their order, and the missing ones are named.",
+            "Everything is saved at once at the end: an interruption changes nothing. "
+                + "Exit status 1 means that something was refused.",
+        ])
+    static let rename = Page(
+        summary: "give an entry another name",
+        operands: .nameAndNewName, options: [],
+        examples: [
+            "watchword rename github GitHub:alice@work",
+            "watchword rename GitHub:alice alice",
+        ],
+        details: ["NEW-NAME is “issuer:account” or an account alone."])
+    static let remove = Page(
+        summary: "remove an entry",
+        operands: .name, options: [.yes, .purge],
+        examples: ["watchword remove github", "watchword remove --yes --purge github"],
+        details: [
+            "Asks before it does so. The vault's previous generation still holds the "
+                + "entry, sealed, until the next save; --purge erases it at once."
+        ])
+    static let export = Page(
+        summary: "print every entry as an otpauth line",
+        operands: .none, options: [.yes],
+        examples: [
+            "watchword export >backup.txt",
+            "watchword export | age --passphrase >backup.age",
+        ],
+        details: [
+            "The lines hold the keys. On a terminal it asks before it prints them; --yes "
+                + "skips the question. Plain secrets are no one-time passwords and are "
+                + "left out, with a note."
+        ])
+}

@@ -1,0 +1,64 @@
+// The vault as a whole.
+extension Page {
+    static let initialize = Page(
+        summary: "make the vault",
+        operands: .none, options: [.noRecoveryKey, .scryptLogN],
+        examples: [
+            "watchword init",
+            "watchword init --vault work.vault --no-recovery-key",
+            "watchword init --passphrase-file pass.txt >recovery-key.txt",
+        ],
+        details: [
+            "Asks for a passphrase twice and makes an empty vault, which nothing but the "
+                + "passphrase or the recovery key opens. The recovery key is printed once, "
+                + "on standard output; on a terminal it is asked back, to see that it was "
+                + "written down.",
+            "A vault that is there is never written over.",
+        ])
+    static let passphrase = Page(
+        summary: "change the passphrase",
+        operands: .none, options: [.newPassphraseFile, .slot, .scryptLogN],
+        examples: [
+            "watchword passphrase",
+            "watchword passphrase --recovery-key-file key.txt",
+            "watchword passphrase --passphrase-file old.txt --new-passphrase-file new.txt",
+        ],
+        details: [
+            "Asks for the present passphrase and twice for the new one. With "
+                + "--recovery-key-file a forgotten passphrase is replaced; of several, the one that --slot "
+                + "names."
+        ])
+    static let slotList = Page(
+        summary: "list what opens the vault",
+        operands: .none, options: [],
+        examples: ["watchword slot list", "watchword --json slot list"],
+        details: ["Prints a line for each slot: its number, its kind and its cost."])
+    static let slotAdd = Page(
+        summary: "add a passphrase or a recovery key",
+        operands: .word(["passphrase", "recovery-key"]),
+        options: [.newPassphraseFile, .scryptLogN],
+        examples: [
+            "watchword slot add passphrase",
+            "watchword slot add recovery-key >recovery-key.txt",
+        ],
+        details: [
+            "A vault may have several passphrases; each of them opens it alone. A new "
+                + "recovery key is printed once, on standard output."
+        ])
+    static let slotRemove = Page(
+        summary: "take away a passphrase or a recovery key",
+        operands: .one("NUMBER"), options: [.yes],
+        examples: ["watchword slot list", "watchword slot remove 2"],
+        details: [
+            "NUMBER is the one that “slot list” prints. The last slot stays. What it "
+                + "opened before, a copy of the file made earlier, it still opens."
+        ])
+    static let check = Page(
+        summary: "open everything and verify the file",
+        operands: .none, options: [],
+        examples: ["watchword check", "watchword --json check"],
+        details: [
+            "Every record is opened and checked, and what the vault has to tell is told: "
+                + "records that were wiped, an older file in its place."
+        ])
+}

@@ -1,0 +1,29 @@
+extension Verb {
+    /// What is said of this verb.
+    var page: Page {
+        switch self {
+        case .initialize: .initialize
+        case .add: .add
+        case .importing: .importing
+        case .code: .code
+        case .watch: .watch
+        case .list: .list
+        case .show: .show
+        case .rename: .rename
+        case .remove: .remove
+        case .export: .export
+        case .passphrase: .passphrase
+        case .slotList: .slotList
+        case .slotAdd: .slotAdd
+        case .slotRemove: .slotRemove
+        case .check: .check
+        case .totp: .totp
+        case .hotp: .hotp
+        case .verify: .verify
+        case .qrRead: .qrRead
+        case .qrWrite: .qrWrite
+        case .completions: .completions
+        case .manual: .manual
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import SecretVault
+
+/// `check`: opens everything, and tells what there is to tell.
+enum CheckVault {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        let result = try session.inVault { () throws(VaultError) in try vault.check() }
+        let names = vault.entries
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([
+                    (
+                        "damages",
+                        .list(result.damages.map { .text(Words.description(of: $0, in: names)) })
+                    ),
+                    ("generation", .counter(vault.generation)),
+                    ("opened", .number(Int64(result.opened))),
+                    ("previous", .text(word(for: result.previous))),
+                    ("recovery_key", .flag(result.hasRecoveryKey)),
+                    (
+                        "reports",
+                        .list(result.reports.map { .text(Words.sentence(for: $0, in: names)) })
+                    ),
+                ]))
+        } else {
+            try session.printer.line(Words.summary(of: result, generation: vault.generation))
+        }
+        for damage in result.damages {
+            session.printer.complain(Words.description(of: damage, in: names) + " is damaged")
+        }
+        if !result.hasRecoveryKey {
+            session.printer.note("There is no recovery key; see watchword slot add --help.")
+        }
+        return result.damages.isEmpty ? .done : .badInput
+    }
+
+    private static func word(for previous: PreviousGeneration) -> String {
+        switch previous {
+        case .none: "none"
+        case .whole: "whole"
+        case .unusable: "unusable"
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Cryptography
+import OneTimePassword
+import POSIX
+import SecretVault
+
+/// `import`: what pictures and files hold becomes entries, in one saving.
+enum ImportFiles {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let word = try session.usage { () throws(UsageError) in
+            try session.arguments.choice(.onDuplicate)
+        }
+        let policy = word.flatMap(DuplicatePolicy.init(rawValue:)) ?? .skip
+        // The passphrase is asked first: nobody waits for five hundred pictures to mistype it then.
+        let vault = try session.unlock()
+        let printer = session.printer
+        let harvest = try Harvest(session.arguments.operands) { done, all in
+            printer.progress("\(done) of \(all) pictures")
+        }
+        printer.endProgress()
+        let now = SystemClock.unixTime()
+        // Until here nothing has changed; from here on everything changes at once, or nothing.
+        let results: [ImportResult]
+        if session.arguments.has(.dryRun) {
+            results = try session.inVault { () throws(VaultError) in
+                try vault.rehearse { changes throws(VaultError) in
+                    try ImportPlan(policy: policy, now: now).apply(harvest.findings, to: &changes)
+                }
+            }
+        } else {
+            results = try session.change(vault) { changes throws(VaultError) in
+                try ImportPlan(policy: policy, now: now).apply(harvest.findings, to: &changes)
+            }
+        }
+        for (finding, result) in zip(harvest.findings, results) {
+            try tell(finding, result, session)
+        }
+        try summarise(results, session)
+        return results.contains { $0.isRefusal } || results.isEmpty ? .no : .done
+    }
+
+    private static func tell(_ finding: Finding, _ result: ImportResult, _ session: Session)
+        throws(CommandFailure)
+    {
+        if session.wantsJSON { return try session.printer.line(json(finding, result, session)) }
+        let place =
+            VisibleText.of(finding.file) + (finding.line.map { ", line \($0)" } ?? "")
+        let prefix = session.arguments.has(.dryRun) ? "would be " : ""
+        switch result {
+        case .added(let name): try session.printer.line("\(place): \(prefix)added: \(name.visible)")
+        case .replaced(let name):
+            try session.printer.line("\(place): \(prefix)replaced: \(name.visible)")
+        case .skipped(let name, let twin):
+            let words = Words.sentence(forSkipping: name, as: twin)
+            try session.printer.line("\(place): \(prefix)skipped: \(name.visible) (\(words))")
+        case .passedOver(let reason):
+            try session.printer.line("\(place): skipped: \(Words.sentence(for: reason))")
+        case .refused(let refusal):
+            try session.printer.line("\(place): refused: \(Words.sentence(for: refusal))")
+        }
+        if case .credential(_, let warnings) = finding.content {
+            for warning in warnings { session.printer.warn("\(place): \(warning)") }
+        }
+    }
+
+    private static func json(_ finding: Finding, _ result: ImportResult, _ session: Session)
+        -> JSONValue
+    {
+        var members: [(String, JSONValue)] = [("file", .text(finding.file))]
+        if let line = finding.line { members.append(("line", .number(Int64(line)))) }
+        switch result {
+        case .added(let name):
+            members += [("result", .text("added")), ("entry", .text(name.text))]
+        case .replaced(let name):
+            members += [("result", .text("replaced")), ("entry", .text(name.text))]
+        case .skipped(let name, let twin):
+            members += [
+                ("result", .text("skipped")), ("entry", .text(name.text)),
+                ("reason", .text("same-codes")), ("same_as", .text(twin.text)),
+            ]
+        case .passedOver(let reason):
+            members += [("result", .text("skipped")), ("reason", .text(reason.rawValue))]
+        case .refused(let refusal):
+            members += [
+                ("result", .text("refused")), ("reason", .text(Words.slug(for: refusal))),
+            ]
+            if case .missingParts(let parts, let size) = refusal {
+                members += [
+                    ("missing", .list(parts.map { .number(Int64($0)) })),
+                    ("parts", .number(Int64(size))),
+                ]
+            }
+        }
+        if case .credential(_, let warnings) = finding.content, !warnings.isEmpty {
+            members.append(("warnings", .list(warnings.map { .text($0) })))
+        }
+        if session.arguments.has(.dryRun) { members.append(("dry_run", .flag(true))) }
+        return .object(members)
+    }
+
+    private static func summarise(_ results: [ImportResult], _ session: Session)
+        throws(CommandFailure)
+    {
+        let added = results.count { if case .added = $0 { true } else { false } }
+        let replaced = results.count { if case .replaced = $0 { true } else { false } }
+        let refused = results.count(where: \.isRefusal)
+        let skipped = results.count - added - replaced - refused
+        let numbers = "\(added) added, \(replaced) replaced, \(skipped) skipped, \(refused) refused"
+        session.printer.note(
+            session.arguments.has(.dryRun) ? "Nothing was changed: \(numbers)." : "\(numbers).")
+    }
+}

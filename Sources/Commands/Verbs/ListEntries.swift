@@ -1,0 +1,50 @@
+import Cryptography
+import OneTimePassword
+import SecretVault
+
+/// `list`: what is in the vault, without secrets.
+enum ListEntries {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        let wanted = session.arguments.operands.first
+        let entries = wanted.map(vault.entries.holding) ?? vault.entries
+        if let wanted, entries.isEmpty { throw .noSuchEntry(VisibleText.of(wanted)) }
+        if session.wantsJSON {
+            for entry in entries { try session.printer.line(.object(facts(of: entry))) }
+            return .done
+        }
+        // Names far longer than the others must not push everything to the right.
+        let width = min(entries.map { $0.name.visible.columns }.max() ?? 0, 48)
+        for entry in entries {
+            let name = entry.name.visible
+            let gap = String(repeating: " ", count: max(width - name.columns, 0) + 2)
+            try session.printer.line(name + gap + Words.description(of: entry))
+        }
+        if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
+        return .done
+    }
+
+    /// An entry as JSON, without its secret.
+    static func facts(of entry: EntrySummary) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("account", .text(entry.account)),
+            ("created_at", .text(Timestamp(unixTime: entry.created).text)),
+            ("id", .text(entry.id.text)), ("issuer", .text(entry.issuer)),
+            ("type", .text(entry.kind.rawValue)),
+        ]
+        if let algorithm = entry.algorithm {
+            members.append(("algorithm", .text(algorithm.rawValue)))
+        }
+        switch entry.style {
+        case .decimal(let length): members.append(("digits", .number(Int64(length.digits))))
+        case .steam: members.append(("style", .text("steam")))
+        case nil: break
+        }
+        if let period = entry.period { members.append(("period", .number(period))) }
+        if let tombstone = entry.tombstone {
+            members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
+            members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
+        }
+        return members.sorted { $0.0 < $1.0 }
+    }
+}

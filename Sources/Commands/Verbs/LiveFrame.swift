@@ -1,0 +1,96 @@
+import OneTimePassword
+import SecretVault
+
+/// One line of the live list.
+struct LiveRow {
+    let entry: EntrySummary
+    let credential: Credential
+    let step: TimeStep
+
+    /// The code at `moment`; `nil` before the first step.
+    func code(at moment: Int64) -> String? {
+        do { return try credential.code(atUnixTime: moment).text } catch { return nil }
+    }
+
+    /// Seconds until the code changes.
+    func remaining(at moment: Int64) -> Int64? {
+        do { return try step.remaining(at: moment) } catch { return nil }
+    }
+}
+
+/// One picture of the live list, drawn over the last one without clearing it: nothing flickers.
+struct LiveFrame {
+    let columns: Int
+    let rows: Int
+    let isColoured: Bool
+    /// How many entries are above the screen's first line.
+    let top: Int
+
+    private static let home = "\u{1B}[H"
+    private static let clearToLineEnd = "\u{1B}[K"
+    private static let clearBelow = "\u{1B}[J"
+    private static let plain = "\u{1B}[0m"
+    private static let bold = "\u{1B}[1m"
+    private static let red = "\u{1B}[31m"
+    private static let dim = "\u{1B}[2m"
+    private static let barWidth = 10
+
+    /// What is written to the terminal.
+    func bytes(of list: [LiveRow], at moment: Int64) -> [UInt8] {
+        let room = max(rows - 1, 1)
+        var text = LiveFrame.home
+        for row in list.dropFirst(top).prefix(room) {
+            text += line(of: row, at: moment) + LiveFrame.clearToLineEnd + "\r\n"
+        }
+        let hidden = list.count - min(list.count - top, room)
+        let help = hidden > 0 ? "q ends, j and k scroll (\(hidden) more)" : "q ends"
+        text += styled(String(help.prefix(columns)), LiveFrame.dim)
+        return Array((text + LiveFrame.clearBelow).utf8)
+    }
+
+    private func line(of row: LiveRow, at moment: Int64) -> String {
+        guard let code = row.code(at: moment), let remaining = row.remaining(at: moment) else {
+            return cut(row.entry.name.visible + "  no code yet", to: columns)
+        }
+        let seconds = String(remaining)
+        let padded = String(repeating: " ", count: max(3 - seconds.count, 0)) + seconds + " s"
+        let filled = LiveFrame.filled(remaining, of: row.step.period)
+        let bar =
+            String(repeating: "█", count: min(filled, LiveFrame.barWidth))
+            + String(repeating: "·", count: max(LiveFrame.barWidth - filled, 0))
+        let shown = code + String(repeating: " ", count: max(8 - code.count, 0))
+        let fixed = shown.count + 1 + padded.count + 1 + LiveFrame.barWidth + 2
+        let isLate = remaining <= 5
+        guard columns > fixed + 4 else {
+            // A narrow window: the code first.
+            return cut("\(code) \(row.entry.name.visible)", to: columns)
+        }
+        let name = cut(row.entry.name.visible, to: columns - fixed)
+        return styled(shown, LiveFrame.bold) + " "
+            + styled("\(padded) \(bar)", isLate ? LiveFrame.red : "") + "  " + name
+    }
+
+    /// How much of the bar is full, rounded up; a period may be as long as 64 bits say.
+    static func filled(_ remaining: Int64, of period: Int64) -> Int {
+        let product = remaining.multipliedFullWidth(by: Int64(barWidth))
+        let (whole, part) = period.dividingFullWidth(product)
+        return Int(whole) + (part > 0 ? 1 : 0)
+    }
+
+    private func styled(_ text: String, _ style: String) -> String {
+        isColoured && !style.isEmpty ? style + text + LiveFrame.plain : text
+    }
+
+    /// As much of `text` as fits into so many columns.
+    private func cut(_ text: String, to width: Int) -> String {
+        var used = 0
+        var kept = ""
+        for character in text {
+            let columns = character.columns
+            guard used + columns <= width else { break }
+            used += columns
+            kept.append(character)
+        }
+        return kept
+    }
+}

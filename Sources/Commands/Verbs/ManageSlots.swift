@@ -1,0 +1,124 @@
+import Cryptography
+import POSIX
+import SecretVault
+
+/// `slot list`, `slot add`, `slot remove` and `passphrase`: what opens the vault.
+enum ManageSlots {
+    static func list(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        for slot in vault.slots {
+            let created = Timestamp(unixTime: slot.created).text
+            if session.wantsJSON {
+                var members: [(String, JSONValue)] = [
+                    ("created_at", .text(created)), ("method", .text(method(slot))),
+                    ("number", .number(Int64(slot.number))),
+                    ("used", .flag(slot.number == vault.openedSlot)),
+                ]
+                if case .passphrase(let logN) = slot.method {
+                    members.append(("scrypt_log_n", .number(Int64(logN))))
+                }
+                members.sort { $0.0 < $1.0 }
+                try session.printer.line(.object(members))
+            } else {
+                var line = "\(slot.number)  \(method(slot))"
+                if case .passphrase(let logN) = slot.method { line += "  scrypt 2^\(logN)" }
+                try session.printer.line("\(line)  \(created)")
+            }
+        }
+        return .done
+    }
+
+    private static func method(_ slot: SlotSummary) -> String {
+        switch slot.method {
+        case .passphrase: "passphrase"
+        case .recoveryKey: "recovery-key"
+        case .other(let name): VisibleText.of(name)
+        }
+    }
+
+    static func add(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let cost = try session.cost()
+        let now = SystemClock.unixTime()
+        switch session.arguments.operands[0] {
+        case "passphrase":
+            let vault = try session.unlock()
+            let passphrase = try session.newPassphrase(from: .newPassphraseFile)
+            let number = try session.change(vault) { changes throws(VaultError) in
+                try changes.addPassphrase(passphrase, cost: cost, now: now)
+            }
+            session.printer.note("Added slot \(number).")
+        case "recovery-key":
+            for option in [Option.newPassphraseFile, .scryptLogN]
+            where session.arguments.has(option) {
+                throw .usage(.foreignOption(option.name, verb: .slotAdd))
+            }
+            let vault = try session.unlock()
+            let key = try session.change(vault) { changes throws(VaultError) in
+                try changes.addRecoveryKey(now: now)
+            }
+            try MakeVault.show(key, session)
+        default:
+            throw .usage(.needsOneOf(["slot add passphrase", "slot add recovery-key"]))
+        }
+        return .done
+    }
+
+    static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
+        guard let number = Int(session.arguments.operands[0]) else {
+            throw .usage(.needsOneOf(["a slot's number, as “watchword slot list” prints it"]))
+        }
+        let vault = try session.unlock()
+        guard let slot = vault.slots.first(where: { $0.number == number }) else {
+            throw .vault(try session.vaultPath(), .noSuchSlot)
+        }
+        if !session.arguments.has(.yes) {
+            try Question.confirm("Remove slot \(number), a \(method(slot))?")
+        }
+        try session.change(vault) { changes throws(VaultError) in try changes.removeSlot(slot) }
+        session.printer.note("Removed slot \(number).")
+        return .done
+    }
+
+    /// `passphrase`: the one that opened the vault is changed, or the one that `--slot` names.
+    static func changePassphrase(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let cost = try session.cost()
+        let wanted = try session.usage { () throws(UsageError) in
+            try session.arguments.integer(.slot, in: 1...Int(Int32.max))
+        }
+        let vault = try session.unlock()
+        let slot = try slotToChange(wanted, of: vault, session)
+        let passphrase = try session.newPassphrase(from: .newPassphraseFile)
+        let now = SystemClock.unixTime()
+        try session.change(vault) { changes throws(VaultError) in
+            if let slot {
+                try changes.changePassphrase(of: slot, to: passphrase, cost: cost, now: now)
+            } else {
+                try changes.addPassphrase(passphrase, cost: cost, now: now)
+            }
+        }
+        session.printer.note("Changed the passphrase.")
+        return .done
+    }
+
+    /// The slot whose passphrase is changed; `nil` when there is no passphrase yet.
+    ///
+    /// The recovery key does not say which of several passphrases was forgotten.
+    private static func slotToChange(
+        _ wanted: Int?, of vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) -> SlotSummary? {
+        let slots = vault.slots.filter {
+            if case .passphrase = $0.method { true } else { false }
+        }
+        if let wanted {
+            guard let slot = slots.first(where: { $0.number == wanted }) else {
+                throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+            }
+            return slot
+        }
+        if let opened = slots.first(where: { $0.number == vault.openedSlot }) { return opened }
+        guard slots.count <= 1 else {
+            throw .usage(.needsOneOf(slots.map { "--slot \($0.number)" }))
+        }
+        return slots.first
+    }
+}

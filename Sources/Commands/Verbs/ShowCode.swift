@@ -1,0 +1,101 @@
+import OneTimePassword
+import SecretVault
+
+/// `code`: an entry's code, alone on a line.
+enum ShowCode {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let moment = try session.moment()
+        let vault = try session.unlock()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        switch entry.kind {
+        case .totp: try timeBased(entry, in: vault, at: moment, session)
+        case .hotp: try counterBased(entry, in: vault, session)
+        case .secret, .enrolled: throw .noCodes(entry.name.visible, entry.kind)
+        }
+        return .done
+    }
+
+    private static func timeBased(
+        _ entry: EntrySummary, in vault: UnlockedVault, at moment: Int64, _ session: Session
+    ) throws(CommandFailure) {
+        let credential = try session.credential(of: entry, in: vault)
+        guard case .time(let step) = credential.movingFactor else {
+            throw .code(.otherMovingFactor)
+        }
+        let offset: UInt64 = session.arguments.has(.next) ? 1 : 0
+        let first: UInt64
+        do { first = try step.step(at: moment) } catch { throw .code(.beforeStart) }
+        let code = credential.generator().code(at: first &+ offset)
+        session.warnOfClock()
+        guard session.wantsJSON else { return try session.printer.line(code.text) }
+        var members: [(String, JSONValue)] = [
+            ("account", .text(entry.account)), ("code", .text(code.text)),
+            ("issuer", .text(entry.issuer)),
+        ]
+        members += CodeFacts.timeBased(step, at: moment, offset: offset)
+        try session.printer.line(.object(members))
+    }
+
+    private static func counterBased(
+        _ entry: EntrySummary, in vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) {
+        for option in [Option.at, .next] where session.arguments.has(option) {
+            throw .code(.otherMovingFactor)
+        }
+        // The counter behind this one is on the disk before the code is made.
+        let content = try session.inVault { () throws(VaultError) in
+            try vault.nextHOTP(entry.id, proof: vault.proofOfUnlocking(for: entry.id))
+        }
+        guard case .oneTimePassword(let credential) = content,
+            case .counter(let counter) = credential.movingFactor
+        else { throw .code(.otherMovingFactor) }
+        let code = credential.generator().code(at: counter)
+        guard session.wantsJSON else { return try session.printer.line(code.text) }
+        try session.printer.line(
+            .object([
+                ("account", .text(entry.account)), ("code", .text(code.text)),
+                ("counter", .counter(counter)), ("issuer", .text(entry.issuer)),
+                ("type", .text("hotp")),
+            ]))
+    }
+}
+
+extension Session {
+    /// Opens `entry`.
+    func content(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
+        -> EntryContent
+    {
+        try inVault { () throws(VaultError) in
+            try vault.open(entry.id, proof: vault.proofOfUnlocking(for: entry.id))
+        }
+    }
+
+    /// Opens `entry`, which makes codes.
+    func credential(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
+        -> Credential
+    {
+        guard case .oneTimePassword(let credential) = try content(of: entry, in: vault) else {
+            throw .noCodes(entry.name.visible, entry.kind)
+        }
+        return credential
+    }
+
+    /// Opens the vault and the entry in it that `name` means.
+    func unlockedCredential(named name: String) throws(CommandFailure) -> Credential {
+        let vault = try unlock()
+        return try credential(of: try vault.entries.one(named: name), in: vault)
+    }
+
+    /// Changes the vault in one saving.
+    @discardableResult func change<Result>(
+        _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(CommandFailure) -> Result {
+        let result = try inVault { () throws(VaultError) in try vault.update(body) }
+        for report in vault.reports {
+            if case .generationNotMarked = report {
+                printer.warn(Words.sentence(for: report, in: vault.entries))
+            }
+        }
+        return result
+    }
+}

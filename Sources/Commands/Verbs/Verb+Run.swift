@@ -1,0 +1,29 @@
+extension Verb {
+    /// Does what the verb says.
+    func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        switch self {
+        case .initialize: try MakeVault.run(session)
+        case .code: try ShowCode.run(session)
+        case .watch: try WatchCodes.run(session)
+        case .list: try ListEntries.run(session)
+        case .show: try ShowEntry.run(session)
+        case .rename: try ChangeEntry.rename(session)
+        case .remove: try ChangeEntry.remove(session)
+        case .export: try ExportEntries.run(session)
+        case .passphrase: try ManageSlots.changePassphrase(session)
+        case .slotList: try ManageSlots.list(session)
+        case .slotAdd: try ManageSlots.add(session)
+        case .slotRemove: try ManageSlots.remove(session)
+        case .check: try CheckVault.run(session)
+        case .totp: try PlainCode.timeBased(session)
+        case .hotp: try PlainCode.counterBased(session)
+        case .verify: try VerifyCode.run(session)
+        case .qrWrite: try DrawSymbol.run(session)
+        case .completions: try PrintPages.completions(session)
+        case .manual: try PrintPages.manual(session)
+        case .add: try AddEntry.run(session)
+        case .importing: try ImportFiles.run(session)
+        case .qrRead: try ReadSymbols.run(session)
+        }
+    }
+}

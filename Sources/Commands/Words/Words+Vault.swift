@@ -1,0 +1,141 @@
+import Cryptography
+import OneTimePassword
+import POSIX
+import SecretVault
+
+// The vault.
+extension Words {
+    static func sentence(for error: VaultError) -> String {
+        switch error {
+        case .notFound: "there is no vault; watchword init makes one"
+        case .alreadyExists: "there is something already; a vault is never written over"
+        case .folder: "this is a folder, not a vault"
+        case .symbolicLink: "this is a symbolic link; name the vault itself"
+        case .notAFile: "this is a device, a pipe or a socket, not a vault"
+        case .otherOwner(let user): "the vault belongs to the user with number \(user), not to you"
+        case .openToOthers(let mode):
+            "others may get at the vault (mode 0\(String(mode, radix: 8))); chmod 600 it"
+        case .overLimit(let limit): limitSentence(limit)
+        case .notAVault: "this is no vault"
+        case .newerVersion(let version):
+            "a newer Watchword made this vault (format \(version)); use that one"
+        case .truncated:
+            "the end of the vault is missing; a generation before it may be beside it (.previous)"
+        case .damaged(let part):
+            "the vault is damaged (\(description(of: part, in: []))); a generation before it may be "
+                + "beside it (.previous)"
+        case .costOverCeiling(let logN, let ceiling):
+            "the vault asks for scrypt with N = 2^\(logN), more than this machine gives "
+                + "(2^\(ceiling))"
+        case .wrongPassphrase: "the passphrase does not open the vault"
+        case .wrongRecoveryKey: "the recovery key does not open the vault"
+        case .lockedOut(let until):
+            "too many failures; try again after \(Timestamp(unixTime: until).text)"
+        case .presenceNeeded: "the entry asks for you at each use; run the command once more"
+        case .busy: "another program is changing the vault; try again"
+        case .replaced: "another vault was put in the place of this one meanwhile; try again"
+        case .noSuchEntry: "the entry is gone; another program has removed it"
+        case .wiped: "the entry was wiped; only its name is left"
+        case .spaceAroundName: "the issuer or the account begins or ends with a space"
+        case .otherKind: "the entry is of another kind than was asked for"
+        case .counterExhausted:
+            "the counter has reached its end; the issuer must hand out a new key"
+        case .noSuchSlot: "there is no such slot; see watchword slot list"
+        case .lastSlot: "the last way to open the vault stays; add another one first"
+        case .inTheWay(let name):
+            "beside the vault there is \(VisibleText.of(name)), which is not its own; saving needs the "
+                + "name, so move it away"
+        case .previousNotErased(let failure):
+            "the change is saved, but the generation before it is still beside the vault "
+                + "(.previous): " + sentence(for: failure)
+        case .notConfirmed(let failure):
+            "the change is saved, but it may not outlast a power cut, and nothing was purged: "
+                + sentence(for: failure)
+        case .system(let failure): sentence(for: failure)
+        case .cryptography(let failure): sentence(for: failure)
+        }
+    }
+
+    static func limitSentence(_ limit: VaultLimit) -> String {
+        switch limit {
+        case .fileSize: "the vault would be larger than 64 MiB"
+        case .entries: "the vault is full; it holds 100,000 entries"
+        case .slots: "the vault has all the 16 slots that it may have"
+        case .name: "an issuer or an account is longer than 4,096 bytes"
+        case .secret: "a secret is longer than 65,536 bytes"
+        case .generations: "the vault was saved as often as it can be; make a new one"
+        }
+    }
+
+    /// What is damaged.
+    static func description(of part: VaultPart, in entries: [EntrySummary]) -> String {
+        switch part {
+        case .checksum: "its checksum"
+        case .line(let number): "line \(number)"
+        case .header: "its header"
+        case .manifest: "the list of entries"
+        case .record(let id), .content(let id): "the entry " + name(of: id, in: entries)
+        }
+    }
+
+    static func name(of id: RecordID, in entries: [EntrySummary]) -> String {
+        entries.first { $0.id == id }?.name.visible ?? id.text
+    }
+
+    /// What the owner of a vault should be told.
+    static func sentence(for report: VaultReport, in entries: [EntrySummary]) -> String {
+        switch report {
+        case .olderFile(let generation, let newest):
+            "the vault is older (generation \(generation)) than one that was here (\(newest)): "
+                + "what was changed since is missing, and counters may repeat"
+        case .wiped(let id, let tombstone):
+            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
+                + "(\(tombstone.reason.rawValue))"
+        case .generationNotMarked(let error):
+            "the vault is saved, but not the mark beside it: " + sentence(for: error)
+        case .notConfirmed(let failure):
+            "the vault is saved, but it may not outlast a power cut: " + sentence(for: failure)
+        case .folderOfOther(let user):
+            "the vault's folder belongs to the user with number \(user), who can put an older vault "
+                + "back"
+        case .folderOpenToOthers(let mode):
+            "others may write to the vault's folder (mode 0\(String(mode, radix: 8))) and can put an "
+                + "older vault back; chmod go-w it"
+        }
+    }
+
+    /// The result of a check in a line.
+    static func summary(of check: VaultCheck, generation: UInt64) -> String {
+        let entries = "\(check.opened) \(check.opened == 1 ? "entry" : "entries") opened"
+        let previous =
+            switch check.previous {
+            case .none: "no previous generation"
+            case .whole(let generation): "the previous generation (\(generation)) is whole"
+            case .unusable(let error): "the previous generation: " + sentence(for: error)
+            }
+        return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"
+    }
+
+    static func sentence(for error: RecoveryKeyError) -> String {
+        switch error {
+        case .length(let count, let expected):
+            "a recovery key has \(expected) letters and digits, and here are \(count)"
+        case .notALetter: "a recovery key has the letters A to Z and the digits 2 to 7 only"
+        case .mistyped: "a character of the recovery key is wrong"
+        }
+    }
+
+    /// What an entry is, in a few words.
+    static func description(of entry: EntrySummary) -> String {
+        if entry.tombstone != nil { return "wiped" }
+        var words = [entry.kind.rawValue]
+        if let algorithm = entry.algorithm, algorithm != .sha1 { words.append(algorithm.rawValue) }
+        switch entry.style {
+        case .decimal(let length) where length.digits != 6: words.append("\(length.digits) digits")
+        case .steam: words.append("steam")
+        case .decimal, nil: break
+        }
+        if let period = entry.period, period != 30 { words.append("\(period) s") }
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,139 @@
+/// Base64 with the standard alphabet and padding (RFC 4648, section 4), read strictly.
+///
+/// The tables are indexed by the data, so an observer of the processor's caches could learn of it;
+/// what is secret here crosses a file or a screen in the same form anyway.
+public enum Base64 {
+    /// How many characters stand for `count` bytes.
+    public static func encodedCount(of count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Writes bytes that may be seen.
+    public static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
+        [UInt8](capacity: encodedCount(of: bytes.count)) { output in encode(bytes, into: &output) }
+    }
+
+    /// Writes a secret, as text that is one, too.
+    public static func encode(_ secret: SecretBytes) -> SecretBytes {
+        secret.withBytes { bytes in
+            SecretBytes(capacity: encodedCount(of: bytes.count)) { output in
+                encode(bytes, into: &output)
+            }
+        }
+    }
+
+    /// Reads text that may be seen.
+    public static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
+        try [UInt8](capacity: text.count / 4 * 3) { output throws(Base64Error) in
+            try decode(text, into: &output)
+        }
+    }
+
+    /// Reads text that stands for a secret.
+    public static func decodeSecret(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
+        try SecretBytes(capacity: text.count / 4 * 3) { output throws(Base64Error) in
+            try decode(text, into: &output)
+        }
+    }
+
+    private static func encode(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+        var index = 0
+        while index < bytes.count {
+            let taken = min(3, bytes.count - index)
+            var group: UInt32 = 0
+            for offset in 0..<3 {
+                group = group << 8 | (offset < taken ? UInt32(bytes[index + offset]) : 0)
+            }
+            for offset in 0..<4 {
+                let sextet = UInt8(truncatingIfNeeded: group >> UInt32(18 - 6 * offset)) & 63
+                output.append(offset <= taken ? character(of: sextet) : UInt8(ascii: "="))
+            }
+            index += 3
+        }
+    }
+
+    private static func decode(
+        _ text: Span<UInt8>, into output: inout OutputSpan<UInt8>
+    ) throws(Base64Error) {
+        guard text.count.isMultiple(of: 4) else { throw .length }
+        var index = decodeFullGroups(text, into: &output)
+        while index < text.count {
+            let isLast = index + 4 == text.count
+            var padding = 0
+            if isLast, text[index + 3] == UInt8(ascii: "=") {
+                padding = text[index + 2] == UInt8(ascii: "=") ? 2 : 1
+            }
+            var group: UInt32 = 0
+            for offset in 0..<4 {
+                if offset >= 4 - padding {
+                    group <<= 6
+                    continue
+                }
+                guard let sextet = value(of: text[index + offset]) else {
+                    throw .character(at: index + offset)
+                }
+                group = group << 6 | UInt32(sextet)
+            }
+            // Bits that stand for no byte are zero, else two texts would mean the same.
+            guard group & (UInt32(1) << UInt32(8 * padding) - 1) == 0 else { throw .looseBits }
+            for offset in 0..<(3 - padding) {
+                output.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * offset)))
+            }
+            index += 4
+        }
+    }
+
+    // A vault's list may be megabytes long, so groups without padding are read without a question
+    // for each character. Stops before the last group, and before one that holds what is no digit.
+    private static func decodeFullGroups(
+        _ text: Span<UInt8>, into output: inout OutputSpan<UInt8>
+    ) -> Int {
+        let values = values.span
+        var index = 0
+        while index + 4 < text.count {
+            let first = UInt32(values[Int(text[index])])
+            let second = UInt32(values[Int(text[index + 1])])
+            let third = UInt32(values[Int(text[index + 2])])
+            let fourth = UInt32(values[Int(text[index + 3])])
+            guard first | second | third | fourth < 64 else { break }
+            let group = first << 18 | second << 12 | third << 6 | fourth
+            output.append(UInt8(truncatingIfNeeded: group >> 16))
+            output.append(UInt8(truncatingIfNeeded: group >> 8))
+            output.append(UInt8(truncatingIfNeeded: group))
+            index += 4
+        }
+        return index
+    }
+
+    // What each character stands for; 255 for one that is none.
+    private static let values: [UInt8] = (0...255).map { value(of: $0) ?? 255 }
+
+    private static func character(of sextet: UInt8) -> UInt8 {
+        switch sextet {
+        case 0..<26: UInt8(ascii: "A") + sextet
+        case 26..<52: UInt8(ascii: "a") + (sextet - 26)
+        case 52..<62: UInt8(ascii: "0") + (sextet - 52)
+        case 62: UInt8(ascii: "+")
+        default: UInt8(ascii: "/")
+        }
+    }
+
+    private static func value(of character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}
+
+/// Why a text is not Base64: where, never what stands there.
+public enum Base64Error: Error, Hashable, Sendable {
+    /// The length is no multiple of four.
+    case length
+    /// A character outside the alphabet, or padding before the end.
+    case character(at: Int)
+    /// The last character carries bits that belong to no byte.
+    case looseBits
+}

@@ -1,0 +1,100 @@
+internal import COpenSSL
+
+/// OpenSSL's context for one AES-256-GCM operation.
+///
+/// OpenSSL counts in `Int32`: what is longer is handed over in pieces of 2^30 bytes.
+@safe struct CipherContext: ~Copyable {
+    private static let nonceCount = 12
+    private static let tagCount: Int32 = 16
+    private static let piece = 1 << 30
+    private let context: OpaquePointer
+
+    /// Makes a context; `call` names who asked, should it fail.
+    init(_ call: CryptographyFailure.Call) throws(CryptographyFailure) {
+        guard let ready = unsafe EVP_CIPHER_CTX_new() else { throw CryptographyFailure(call) }
+        unsafe context = ready
+    }
+
+    /// Fills `box`, which begins with the nonce, with the ciphertext and the tag.
+    func seal(
+        key: Span<UInt8>, associatedData: Span<UInt8>, plaintext: Span<UInt8>,
+        box: inout MutableSpan<UInt8>
+    ) -> Bool {
+        unsafe box.withUnsafeMutableBufferPointer { box in
+            guard let nonce = box.baseAddress else { return false }
+            let ciphertext = unsafe nonce + Self.nonceCount
+            return unsafe begin(EVP_EncryptInit_ex, key: key, nonce: nonce)
+                && feed(EVP_EncryptUpdate, associatedData, into: nil)
+                && feed(EVP_EncryptUpdate, plaintext, into: ciphertext)
+                && end(EVP_EncryptFinal_ex)
+                && EVP_CIPHER_CTX_ctrl(
+                    context, EVP_CTRL_AEAD_GET_TAG, Self.tagCount, ciphertext + plaintext.count)
+                    == 1
+        }
+    }
+
+    /// Writes what `box` holds to `plaintext`; what stands there is to be believed only if true.
+    func open(
+        key: Span<UInt8>, associatedData: Span<UInt8>, box: Span<UInt8>,
+        plaintext: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
+        let ciphertext = box.extracting(Self.nonceCount..<(box.count - Int(Self.tagCount)))
+        return unsafe box.withUnsafeBufferPointer { box in
+            guard let nonce = box.baseAddress else { return false }
+            let tag = unsafe UnsafeMutableRawPointer(
+                mutating: nonce + box.count - Int(Self.tagCount))
+            return unsafe begin(EVP_DecryptInit_ex, key: key, nonce: nonce)
+                && feed(EVP_DecryptUpdate, associatedData, into: nil)
+                && feed(EVP_DecryptUpdate, ciphertext, into: plaintext.baseAddress)
+                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Self.tagCount, tag) == 1
+                && end(EVP_DecryptFinal_ex)
+        }
+    }
+
+    private typealias Begin = (
+        OpaquePointer?, OpaquePointer?, OpaquePointer?, UnsafePointer<UInt8>?, UnsafePointer<UInt8>?
+    ) -> Int32
+    private typealias Feed = (
+        OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int32>?,
+        UnsafePointer<UInt8>?, Int32
+    ) -> Int32
+    private typealias End = (
+        OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int32>?
+    ) -> Int32
+
+    private func begin(
+        _ call: Begin, key: Span<UInt8>, nonce: UnsafePointer<UInt8>
+    ) -> Bool {
+        unsafe key.withUnsafeBufferPointer { key in
+            unsafe call(context, EVP_aes_256_gcm(), nil, key.baseAddress, nonce) == 1
+        }
+    }
+
+    /// Feeds associated data (without an output) or text.
+    private func feed(
+        _ call: Feed, _ bytes: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>?
+    ) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            let end = min(start + Self.piece, bytes.count)
+            var written: Int32 = 0
+            let done = unsafe bytes.extracting(start..<end).withUnsafeBufferPointer { piece in
+                unsafe call(
+                    context, output.map { unsafe $0 + start }, &written, piece.baseAddress,
+                    Int32(piece.count))
+            }
+            guard done == 1 else { return false }
+            start = end
+        }
+        return true
+    }
+
+    private func end(_ call: End) -> Bool {
+        // GCM writes nothing here, but OpenSSL wants an address.
+        var rest: [UInt8] = [0]
+        var written: Int32 = 0
+        return unsafe call(context, &rest, &written) == 1
+    }
+
+    deinit { unsafe EVP_CIPHER_CTX_free(context) }
+}

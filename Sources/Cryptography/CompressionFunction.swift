@@ -1,0 +1,146 @@
+internal import COpenSSL
+
+// The only way to keep a hash state as a value: OpenSSL's compression functions, deprecated and
+// exported. They need no EVP call, which costs a process 0.85 ms the first time and heap
+// allocations each time.
+/// The compression function of a hash: one block into a state of up to eight words.
+///
+/// A state lies at the start of OpenSSL's context; the fields behind it serve its `Update` and
+/// `Final` and are neither read nor written by the compression.
+protocol CompressionFunction {
+    /// A word of the state and of the block, which has sixteen of them.
+    associatedtype Word: FixedWidthInteger & SIMDScalar & UnsignedInteger
+    /// OpenSSL's context.
+    associatedtype Context
+
+    /// How many words of the state a digest shows.
+    static var stateWords: Int { get }
+
+    /// Sets the initial state.
+    static func start(_ context: UnsafeMutablePointer<Context>)
+
+    /// Takes one block into the state.
+    static func compress(_ context: UnsafeMutablePointer<Context>, _ block: UnsafeRawPointer)
+
+    /// Reads the state; words that the hash lacks are zero.
+    static func state(at memory: UnsafeRawPointer) -> SIMD8<Word>
+
+    /// The state as the digest's words of 32 bits, the first one first.
+    static func digestWords(_ state: SIMD8<Word>) -> SIMD16<UInt32>
+
+    /// A block that begins with these sixteen bytes; zeros behind them.
+    static func block(_ first: UInt64, _ second: UInt64) -> SIMD16<Word>
+
+    /// Hashes a key that is longer than a block into `digest`.
+    static func hash(_ key: UnsafeRawBufferPointer, to digest: UnsafeMutablePointer<UInt8>)
+}
+
+extension CompressionFunction {
+    static var blockCount: Int { 16 * MemoryLayout<Word>.size }
+    static var digestCount: Int { stateWords * MemoryLayout<Word>.size }
+
+    @inline(__always)
+    static func state(at memory: UnsafeRawPointer) -> SIMD8<Word> {
+        unsafe memory.loadUnaligned(as: SIMD8<Word>.self)
+    }
+}
+
+extension CompressionFunction where Word == UInt32 {
+    @inline(__always)
+    static func digestWords(_ state: SIMD8<UInt32>) -> SIMD16<UInt32> {
+        SIMD16(lowHalf: state, highHalf: .zero)
+    }
+
+    @inline(__always)
+    static func block(_ first: UInt64, _ second: UInt64) -> SIMD16<UInt32> {
+        var block = SIMD8<UInt64>.zero
+        block[0] = first
+        block[1] = second
+        return unsafe unsafeBitCast(block, to: SIMD16<UInt32>.self)
+    }
+}
+
+enum SHA1Compression: CompressionFunction {
+    static var stateWords: Int { 5 }
+
+    @inline(__always)
+    static func start(_ context: UnsafeMutablePointer<SHA_CTX>) { unsafe SHA1_Init(context) }
+
+    @inline(__always)
+    static func compress(_ context: UnsafeMutablePointer<SHA_CTX>, _ block: UnsafeRawPointer) {
+        unsafe SHA1_Transform(context, block.assumingMemoryBound(to: UInt8.self))
+    }
+
+    // Loaded as it was stored, sixteen bytes and four: any other width would wait for the store.
+    @inline(__always)
+    static func state(at memory: UnsafeRawPointer) -> SIMD8<UInt32> {
+        let first = unsafe memory.loadUnaligned(as: SIMD4<UInt32>.self)
+        let last = unsafe memory.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
+        return SIMD8(lowHalf: first, highHalf: SIMD4(last, 0, 0, 0))
+    }
+
+    static func hash(_ key: UnsafeRawBufferPointer, to digest: UnsafeMutablePointer<UInt8>) {
+        var context = SHA_CTX()
+        unsafe SHA1_Init(&context)
+        unsafe SHA1_Update(&context, key.baseAddress, key.count)
+        unsafe SHA1_Final(digest, &context)
+    }
+}
+
+enum SHA256Compression: CompressionFunction {
+    typealias Word = UInt32
+    static var stateWords: Int { 8 }
+
+    @inline(__always)
+    static func start(_ context: UnsafeMutablePointer<SHA256_CTX>) { unsafe SHA256_Init(context) }
+
+    @inline(__always)
+    static func compress(_ context: UnsafeMutablePointer<SHA256_CTX>, _ block: UnsafeRawPointer) {
+        unsafe SHA256_Transform(context, block.assumingMemoryBound(to: UInt8.self))
+    }
+
+    static func hash(_ key: UnsafeRawBufferPointer, to digest: UnsafeMutablePointer<UInt8>) {
+        var context = SHA256_CTX()
+        unsafe SHA256_Init(&context)
+        unsafe SHA256_Update(&context, key.baseAddress, key.count)
+        unsafe SHA256_Final(digest, &context)
+    }
+}
+
+enum SHA512Compression: CompressionFunction {
+    typealias Word = UInt64
+    static var stateWords: Int { 8 }
+
+    @inline(__always)
+    static func start(_ context: UnsafeMutablePointer<SHA512_CTX>) { unsafe SHA512_Init(context) }
+
+    @inline(__always)
+    static func compress(_ context: UnsafeMutablePointer<SHA512_CTX>, _ block: UnsafeRawPointer) {
+        unsafe SHA512_Transform(context, block.assumingMemoryBound(to: UInt8.self))
+    }
+
+    @inline(__always)
+    static func block(_ first: UInt64, _ second: UInt64) -> SIMD16<UInt64> {
+        var block = SIMD16<UInt64>.zero
+        block[0] = first
+        block[1] = second
+        return block
+    }
+
+    @inline(__always)
+    static func digestWords(_ state: SIMD8<UInt64>) -> SIMD16<UInt32> {
+        var words = SIMD16<UInt32>.zero
+        for index in 0..<8 {
+            words[2 * index] = UInt32(truncatingIfNeeded: state[index] >> 32)
+            words[2 * index + 1] = UInt32(truncatingIfNeeded: state[index])
+        }
+        return words
+    }
+
+    static func hash(_ key: UnsafeRawBufferPointer, to digest: UnsafeMutablePointer<UInt8>) {
+        var context = SHA512_CTX()
+        unsafe SHA512_Init(&context)
+        unsafe SHA512_Update(&context, key.baseAddress, key.count)
+        unsafe SHA512_Final(digest, &context)
+    }
+}

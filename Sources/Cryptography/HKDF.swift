@@ -1,0 +1,38 @@
+internal import COpenSSL
+
+/// Derives `count` bytes from a secret by HKDF with SHA-256 (RFC 5869).
+///
+/// `info` binds the result to its purpose: two purposes must never share one.
+///
+/// - Throws: ``CryptographyFailure``, also when more than 255 × 32 bytes are asked for.
+public func hkdfSHA256(
+    secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
+) throws(CryptographyFailure) -> SecretBytes {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "HKDF", nil) else {
+        throw CryptographyFailure(.hkdf)
+    }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    let isSet = secret.withBytes { secret in
+        unsafe secret.withUnsafeBufferPointer { secret in
+            unsafe salt.withUnsafeBufferPointer { salt in
+                unsafe info.withUnsafeBufferPointer { info in
+                    unsafe EVP_PKEY_derive_init(context) == 1
+                        && EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()) == 1
+                        && EVP_PKEY_CTX_set1_hkdf_salt(
+                            context, salt.baseAddress, Int32(salt.count)) == 1
+                        && EVP_PKEY_CTX_set1_hkdf_key(
+                            context, secret.baseAddress, Int32(secret.count)) == 1
+                        && EVP_PKEY_CTX_add1_hkdf_info(
+                            context, info.baseAddress, Int32(info.count)) == 1
+                }
+            }
+        }
+    }
+    guard isSet else { throw CryptographyFailure(.hkdf) }
+    return try unsafe SecretBytes(count: count) { output throws(CryptographyFailure) in
+        var written = count
+        guard unsafe EVP_PKEY_derive(context, output.baseAddress, &written) == 1,
+            written == count
+        else { throw CryptographyFailure(.hkdf) }
+    }
+}

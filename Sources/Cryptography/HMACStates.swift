@@ -1,0 +1,117 @@
+internal import COpenSSL
+
+/// HMAC (RFC 2104) over a key's two prepared states, block by block.
+///
+/// Blocks are put together by hand, as vectors: a message of a known short length pads to one
+/// block, and stores of sixteen bytes are what the compression's loads can be served from at once.
+enum HMACStates<Function: CompressionFunction> {
+    private typealias Word = Function.Word
+    private typealias Block = SIMD16<Function.Word>
+    private typealias State = SIMD8<Function.Word>
+    private typealias Workspace = HMACWorkspace<Function>
+
+    /// Writes the states after the inner and the outer pad, one behind the other.
+    static func prepare(_ key: Span<UInt8>, at states: UnsafeMutableRawPointer) {
+        unsafe Workspace.lend { workspace in
+            let start = unsafe begin(key, in: workspace)
+            unsafe states.storeBytes(
+                of: workspace.run(workspace.key(under: 0x36), from: start), as: State.self)
+            unsafe states.storeBytes(
+                of: workspace.run(workspace.key(under: 0x5c), from: start),
+                toByteOffset: MemoryLayout<State>.size, as: State.self)
+            unsafe workspace.wipe()
+        }
+    }
+
+    /// The HMAC of `counter` as eight bytes.
+    static func authenticate(_ counter: UInt64, from states: UnsafeRawPointer) -> CounterDigest {
+        unsafe Workspace.lend { workspace in
+            unsafe authenticate(counter, from: states, in: workspace)
+            return CounterDigest(
+                words: Function.digestWords(unsafe workspace.state),
+                count: Function.digestCount / 4)
+        }
+    }
+
+    /// The same, cut to 31 bits where it lies.
+    @inline(__always)
+    static func truncate(_ counter: UInt64, from states: UnsafeRawPointer) -> UInt32 {
+        unsafe Workspace.lend { workspace in
+            unsafe authenticate(counter, from: states, in: workspace)
+            return unsafe workspace.truncation
+        }
+    }
+
+    /// The same from a key that was not prepared and is used once: four compressions, and nothing
+    /// kept.
+    @inline(__always)
+    static func truncate(_ counter: UInt64, key: Span<UInt8>) -> UInt32 {
+        unsafe Workspace.lend { workspace in
+            let start = unsafe begin(key, in: workspace)
+            let inner = unsafe workspace.run(workspace.key(under: 0x36), from: start)
+            let middle = unsafe workspace.run(message(counter), from: inner)
+            let outer = unsafe workspace.run(workspace.key(under: 0x5c), from: start)
+            _ = unsafe workspace.run(message(middle), from: outer)
+            let truncation = unsafe workspace.truncation
+            unsafe workspace.wipe()
+            return truncation
+        }
+    }
+
+    @inline(__always)
+    private static func authenticate(
+        _ counter: UInt64, from states: UnsafeRawPointer, in workspace: Workspace
+    ) {
+        let inner = unsafe states.load(as: State.self)
+        let middle = unsafe workspace.run(message(counter), from: inner)
+        let outer = unsafe states.load(fromByteOffset: MemoryLayout<State>.size, as: State.self)
+        _ = unsafe workspace.run(message(middle), from: outer)
+    }
+
+    /// Writes the key, or the digest of a longer one, zeros behind it; and gives the state that a
+    /// hash begins with.
+    @inline(__always)
+    private static func begin(_ key: Span<UInt8>, in workspace: Workspace) -> State {
+        let padded = unsafe workspace.key
+        unsafe padded.storeBytes(of: .zero, as: Block.self)
+        unsafe key.withUnsafeBytes { key in
+            if key.count > Function.blockCount {
+                unsafe Function.hash(key, to: padded.assumingMemoryBound(to: UInt8.self))
+            } else {
+                unsafe UnsafeMutableRawBufferPointer(start: padded, count: Function.blockCount)
+                    .copyMemory(from: key)
+            }
+        }
+        unsafe Function.start(workspace.context)
+        return unsafe workspace.state
+    }
+
+    /// The last block of a message that is a pad's block and a counter.
+    @inline(__always)
+    private static func message(_ counter: UInt64) -> Block {
+        // Counter and end of message are the first sixteen bytes, whatever the words.
+        var block = Function.block(counter.bigEndian, (UInt64(1) << 63).bigEndian)
+        block[15] = bitCount(ofMessage: 8)
+        return block
+    }
+
+    /// The last block of a message that is a pad's block and a digest.
+    @inline(__always)
+    private static func message(_ digest: State) -> Block {
+        var block = Block.zero
+        for index in 0..<Function.stateWords { block[index] = digest[index].bigEndian }
+        block[Function.stateWords] = firstPadding
+        block[15] = bitCount(ofMessage: Function.digestCount)
+        return block
+    }
+
+    /// The one bit that ends a message (FIPS 180-4, section 5.1).
+    @inline(__always)
+    private static var firstPadding: Word { (Word(1) << Word(Word.bitWidth - 1)).bigEndian }
+
+    /// The bits of the pad's block and of a message behind it, as the last block's last word.
+    @inline(__always)
+    private static func bitCount(ofMessage count: Int) -> Word {
+        Word(truncatingIfNeeded: (Function.blockCount + count) * 8).bigEndian
+    }
+}

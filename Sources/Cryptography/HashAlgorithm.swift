@@ -1,0 +1,17 @@
+/// The hash functions that one-time passwords use (RFC 6238, section 1.2).
+public enum HashAlgorithm: String, CaseIterable, Hashable, Sendable {
+    case sha1 = "SHA1"
+    case sha256 = "SHA256"
+    case sha512 = "SHA512"
+
+    /// Bytes of a digest: 20, 32 or 64.
+    ///
+    /// Also the key length that RFC 6238, section 5.1 recommends.
+    public var digestCount: Int {
+        switch self {
+        case .sha1: 20
+        case .sha256: 32
+        case .sha512: 64
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import COpenSSL
+
+/// The SHA-256 digest of `bytes`: 32 bytes.
+///
+/// - Throws: ``CryptographyFailure`` when OpenSSL withholds SHA-256.
+public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: HashAlgorithm.sha256.digestCount)
+    let done = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, EVP_sha256(), nil)
+    }
+    guard done == 1 else { throw CryptographyFailure(.digest) }
+    return digest
+}
+
+extension HashAlgorithm {
+    /// OpenSSL's description of the algorithm, which lives as long as the process.
+    var openSSL: OpaquePointer? {
+        switch self {
+        case .sha1: unsafe EVP_sha1()
+        case .sha256: unsafe EVP_sha256()
+        case .sha512: unsafe EVP_sha512()
+        }
+    }
+}

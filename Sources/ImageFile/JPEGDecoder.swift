@@ -1,0 +1,58 @@
+import CTurboJPEG
+
+/// A decompressor of libjpeg-turbo, owned.
+@safe struct JPEGDecoder: ~Copyable {
+    private let handle: tjhandle
+
+    init() throws(ImageFileError) {
+        guard let handle = unsafe tjInitDecompress() else { throw .outOfMemory(.jpeg) }
+        unsafe self.handle = handle
+    }
+
+    deinit { unsafe tjDestroy(handle) }
+
+    /// What stands in front of the pixels.
+    func header(
+        of bytes: [UInt8]
+    ) throws(ImageFileError) -> (width: Int, height: Int, colourspace: TJCS) {
+        var width: Int32 = 0
+        var height: Int32 = 0
+        var subsampling: Int32 = 0
+        var colourspace: Int32 = 0
+        let code = unsafe tjDecompressHeader3(
+            handle, bytes, UInt(bytes.count), &width, &height, &subsampling, &colourspace)
+        guard code == 0 || isOnlyWarned, colourspace >= 0 else { throw .damaged(.jpeg) }
+        return (Int(width), Int(height), TJCS(rawValue: UInt32(colourspace)))
+    }
+
+    /// The smallest size that the decoder can make whose longer side is not below `longerSide`.
+    func size(_ width: Int, _ height: Int, longerSide: Int) -> (width: Int, height: Int) {
+        // libjpeg-turbo rounds a scaled side up.
+        for denominator in [8, 4, 2] where max(width, height) / denominator >= longerSide {
+            let round = denominator - 1
+            return ((width + round) / denominator, (height + round) / denominator)
+        }
+        return (width, height)
+    }
+
+    /// Decodes into `pixels`, which hold `size` in `format`; says whether the picture came whole.
+    func decode(
+        _ bytes: [UInt8], as format: TJPF, size: (width: Int, height: Int),
+        into pixels: inout [UInt8]
+    ) throws(ImageFileError) -> Bool {
+        // A progressive file may repeat its scans without end: 500 are plenty. Never the fast transform:
+        // its arithmetic overflows on blocks of hard black and white, which is what symbols are made of.
+        let flags = TJFLAG_LIMITSCANS
+        let code = unsafe tjDecompress2(
+            handle, bytes, UInt(bytes.count), &pixels, Int32(size.width), 0, Int32(size.height),
+            Int32(format.rawValue), flags)
+        if code == 0 { return true }
+        guard isOnlyWarned else { throw .damaged(.jpeg) }
+        return false
+    }
+
+    /// Whether the last call went on over what was wrong, as over a missing end.
+    private var isOnlyWarned: Bool {
+        unsafe tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue)
+    }
+}

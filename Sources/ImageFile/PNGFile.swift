@@ -1,0 +1,85 @@
+import CPNG
+import Raster
+
+/// A PNG file of any depth and kind of colour.
+struct PNGFile {
+    /// Up to this many pixels are decoded in colour; above, libpng turns them gray as it reads.
+    private static let colourPixels = 16 << 20
+
+    private static let alphaFlag = PNG_FORMAT_FLAG_ALPHA
+    private static let colourFlag = PNG_FORMAT_FLAG_COLOR
+    private static let wideFlag = PNG_FORMAT_FLAG_LINEAR
+
+    let width: Int
+    let height: Int
+    let frameCount = 1
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8], limits: ImageLimits) throws(ImageFileError) {
+        let header = try PNGHeader(bytes)
+        try limits.check(width: header.width, height: header.height, of: .png)
+        width = header.width
+        height = header.height
+        self.bytes = bytes
+    }
+
+    func frame(_ index: Int, longerSide: Int) throws(ImageFileError) -> ImageFrame {
+        let contents = try contents()
+        let alpha = contents & Self.alphaFlag
+        if contents & Self.wideFlag != 0 {
+            // Gray: a colour picture of 16 bits is rare, and its colours are not worth the memory.
+            let (words, isWhole) = try decode(
+                Self.wideFlag | alpha, channels: alpha == 0 ? 1 : 2, fill: UInt16.max)
+            let samples = WideSamples(
+                width: width, height: height, hasAlpha: alpha != 0, words: words, isWhole: isWhole)
+            return samples.frame()
+        }
+        let colour = width * height <= Self.colourPixels ? contents & Self.colourFlag : 0
+        return try samples(colour | alpha).frame()
+    }
+
+    func colours(_ index: Int, longerSide: Int) throws(ImageFileError) -> ColourImage? {
+        let contents = try contents()
+        guard contents & Self.colourFlag != 0, width * height <= Self.colourPixels else {
+            return nil
+        }
+        return try samples(contents & (Self.colourFlag | Self.alphaFlag)).colours()
+    }
+
+    private func contents() throws(ImageFileError) -> UInt32 {
+        let result: Result<UInt32, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
+            do throws(ImageFileError) {
+                return .success(try unsafe PNGDecoder(reading: raw).contents)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func samples(_ format: UInt32) throws(ImageFileError) -> Samples {
+        let channels =
+            (format & Self.colourFlag == 0 ? 1 : 3) + (format & Self.alphaFlag == 0 ? 0 : 1)
+        let (bytes, isWhole) = try decode(format, channels: channels, fill: UInt8.max)
+        return Samples(
+            width: width, height: height, channels: channels, bytes: bytes, isWhole: isWhole)
+    }
+
+    private func decode<Sample: FixedWidthInteger>(
+        _ format: UInt32, channels: Int, fill: Sample
+    ) throws(ImageFileError) -> ([Sample], Bool) {
+        var pixels = [Sample](repeating: fill, count: width * height * channels)
+        let result: Result<Bool, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
+            do throws(ImageFileError) {
+                let decoder = try unsafe PNGDecoder(reading: raw)
+                return .success(
+                    unsafe pixels.withUnsafeMutableBufferPointer {
+                        unsafe decoder.finish(format: format, into: $0)
+                    })
+            } catch {
+                return .failure(error)
+            }
+        }
+        return (pixels, try result.get())
+    }
+}

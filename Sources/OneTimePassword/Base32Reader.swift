@@ -1,0 +1,54 @@
+/// Takes Base32 character by character, and remembers what it had to tolerate.
+struct Base32Reader {
+    private(set) var tolerances: Set<Base32Tolerance> = []
+    private var bits: UInt32 = 0
+    private var held = 0
+    private var characters = 0
+    private var padding = 0
+
+    /// Takes the character that stands at `position`.
+    mutating func take(
+        _ character: UInt8, at position: Int, into output: inout OutputSpan<UInt8>
+    ) throws(Base32Error) {
+        let value: UInt8
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            value = character - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"):
+            value = character - UInt8(ascii: "a")
+            tolerances.insert(.lowerCase)
+        case UInt8(ascii: "2")...UInt8(ascii: "7"):
+            value = character - UInt8(ascii: "2") + 26
+        case UInt8(ascii: " "), 0x09...0x0d:
+            tolerances.insert(.spaces)
+            return
+        case UInt8(ascii: "-"):
+            tolerances.insert(.dashes)
+            return
+        case UInt8(ascii: "="):
+            padding += 1
+            return
+        default:
+            throw .character(at: position)
+        }
+        guard padding == 0 else { throw .character(at: position) }
+        characters += 1
+        bits = bits << 5 | UInt32(value)
+        held += 5
+        guard held >= 8 else { return }
+        held -= 8
+        output.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+    }
+
+    /// Judges what is left when the text has ended.
+    mutating func end(expecting expected: Base32.Padding) {
+        // Five bits and more that made no byte: a whole character stands there for nothing.
+        if held >= 5 {
+            tolerances.insert(.strayCharacter)
+        } else if bits & (1 << UInt32(held) - 1) != 0 {
+            tolerances.insert(.looseBits)
+        }
+        let rightPadding = expected == .omitted ? 0 : (8 - characters % 8) % 8
+        if padding != rightPadding { tolerances.insert(.padding) }
+    }
+}

@@ -1,0 +1,81 @@
+/// A one-time code: up to ten ASCII characters, kept without a heap allocation.
+///
+/// It is a short-lived secret. There is no description; who may show it writes its characters.
+public struct Code: Sendable {
+    /// How many characters: 1 to 10.
+    public let count: Int
+    /// The first eight characters, the first one in the lowest byte; zeros where there are fewer.
+    let first: UInt64
+    /// The ninth and the tenth character, likewise.
+    let rest: UInt64
+
+    /// The longest code there is.
+    public static let maximalCount = 10
+
+    init(first: UInt64, rest: UInt64 = 0, count: Int) {
+        self.first = first
+        self.rest = rest
+        self.count = count
+    }
+
+    /// Takes what somebody presented; what is longer than any code equals none.
+    init(presented: Span<UInt8>) {
+        var first: UInt64 = 0
+        var rest: UInt64 = 0
+        for index in 0..<min(presented.count, Self.maximalCount) {
+            let character = UInt64(presented[index])
+            if index < 8 {
+                first |= character << UInt64(8 * index)
+            } else {
+                rest |= character << UInt64(8 * (index - 8))
+            }
+        }
+        self.init(first: first, rest: rest, count: presented.count)
+    }
+
+    private subscript(index: Int) -> UInt8 {
+        let half = index < 8 ? first : rest
+        return UInt8(truncatingIfNeeded: half >> UInt64(8 * (index & 7)))
+    }
+
+    /// Appends the characters, as ASCII.
+    public func write(into output: inout OutputSpan<UInt8>) {
+        for index in 0..<count { output.append(self[index]) }
+    }
+
+    /// Writes the characters, as ASCII, to the beginning of `output`, which has room for them.
+    ///
+    /// - Returns: how many were written.
+    @discardableResult public func write(into output: inout MutableSpan<UInt8>) -> Int {
+        // For the usual lengths the loop is unrolled and its stores are merged.
+        switch count {
+        case 6: write(6, into: &output)
+        case 8: write(8, into: &output)
+        default: for index in 0..<count { output[index] = self[index] }
+        }
+        return count
+    }
+
+    @inline(__always) private func write(_ known: Int, into output: inout MutableSpan<UInt8>) {
+        precondition(output.count >= known, "there is room for the code")
+        for index in 0..<known {
+            output[index] = UInt8(truncatingIfNeeded: first &>> UInt64(8 &* index))
+        }
+    }
+
+    /// The characters as text, for who prints them: a copy that the caller answers for.
+    public var text: String {
+        var text = ""
+        for index in 0..<count { text.unicodeScalars.append(Unicode.Scalar(self[index])) }
+        return text
+    }
+
+    /// Tells in constant time whether both are the same code.
+    public static func == (left: Code, right: Code) -> Bool { left.difference(from: right) == 0 }
+
+    /// Zero for the same characters; the time it takes tells nothing of them.
+    @inline(__always) func difference(from other: Code) -> UInt64 {
+        (first ^ other.first) | (rest ^ other.rest)
+            | UInt64(truncatingIfNeeded: count ^ other.count)
+    }
+}

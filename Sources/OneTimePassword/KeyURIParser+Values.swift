@@ -1,0 +1,133 @@
+internal import Cryptography
+
+extension KeyURIParser {
+    /// The issuer that counts: the parameter's, else the label's.
+    mutating func issuer(_ value: Range<Int>?, _ label: Label, _ text: Span<UInt8>) -> String {
+        guard let value else { return label.issuer ?? "" }
+        let written = text.extracting(value)
+        var literal = KeyURIParser()
+        let withPlus = literal.name(written, .issuer)
+        if let issuer = label.issuer, issuer == withPlus, issuer.utf8.contains(UInt8(ascii: "+")) {
+            // A plus sign may stand for itself or, as in forms, for a space. The label has no such
+            // doubt.
+            warnings += literal.warnings
+            if written.firstIndex(of: UInt8(ascii: "+"), in: 0..<written.count) != nil {
+                warnings.append(.plusKept(.issuer))
+            }
+            return issuer
+        }
+        let issuer = name(written, .issuer, plus: .space)
+        guard !issuer.isEmpty else {
+            warnings.append(.emptyIssuer)
+            return label.issuer ?? ""
+        }
+        if let other = label.issuer, other != issuer { warnings.append(.issuersDiffer) }
+        return issuer
+    }
+
+    /// The hash function; SHA-1 when nothing is said.
+    mutating func algorithm(
+        _ query: KeyURIQuery, _ text: Span<UInt8>
+    ) throws(KeyURIError) -> HashAlgorithm {
+        guard let written = value(.algorithm, query, text) else { return .sha1 }
+        if let algorithm = HashAlgorithm(rawValue: written) { return algorithm }
+        var plain = written.asciiLowercased.utf8.filter { !Self.fillers.contains($0) }[...]
+        let prefix = Array("hmac".utf8)
+        if plain.starts(with: prefix) { plain = plain.dropFirst(prefix.count) }
+        for algorithm in HashAlgorithm.allCases
+        where plain.elementsEqual(algorithm.rawValue.asciiLowercased.utf8) {
+            warnings.append(.algorithmSpelling)
+            return algorithm
+        }
+        throw .unknownAlgorithm
+    }
+
+    /// What may stand between `HMAC`, `SHA` and the number.
+    private static var fillers: [UInt8] {
+        [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: " ")]
+    }
+
+    /// How codes look: told by the type, by the encoder, by the issuer, in this order.
+    mutating func style(
+        _ type: URIType, _ issuer: String, _ query: KeyURIQuery, _ text: Span<UInt8>
+    ) throws(KeyURIError) -> CodeStyle {
+        let digits = try number(.digits, query, text)
+        let isSteam: Bool
+        switch value(.encoder, query, text)?.asciiLowercased {
+        case "steam":
+            if type == .totp { warnings.append(.steamByEncoder) }
+            isSteam = true
+        case "decimal":
+            guard type != .steam else { throw .unknownEncoder }
+            isSteam = false
+        case nil where type == .steam:
+            isSteam = true
+        case nil:
+            // Five decimal digits of an issuer called Steam are written with their encoder.
+            isSteam =
+                type == .totp && issuer.asciiLowercased == "steam"
+                && (digits ?? UInt64(CodeStyle.steamLength)) == CodeStyle.steamLength
+            if isSteam { warnings.append(.steamByIssuer) }
+        default:
+            throw .unknownEncoder
+        }
+        if isSteam {
+            guard digits ?? UInt64(CodeStyle.steamLength) == CodeStyle.steamLength else {
+                throw .outOfRange(.digits)
+            }
+            return .steam
+        }
+        guard let digits else { return .decimal(.six) }
+        guard let count = Int(exactly: digits) else { throw .outOfRange(.digits) }
+        do { return .decimal(try CodeLength(digits: count)) } catch { throw .outOfRange(.digits) }
+    }
+
+    /// The steps of time or the counter.
+    mutating func movingFactor(
+        _ type: URIType, _ query: KeyURIQuery, _ text: Span<UInt8>
+    ) throws(KeyURIError) -> MovingFactor {
+        guard type != .hotp else {
+            if let counter = try number(.counter, query, text) { return .counter(counter) }
+            warnings.append(.missingCounter)
+            return .counter(0)
+        }
+        let period = try number(.period, query, text) ?? 30
+        let start = try signedNumber(.start, query, text) ?? 0
+        guard let seconds = Int64(exactly: period) else { throw .outOfRange(.period) }
+        do { return .time(try TimeStep(period: seconds, start: start)) } catch {
+            throw .outOfRange(.period)
+        }
+    }
+
+    /// A parameter's value as text, without the spaces around it.
+    private mutating func value(
+        _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
+    ) -> String? {
+        query.values[parameter].map { name(text.extracting($0), parameter.part, plus: .space) }
+    }
+
+    private mutating func number(
+        _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
+    ) throws(KeyURIError) -> UInt64? {
+        guard let written = value(parameter, query, text) else { return nil }
+        try checkDigits(written, parameter.part)
+        guard let number = UInt64(written) else { throw .outOfRange(parameter.part) }
+        return number
+    }
+
+    private mutating func signedNumber(
+        _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
+    ) throws(KeyURIError) -> Int64? {
+        guard let written = value(parameter, query, text) else { return nil }
+        try checkDigits(written, parameter.part)
+        guard let number = Int64(written) else { throw .outOfRange(parameter.part) }
+        return number
+    }
+
+    /// Takes decimal digits and a minus before them: a negative number is one, if out of range.
+    private func checkDigits(_ text: String, _ part: KeyURIPart) throws(KeyURIError) {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isNumber, !digits.isEmpty else { throw .notANumber(part) }
+    }
+}

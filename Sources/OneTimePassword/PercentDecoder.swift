@@ -1,0 +1,58 @@
+/// Undoes percent-encoding (RFC 3986, section 2.1), and remembers what was not encoded as it should
+/// be.
+struct PercentDecoder {
+    /// What `+` stands for.
+    enum Plus {
+        case itself, space
+    }
+
+    private let plus: Plus
+    private(set) var hasRawSpace = false
+    private(set) var hasRawNonASCII = false
+    private(set) var hasRawHash = false
+    private(set) var hasRawPercent = false
+    private(set) var hasPlus = false
+
+    init(plus: Plus) { self.plus = plus }
+
+    /// Appends what `text` means; `output` needs room for as many bytes as `text` has.
+    mutating func decode(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard index + 1 < text.count, let high = text[index].hexDigitValue,
+                    let low = text[index + 1].hexDigitValue
+                else {
+                    hasRawPercent = true
+                    break
+                }
+                index += 2
+                output.append(high << 4 | low)
+                continue
+            case UInt8(ascii: "+"):
+                hasPlus = true
+                output.append(plus == .space ? UInt8(ascii: " ") : byte)
+                continue
+            case UInt8(ascii: " "): hasRawSpace = true
+            case UInt8(ascii: "#"): hasRawHash = true
+            case 0x80...: hasRawNonASCII = true
+            default: break
+            }
+            output.append(byte)
+        }
+    }
+
+    /// What to warn of in `part`.
+    func warnings(for part: KeyURIPart) -> [KeyURIWarning] {
+        var warnings: [KeyURIWarning] = []
+        if hasRawSpace { warnings.append(.rawSpace(part)) }
+        if hasRawNonASCII { warnings.append(.rawNonASCII(part)) }
+        if hasRawHash { warnings.append(.rawHash(part)) }
+        if hasRawPercent { warnings.append(.rawPercent(part)) }
+        if hasPlus, plus == .space { warnings.append(.plusAsSpace(part)) }
+        return warnings
+    }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+
+/// Why a lock was not had.
+public enum FileLockError: Error, Hashable, Sendable {
+    /// Somebody else held it all the time.
+    case busy
+    /// The system refused.
+    case system(SystemCallFailure)
+}
+
+/// A lock on a file of its own, held until the value goes; the kernel lets go of it when the process
+/// dies, so a killed writer locks nobody out.
+public struct FileLock: ~Copyable, Sendable {
+    private let descriptor: FileDescriptor
+
+    /// Milliseconds between two tries.
+    private static let pause = 20
+
+    /// Makes the file `name` in `folder` unless it is there, and takes its lock.
+    ///
+    /// The file stays for ever: taking it away would let two processes lock two files.
+    ///
+    /// - Parameter patience: milliseconds to wait while somebody else holds the lock.
+    public init(_ name: String, in folder: borrowing Folder, patience: Int)
+        throws(FileLockError)
+    {
+        descriptor = try FileLock.take(name, in: folder, patience: patience)
+    }
+
+    private static func take(_ name: String, in folder: borrowing Folder, patience: Int)
+        throws(FileLockError) -> FileDescriptor
+    {
+        let file = try FileLock.open(name, in: folder)
+        // The kernel has no call that waits for a lock for a limited time.
+        var waited = 0
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            let number = errno
+            guard number == EWOULDBLOCK || number == EINTR else {
+                throw .system(SystemCallFailure(call: "flock", number: number))
+            }
+            guard waited < patience else { throw .busy }
+            usleep(UInt32(pause * 1000))
+            waited += pause
+        }
+        return file
+    }
+
+    private static func open(_ name: String, in folder: borrowing Folder)
+        throws(FileLockError) -> FileDescriptor
+    {
+        do {
+            return try folder.open(name, O_RDWR | O_CREAT, mode: 0o600)
+        } catch {
+            throw .system(error)
+        }
+    }
+}

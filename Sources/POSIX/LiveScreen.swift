@@ -1,0 +1,121 @@
+internal import Glibc
+
+/// The terminal's whole screen, lent for as long as the value lives, and then as it was before.
+///
+/// The alternate screen is used, so nothing that was shown stays behind in the scroll-back.
+@safe public struct LiveScreen: ~Copyable {
+    /// What is to happen next.
+    public enum Event: Hashable, Sendable {
+        /// The time to wait is over, or the window has another size.
+        case redraw
+        /// A key was pressed; its first byte. Ctrl-C comes as 3.
+        case key(UInt8)
+    }
+
+    private let terminal: Terminal
+    private let signals: SignalQueue
+    private let before: termios
+    private var raw: termios
+
+    private static let entering = "\u{1B}[?1049h\u{1B}[?25l"
+    private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
+    private static let controlC: UInt8 = 3
+
+    /// Takes over the screen.
+    public static func take() throws(TerminalError) -> LiveScreen {
+        let terminal = try Terminal()
+        let before = try terminal.settings()
+        let signals = try holdBackSignals()
+        let screen = LiveScreen(terminal: terminal, signals: signals, before: before)
+        try screen.enter()
+        return screen
+    }
+
+    private init(
+        terminal: consuming Terminal, signals: consuming SignalQueue, before: termios
+    ) {
+        self.terminal = terminal
+        self.signals = signals
+        self.before = before
+        raw = before
+        raw.c_lflag &= ~tcflag_t(ECHO | ICANON)
+    }
+
+    deinit {
+        // There is nobody left to tell that it did not work.
+        do { try leave() } catch _ {}
+    }
+
+    /// How many columns and rows there are; 80 and 24 when the terminal does not say.
+    public var size: (columns: Int, rows: Int) { terminal.size() ?? (80, 24) }
+
+    /// Shows `frame`, whose bytes say where on the screen, in one go.
+    public func draw(_ frame: Span<UInt8>) throws(TerminalError) {
+        try terminal.write(frame)
+    }
+
+    /// Waits for a key, for another window size, or until `milliseconds` have passed.
+    ///
+    /// - Throws: ``TerminalError/ended`` when the terminal is gone.
+    public func wait(milliseconds: Int) throws(TerminalError) -> Event {
+        let isReadable: Bool
+        let signal: SignalQueue.Signal?
+        do {
+            isReadable = try signals.wait(
+                for: terminal.descriptor, milliseconds: Int32(clamping: milliseconds))
+            signal = try signals.next()
+        } catch {
+            throw .system(error)
+        }
+        switch signal {
+        case nil: return isReadable ? .key(try key()) : .redraw
+        case .windowChange: return .redraw
+        case .interrupt: return .key(LiveScreen.controlC)
+        case .stop:
+            try handOn(.stop)
+            try enter()
+            return .redraw
+        case .hangUp, .quit, .terminate:
+            if let signal { try handOn(signal) }
+            throw .interrupted
+        }
+    }
+
+    private static func holdBackSignals() throws(TerminalError) -> SignalQueue {
+        do {
+            return try SignalQueue(SignalQueue.Signal.allCases)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private func handOn(_ signal: SignalQueue.Signal) throws(TerminalError) {
+        try leave()
+        do { try signals.deliver(signal) } catch { throw .system(error) }
+    }
+
+    private func key() throws(TerminalError) -> UInt8 {
+        // A key may send several bytes (an arrow); the first one tells enough.
+        var first: UInt8?
+        do {
+            let bytes = try [UInt8](capacity: 16) { output throws(SystemCallFailure) in
+                _ = try terminal.descriptor.read(into: &output)
+            }
+            first = bytes.first
+        } catch {
+            throw .system(error)
+        }
+        guard let first else { throw .ended }
+        return first
+    }
+
+    private func enter() throws(TerminalError) {
+        try terminal.apply(raw, flushing: true)
+        try terminal.write(LiveScreen.entering)
+    }
+
+    private func leave() throws(TerminalError) {
+        try terminal.write(LiveScreen.leaving)
+        try terminal.apply(before, flushing: false)
+    }
+}

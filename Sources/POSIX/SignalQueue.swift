@@ -1,0 +1,83 @@
+internal import CLinux
+internal import Glibc
+
+/// Signals that wait to be asked for instead of interrupting, for as long as the value lives.
+///
+/// What needs putting back first, a terminal's echo above all, is put back, and the signal is handed
+/// on afterwards with ``deliver(_:)``.
+@safe public struct SignalQueue: ~Copyable {
+    /// A signal that a person or the system sends to end, stop or redraw a program.
+    public enum Signal: Int32, CaseIterable, Sendable {
+        case hangUp = 1
+        case interrupt = 2
+        case quit = 3
+        case terminate = 15
+        case stop = 20
+        case windowChange = 28
+    }
+
+    private let descriptor: FileDescriptor
+    private let before: sigset_t
+
+    /// Holds back `signals` from now on.
+    public init(_ signals: [Signal]) throws(SystemCallFailure) {
+        var blocked = sigset_t()
+        unsafe sigemptyset(&blocked)
+        for signal in signals { unsafe sigaddset(&blocked, signal.rawValue) }
+        var before = sigset_t()
+        let result = unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
+        guard result == 0 else { throw SystemCallFailure(call: "pthread_sigmask", number: result) }
+        let numbers = signals.map(\.rawValue)
+        let opened = unsafe linux_signal_file(numbers, Int32(numbers.count))
+        guard opened >= 0 else {
+            let number = errno
+            unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+            throw SystemCallFailure(call: "signalfd", number: number)
+        }
+        self.before = before
+        self.descriptor = FileDescriptor(owning: opened)
+    }
+
+    // What still waits is delivered here.
+    deinit {
+        var before = before
+        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
+    /// The next signal that came in, or `nil` when none waits.
+    public func next() throws(SystemCallFailure) -> Signal? {
+        let number = retrying { linux_next_signal(descriptor.number) }
+        guard number >= 0 else { throw SystemCallFailure(call: "read", number: errno) }
+        return Signal(rawValue: number)
+    }
+
+    /// Lets `signal` do what it would have done: end the process, or stop it until it is continued.
+    ///
+    /// Returns after the process was continued, or when the signal is ignored.
+    public func deliver(_ signal: Signal) throws(SystemCallFailure) {
+        var one = sigset_t()
+        unsafe sigemptyset(&one)
+        unsafe sigaddset(&one, signal.rawValue)
+        guard raise(signal.rawValue) == 0 else {
+            throw SystemCallFailure(call: "raise", number: errno)
+        }
+        // It is still held back; here it goes off.
+        unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
+        unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
+    }
+
+    /// Waits until `other` can be read, a signal comes in, or `milliseconds` have passed.
+    ///
+    /// - Returns: whether `other` can be read (its end counts).
+    public func wait(for other: borrowing FileDescriptor, milliseconds: Int32?)
+        throws(SystemCallFailure) -> Bool
+    {
+        var files = [
+            pollfd(fd: other.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
+        ]
+        let result = unsafe poll(&files, 2, milliseconds ?? -1)
+        if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
+        return result > 0 && files[0].revents != 0
+    }
+}

@@ -1,0 +1,81 @@
+internal import CSeccomp
+internal import Glibc
+
+/// A list of the system calls that stay allowed; the kernel kills the process for any other (seccomp).
+///
+/// The names are libseccomp's, so that one list serves x86-64 and arm64.
+@safe struct SystemCallFilter: ~Copyable {
+    private let context: scmp_filter_ctx
+
+    /// Starts with nothing allowed.
+    init() throws(SystemCallFailure) {
+        guard let context = unsafe seccomp_init(SCMP_ACT_KILL_PROCESS) else {
+            throw SystemCallFailure(call: "seccomp_init", number: ENOSYS)
+        }
+        unsafe self.context = context
+    }
+
+    deinit { unsafe seccomp_release(context) }
+
+    /// Allows a call, when all of `conditions` hold for its arguments.
+    func allow(
+        _ name: StaticString, when conditions: ArgumentCondition...
+    ) throws(SystemCallFailure) {
+        let resolved = unsafe name.utf8Start.withMemoryRebound(
+            to: CChar.self, capacity: name.utf8CodeUnitCount + 1
+        ) { unsafe seccomp_syscall_resolve_name($0) }
+        guard resolved != SystemCallFilter.unknown else {
+            throw SystemCallFailure(call: "seccomp_syscall_resolve_name", number: ENOSYS)
+        }
+        // Negative: this architecture never had the call (time on arm64), so nobody makes it.
+        guard resolved >= 0 else { return }
+        let comparisons = conditions.map(\.comparison)
+        try check(
+            "seccomp_rule_add",
+            unsafe seccomp_rule_add_array(
+                context, SCMP_ACT_ALLOW, resolved, UInt32(comparisons.count), comparisons))
+    }
+
+    /// Puts the filter in force for the rest of the process's life.
+    func load() throws(SystemCallFailure) {
+        // A call by another architecture's table (32 bit, x32) is no way around the list.
+        try check(
+            "seccomp_attr_set",
+            unsafe seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS))
+        // The library folds most of the kernel's errors into one; errno still has the true one.
+        errno = 0
+        let result = unsafe seccomp_load(context)
+        guard result == 0 || errno == 0 else {
+            throw SystemCallFailure(call: "seccomp_load", number: errno)
+        }
+        try check("seccomp_load", result)
+    }
+
+    /// `__NR_SCMP_ERROR`, which is a macro with a cast.
+    private static let unknown: Int32 = -1
+
+    private func check(_ call: String, _ result: Int32) throws(SystemCallFailure) {
+        guard result == 0 else { throw SystemCallFailure(call: call, number: -result) }
+    }
+}
+
+/// What one argument of a system call must be like for the call to be allowed.
+struct ArgumentCondition {
+    fileprivate let comparison: scmp_arg_cmp
+
+    private init(argument: UInt32, mask: UInt64, value: UInt64) {
+        comparison = scmp_arg_cmp(
+            arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: mask, datum_b: value)
+    }
+
+    /// An `int` argument, of which the kernel looks at the lower half only.
+    static func argument(_ index: UInt32, is value: Int32) -> ArgumentCondition {
+        ArgumentCondition(
+            argument: index, mask: 0xffff_ffff, value: UInt64(UInt32(bitPattern: value)))
+    }
+
+    /// A set of flags that must not hold any of `bits`.
+    static func argument(_ index: UInt32, isWithout bits: Int32) -> ArgumentCondition {
+        ArgumentCondition(argument: index, mask: UInt64(UInt32(bitPattern: bits)), value: 0)
+    }
+}

@@ -1,0 +1,119 @@
+/// What a reader answers about a picture, as it stands in a frame.
+///
+/// A byte for the verdict; a count of words (1 byte) and the words, each with its count (1 byte); a count
+/// of symbols (2 bytes) and the symbols, each with its count (4 bytes).
+struct Answer: Hashable {
+    /// What the reader made of the picture.
+    let outcome: PictureOutcome
+    /// Where in the frame each symbol's bytes are.
+    let symbols: [Range<Int>]
+
+    private enum Verdict: UInt8 {
+        case symbols, noSymbol, notAPicture, unsupported, damaged
+        case tooManyBytes, tooManyPixels, sideTooLong, tooManyFrames
+        case tooManySymbols, outOfMemory
+    }
+
+    /// Reads a frame's bytes; nothing for what is no answer, down to the last byte.
+    init?(parsing bytes: Span<UInt8>) {
+        var cursor = Cursor()
+        guard let code = cursor.byte(of: bytes), let verdict = Verdict(rawValue: code) else {
+            return nil
+        }
+        guard let words = Answer.words(of: bytes, &cursor) else { return nil }
+        guard let symbols = Answer.symbols(of: bytes, &cursor), cursor.isAtEnd(of: bytes) else {
+            return nil
+        }
+        guard symbols.isEmpty == (verdict != .symbols) else { return nil }
+        switch verdict {
+        case .symbols, .noSymbol: break
+        case .unsupported: guard words.count == 1 else { return nil }
+        default: guard words.isEmpty else { return nil }
+        }
+        self.symbols = symbols
+        outcome = Answer.outcome(verdict, words: words, symbolCount: symbols.count)
+    }
+
+    /// What goes into the frame about `finding`.
+    static func bytes(for finding: PictureFinding) -> [UInt8] {
+        switch finding {
+        case .symbols([], let tried): encode(.noSymbol, words: tried)
+        case .symbols(let symbols, let tried): encode(symbols, tried: tried)
+        case .notAPicture: encode(.notAPicture)
+        case .unsupported(let format): encode(.unsupported, words: [format])
+        case .damaged: encode(.damaged)
+        case .tooLarge(.bytes): encode(.tooManyBytes)
+        case .tooLarge(.pixels): encode(.tooManyPixels)
+        case .tooLarge(.side): encode(.sideTooLong)
+        case .tooLarge(.frames): encode(.tooManyFrames)
+        case .outOfMemory: encode(.outOfMemory)
+        }
+    }
+
+    private static func encode(_ symbols: [[UInt8]], tried: [String]) -> [UInt8] {
+        guard symbols.count <= ReaderProtocol.mostSymbols else { return encode(.tooManySymbols) }
+        let bytes = encode(.symbols, words: tried, symbols: symbols)
+        return bytes.count <= ReaderProtocol.largestAnswer ? bytes : encode(.tooManySymbols)
+    }
+
+    private static func encode(
+        _ verdict: Verdict, words: [String] = [], symbols: [[UInt8]] = []
+    ) -> [UInt8] {
+        var bytes = [verdict.rawValue]
+        let words = words.prefix(ReaderProtocol.mostWords).map(ReaderProtocol.word)
+        bytes.append(UInt8(words.count))
+        for word in words { bytes += [UInt8(word.count)] + word }
+        bytes += UInt32(symbols.count).littleEndianBytes.prefix(2)
+        for symbol in symbols { bytes += UInt32(symbol.count).littleEndianBytes + symbol }
+        return bytes
+    }
+
+    private static func words(
+        of bytes: Span<UInt8>, _ cursor: inout Cursor
+    ) -> [String]? {
+        guard let count = cursor.byte(of: bytes), count <= ReaderProtocol.mostWords else {
+            return nil
+        }
+        var words: [String] = []
+        for _ in 0..<count {
+            guard let word = cursor.word(of: bytes) else { return nil }
+            words.append(word)
+        }
+        return words
+    }
+
+    private static func symbols(
+        of bytes: Span<UInt8>, _ cursor: inout Cursor
+    ) -> [Range<Int>]? {
+        guard let count = cursor.number(width: 2, of: bytes), count <= ReaderProtocol.mostSymbols
+        else {
+            return nil
+        }
+        var symbols: [Range<Int>] = []
+        for _ in 0..<count {
+            guard let length = cursor.number(width: 4, of: bytes),
+                let range = cursor.range(count: length, of: bytes)
+            else { return nil }
+            symbols.append(range)
+        }
+        return symbols
+    }
+
+    private static func outcome(
+        _ verdict: Verdict, words: [String], symbolCount: Int
+    ) -> PictureOutcome {
+        switch verdict {
+        case .symbols: .symbols(symbolCount, tried: words)
+        case .noSymbol: .refused(.noSymbol(tried: words))
+        case .notAPicture: .refused(.notAPicture)
+        case .unsupported: .refused(.unsupported(format: words[0]))
+        case .damaged: .refused(.damaged)
+        case .tooManyBytes: .refused(.tooLarge(.bytes))
+        case .tooManyPixels: .refused(.tooLarge(.pixels))
+        case .sideTooLong: .refused(.tooLarge(.side))
+        case .tooManyFrames: .refused(.tooLarge(.frames))
+        case .tooManySymbols: .refused(.tooManySymbols)
+        case .outOfMemory: .refused(.tooMuchMemory)
+        }
+    }
+}

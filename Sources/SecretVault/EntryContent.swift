@@ -1,0 +1,58 @@
+public import Cryptography
+public import OneTimePassword
+
+/// An entry with its secret.
+public enum EntryContent: Sendable {
+    /// A one-time password.
+    case oneTimePassword(Credential)
+    /// A password, a recovery code, any bytes.
+    case plainSecret(issuer: String, account: String, value: SecretBytes)
+    /// What a service gave this device to sign in with; the bytes are the caller's own.
+    case enrolledSecret(issuer: String, account: String, value: SecretBytes)
+
+    /// Who issued it; may be empty.
+    public var issuer: String {
+        switch self {
+        case .oneTimePassword(let credential): credential.issuer
+        case .plainSecret(let issuer, _, _), .enrolledSecret(let issuer, _, _): issuer
+        }
+    }
+
+    /// Whose it is; may be empty.
+    public var account: String {
+        switch self {
+        case .oneTimePassword(let credential): credential.account
+        case .plainSecret(_, let account, _), .enrolledSecret(_, let account, _): account
+        }
+    }
+
+    /// What it is.
+    public var kind: EntryKind { traits.kind }
+
+    var traits: EntryTraits {
+        switch self {
+        case .oneTimePassword(let credential):
+            switch credential.movingFactor {
+            case .time(let step): .totp(credential.algorithm, credential.style, step)
+            case .counter: .hotp(credential.algorithm, credential.style)
+            }
+        case .plainSecret: .secret
+        case .enrolledSecret: .enrolled
+        }
+    }
+
+    var payload: RecordPayload {
+        switch self {
+        case .oneTimePassword(let credential):
+            switch credential.movingFactor {
+            case .time:
+                .totp(key: credential.key, parameters: credential.otherParameters)
+            case .counter(let counter):
+                .hotp(
+                    counter: counter, key: credential.key,
+                    parameters: credential.otherParameters)
+            }
+        case .plainSecret(_, _, let value), .enrolledSecret(_, _, let value): .bytes(value)
+        }
+    }
+}

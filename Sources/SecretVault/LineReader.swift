@@ -1,0 +1,140 @@
+internal import Cryptography
+
+/// Walks the lines of a vault's text and the words of a line, without making strings.
+///
+/// Lines end with a line feed; words are separated by exactly one space. A carriage return, a tab, a
+/// doubled or trailing space all end up in a word that is then refused.
+struct LineReader {
+    let bytes: [UInt8]
+    /// The line's place in the file, counted from 1.
+    private(set) var number = 0
+    /// Where the line starts.
+    private(set) var start = 0
+    /// Where the line's feed is.
+    private(set) var end = 0
+    /// How far the line's words were read.
+    private var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Goes to the next line.
+    mutating func next() throws(VaultError) {
+        start = number == 0 ? 0 : end + 1
+        number += 1
+        position = start
+        end = Self.find(Self.lineFeed, in: bytes.span, from: start)
+        guard end < bytes.count else { throw .truncated }
+    }
+
+    /// Whether the line starts with `word` and a space.
+    func isLine(_ word: StaticString) -> Bool {
+        Self.holds(bytes.span, word, at: start, before: end)
+    }
+
+    /// Reads `word` and the space behind it.
+    mutating func skip(_ word: StaticString) throws(VaultError) {
+        guard Self.holds(bytes.span, word, at: position, before: end) else { throw damaged }
+        position += word.utf8CodeUnitCount + 1
+    }
+
+    /// Reads the next word; the last one of a line must be read by ``lastWord()``.
+    mutating func word() throws(VaultError) -> Range<Int> {
+        let word = wordAhead()
+        guard !word.isEmpty, word.upperBound < end else { throw damaged }
+        position = word.upperBound + 1
+        return word
+    }
+
+    /// Reads the line's last word.
+    mutating func lastWord() throws(VaultError) -> Range<Int> {
+        let word = wordAhead()
+        guard !word.isEmpty, word.upperBound == end else { throw damaged }
+        position = end
+        return word
+    }
+
+    /// Reads the rest of the line, which may hold spaces.
+    mutating func rest() -> Range<Int> {
+        defer { position = end }
+        return position..<end
+    }
+
+    /// Reads the next word as a number.
+    mutating func count() throws(VaultError) -> UInt64 { try number(in: word()) }
+
+    /// Reads the line's last word as a number.
+    mutating func lastCount() throws(VaultError) -> UInt64 { try number(in: lastWord()) }
+
+    /// Reads a number as it is written here: decimal, no sign, no leading zero, below 2^63.
+    func number(in word: Range<Int>) throws(VaultError) -> UInt64 {
+        guard word.count <= 19, word.count == 1 || bytes[word.lowerBound] != UInt8(ascii: "0")
+        else { throw damaged }
+        var value: UInt64 = 0
+        for index in word {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) else {
+                throw damaged
+            }
+            // Nineteen digits fit.
+            value = value * 10 + UInt64(bytes[index] - UInt8(ascii: "0"))
+        }
+        guard value <= VaultLimits.number else { throw damaged }
+        return value
+    }
+
+    /// Whether the word is this one.
+    func isWord(_ word: Range<Int>, _ expected: StaticString) -> Bool {
+        word.count == expected.utf8CodeUnitCount
+            && Self.starts(bytes.span, expected, at: word.lowerBound)
+    }
+
+    /// Whether two words are the same.
+    func areEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        bytes[left].elementsEqual(bytes[right])
+    }
+
+    /// The error that says: this line is not what stands here in a vault.
+    var damaged: VaultError { .damaged(.line(number)) }
+
+    private func wordAhead() -> Range<Int> {
+        position..<min(end, Self.find(UInt8(ascii: " "), in: bytes.span, from: position))
+    }
+
+    private static func find(_ byte: UInt8, in span: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index < span.count, span[index] != byte { index += 1 }
+        return index
+    }
+
+    static let lineFeed = UInt8(ascii: "\n")
+
+    private static func holds(
+        _ span: Span<UInt8>, _ word: StaticString, at start: Int, before end: Int
+    ) -> Bool {
+        let after = start + word.utf8CodeUnitCount
+        return after < end && span[after] == UInt8(ascii: " ") && starts(span, word, at: start)
+    }
+
+    private static func starts(_ span: Span<UInt8>, _ word: StaticString, at start: Int) -> Bool {
+        var index = start
+        for byte in word.description.utf8 {
+            guard index < span.count, span[index] == byte else { return false }
+            index += 1
+        }
+        return true
+    }
+}
+
+extension LineReader {
+    /// Reads a word of Base64 that holds `count` bytes.
+    func base64(in word: Range<Int>, count: Int) throws(VaultError) -> [UInt8] {
+        guard word.count == Base64.encodedCount(of: count) else { throw damaged }
+        let data = try base64(in: word)
+        guard data.count == count else { throw damaged }
+        return data
+    }
+
+    /// Reads a word of Base64; there is one text only for the same bytes.
+    func base64(in word: Range<Int>) throws(VaultError) -> [UInt8] {
+        do { return try Base64.decode(bytes.span.extracting(word)) } catch { throw damaged }
+    }
+}

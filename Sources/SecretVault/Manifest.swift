@@ -1,0 +1,83 @@
+internal import Cryptography
+
+/// The sealed list of the entries: what `list` shows, and what every record must be.
+struct Manifest {
+    let entries: [ManifestEntry]
+
+    /// Seals the list; `macLine` binds it to one header.
+    func sealed(under key: VaultKey, macLine: [UInt8]) throws(VaultError) -> [UInt8] {
+        // Names are private, so the list is put together where secrets live.
+        let plaintext = SecretBytes(capacity: entries.reduce(4) { $0 + $1.room }) { output in
+            output.append(UInt64(entries.count), bytes: 4)
+            for entry in entries { entry.write(to: &output) }
+        }
+        return try SealedBox.seal(
+            plaintext, under: key.derived(for: .manifest), associatedData: macLine)
+    }
+
+    /// Opens the list of a file.
+    init(opening document: VaultDocument, with key: VaultKey) throws(VaultError) {
+        let plaintext = try SealedBox.open(
+            document.manifest, under: key.derived(for: .manifest),
+            associatedData: document.macLine, or: .damaged(.manifest))
+        do {
+            entries = try plaintext.withBytes { bytes throws(SecretFields.Unreadable) in
+                try Manifest.read(bytes, count: document.records.count)
+            }
+        } catch {
+            throw .damaged(.manifest)
+        }
+    }
+
+    init(entries: [ManifestEntry]) { self.entries = entries }
+
+    private static func read(
+        _ bytes: Span<UInt8>, count: Int
+    ) throws(SecretFields.Unreadable) -> [ManifestEntry] {
+        var fields = SecretFields()
+        guard try fields.number(bytes, 4) == UInt64(count) else { throw SecretFields.Unreadable() }
+        var entries: [ManifestEntry] = []
+        entries.reserveCapacity(count)
+        for _ in 0..<count { entries.append(try ManifestEntry(reading: &fields, in: bytes)) }
+        try fields.finish(bytes)
+        return entries
+    }
+}
+
+/// Sealed boxes with the vault's errors.
+enum SealedBox {
+    static func seal(
+        _ plaintext: SecretBytes, under key: SecretBytes, associatedData: [UInt8]
+    ) throws(VaultError) -> [UInt8] {
+        let sealing = try SealedBox.sealingKey(key)
+        do {
+            return try sealing.seal(plaintext, associatedData: associatedData.span)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    /// Opens a box, or throws `refusal` when the key did not seal it with this associated data.
+    static func open(
+        _ box: [UInt8], under key: SecretBytes, associatedData: [UInt8], or refusal: VaultError
+    ) throws(VaultError) -> SecretBytes {
+        let sealing = try SealedBox.sealingKey(key)
+        do {
+            return try sealing.open(box.span, associatedData: associatedData.span)
+        } catch {
+            switch error {
+            case .notAuthentic, .tooShort: throw refusal
+            case .failed(let failure): throw .cryptography(failure)
+            case .keyLength: preconditionFailure("every key here has 32 bytes")
+            }
+        }
+    }
+
+    private static func sealingKey(_ key: SecretBytes) throws(VaultError) -> SealingKey {
+        do {
+            return try SealingKey(key)
+        } catch {
+            preconditionFailure("every key here has 32 bytes")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// What names a record for as long as it lives: 16 random bytes, never used again.
+public struct RecordID: Hashable, Sendable {
+    // Two words rather than an array: ten thousand of them are no ten thousand allocations.
+    private let high: UInt64
+    private let low: UInt64
+
+    static let count = 16
+
+    /// Takes 16 bytes.
+    init(_ bytes: Span<UInt8>) {
+        precondition(bytes.count == RecordID.count, "a record's id has 16 bytes")
+        var words: (UInt64, UInt64) = (0, 0)
+        for index in 0..<8 {
+            words.0 = words.0 << 8 | UInt64(bytes[index])
+            words.1 = words.1 << 8 | UInt64(bytes[index + 8])
+        }
+        (high, low) = words
+    }
+
+    /// The 16 bytes.
+    var bytes: [UInt8] {
+        (0..<16).map { index in
+            UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))
+        }
+    }
+
+    /// 32 hexadecimal digits: a name that stays when the entry is renamed.
+    public var text: String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * RecordID.count)
+        for word in [high, low] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
+                digits.append(
+                    digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}

@@ -1,0 +1,64 @@
+/// The clear part of a record: what must be known of it before the vault is open.
+struct RecordLine: Hashable {
+    let id: RecordID
+    /// The generation in which the record was sealed last.
+    let revision: UInt64
+    let accessControl: AccessControl
+
+    /// Writes the line, its feed included.
+    func write(to text: inout VaultText) {
+        text.write("record ")
+        text.writeBase64(id.bytes)
+        text.write(" \(revision) ")
+        text.write(accessControl.presence == .perUse ? "per-use " : "per-unlock ")
+        switch accessControl.onFailure {
+        case .lockOut: text.write("lock-out")
+        case .wipe(let count): text.write("wipe:\(count.value)")
+        }
+        text.endLine()
+    }
+
+    /// The line, its feed included.
+    var text: [UInt8] {
+        var text = VaultText()
+        write(to: &text)
+        return text.bytes
+    }
+}
+
+extension RecordLine {
+    /// Reads a record's line.
+    init(reading line: inout LineReader) throws(VaultError) {
+        try line.skip("record")
+        id = try line.recordID(in: line.word())
+        revision = try line.count()
+        let presence = try line.presence(in: line.word())
+        let onFailure = try line.onFailure(in: line.lastWord())
+        accessControl = AccessControl(presence: presence, onFailure: onFailure)
+    }
+}
+
+extension LineReader {
+    /// Reads a word that names a record.
+    func recordID(in word: Range<Int>) throws(VaultError) -> RecordID {
+        let bytes = try base64(in: word, count: RecordID.count)
+        return RecordID(bytes.span)
+    }
+
+    fileprivate func presence(in word: Range<Int>) throws(VaultError) -> AccessControl.Presence {
+        if isWord(word, "per-unlock") { return .perUnlock }
+        guard isWord(word, "per-use") else { throw damaged }
+        return .perUse
+    }
+
+    fileprivate func onFailure(in word: Range<Int>) throws(VaultError) -> AccessControl.OnFailure {
+        if isWord(word, "lock-out") { return .lockOut }
+        let prefix = "wipe:"
+        guard bytes[word].starts(with: prefix.utf8), word.count > prefix.utf8.count else {
+            throw damaged
+        }
+        let digits = word.lowerBound + prefix.utf8.count..<word.upperBound
+        guard let count = FailureCount(Int(try number(in: digits))) else { throw damaged }
+        return .wipe(after: count)
+    }
+}

@@ -1,0 +1,131 @@
+internal import Cryptography
+internal import OneTimePassword
+
+/// What a record seals: the secret itself, and nothing that the list of the entries says already.
+enum RecordPayload {
+    case totp(key: SecretBytes, parameters: [Credential.Parameter])
+    case hotp(counter: UInt64, key: SecretBytes, parameters: [Credential.Parameter])
+    case bytes(SecretBytes)
+
+    // A box shows how long its content is, so contents grow in steps of this many bytes.
+    private static let step = 64
+    private static let parameterLimit = 64
+
+    /// What makes two entries hold the same secret.
+    var identity: SecretBytes {
+        switch self {
+        case .totp(let key, _), .hotp(_, let key, _): key
+        case .bytes(let bytes): bytes
+        }
+    }
+
+    /// The bytes to be sealed: a length, the content, and zeros up to the next step.
+    func sealedForm() throws(VaultError) -> SecretBytes {
+        let size = contentSize
+        guard size <= VaultLimits.secretSize, parameterCount <= RecordPayload.parameterLimit else {
+            throw .overLimit(.secret)
+        }
+        let steps = (4 + size + RecordPayload.step - 1) / RecordPayload.step
+        return SecretBytes(capacity: steps * RecordPayload.step) { output in
+            output.append(UInt64(size), bytes: 4)
+            write(to: &output)
+            while output.freeCapacity > 0 { output.append(0) }
+        }
+    }
+
+    private var parameterCount: Int {
+        switch self {
+        case .totp(_, let parameters), .hotp(_, _, let parameters): parameters.count
+        case .bytes: 0
+        }
+    }
+
+    private var contentSize: Int {
+        switch self {
+        case .totp(let key, let parameters):
+            8 + key.count + RecordPayload.size(of: parameters)
+        case .hotp(_, let key, let parameters):
+            16 + key.count + RecordPayload.size(of: parameters)
+        case .bytes(let bytes): bytes.count
+        }
+    }
+
+    private static func size(of parameters: [Credential.Parameter]) -> Int {
+        parameters.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count }
+    }
+
+    private func write(to output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .totp(let key, let parameters):
+            RecordPayload.write(key, parameters, to: &output)
+        case .hotp(let counter, let key, let parameters):
+            output.append(counter, bytes: 8)
+            RecordPayload.write(key, parameters, to: &output)
+        case .bytes(let bytes):
+            bytes.withBytes { output.append(copying: $0) }
+        }
+    }
+
+    private static func write(
+        _ key: SecretBytes, _ parameters: [Credential.Parameter], to output: inout OutputSpan<UInt8>
+    ) {
+        key.withBytes { output.append(string: $0) }
+        output.append(UInt64(parameters.count), bytes: 4)
+        for parameter in parameters {
+            output.append(string: Array(parameter.name.utf8).span)
+            output.append(string: Array(parameter.value.utf8).span)
+        }
+    }
+}
+
+extension RecordPayload {
+    /// Reads what ``sealedForm()`` makes for this kind of entry.
+    init(reading sealed: SecretBytes, kind: EntryKind) throws(SecretFields.Unreadable) {
+        self = try sealed.withBytes { padded throws(SecretFields.Unreadable) in
+            var outer = SecretFields()
+            let content = padded.extracting(
+                try outer.string(padded, limit: VaultLimits.secretSize))
+            guard padded.count % RecordPayload.step == 0,
+                padded.count - 4 - content.count < RecordPayload.step
+            else {
+                throw SecretFields.Unreadable()
+            }
+            for index in outer.position..<padded.count where padded[index] != 0 {
+                throw SecretFields.Unreadable()
+            }
+            return try RecordPayload(content: content, kind: kind)
+        }
+    }
+
+    private init(content: Span<UInt8>, kind: EntryKind) throws(SecretFields.Unreadable) {
+        var fields = SecretFields()
+        switch kind {
+        case .totp:
+            let (key, parameters) = try RecordPayload.read(&fields, content)
+            self = .totp(key: key, parameters: parameters)
+        case .hotp:
+            let counter = try fields.number(content, 8)
+            let (key, parameters) = try RecordPayload.read(&fields, content)
+            self = .hotp(counter: counter, key: key, parameters: parameters)
+        case .secret, .enrolled:
+            self = .bytes(SecretBytes(copying: content))
+        }
+    }
+
+    private static func read(
+        _ fields: inout SecretFields, _ content: Span<UInt8>
+    ) throws(SecretFields.Unreadable) -> (SecretBytes, [Credential.Parameter]) {
+        let limit = VaultLimits.secretSize
+        let key = content.extracting(try fields.string(content, limit: limit))
+        let count = try fields.number(content, 4)
+        guard count <= UInt64(parameterLimit) else { throw SecretFields.Unreadable() }
+        var parameters: [Credential.Parameter] = []
+        for _ in 0..<count {
+            let name = try fields.text(content, limit: limit)
+            let value = try fields.text(content, limit: limit)
+            parameters.append(Credential.Parameter(name: name, value: value))
+        }
+        try fields.finish(content)
+        return (SecretBytes(copying: key), parameters)
+    }
+}

@@ -1,0 +1,34 @@
+/// The entries that hold each secret, by fingerprint, in the order of the list; an import asks for thousands, and changes as
+/// many between its questions.
+struct SecretHolders {
+    private var holders: [[UInt8]: [RecordID]] = [:]
+
+    init(_ records: [VaultState.Record]) {
+        holders.reserveCapacity(records.count)
+        for record in records {
+            // A wiped entry holds nothing; only its name is left.
+            guard case .sealed = record.body else { continue }
+            add(record.line.id, holding: record.listed.fingerprint)
+        }
+    }
+
+    /// The entries whose secret has this fingerprint.
+    func ids(of fingerprint: [UInt8]) -> [RecordID] { holders[fingerprint] ?? [] }
+
+    mutating func add(_ id: RecordID, holding fingerprint: [UInt8]) {
+        holders[fingerprint, default: []].append(id)
+    }
+
+    /// Adds an entry behind those that stand before it in the list.
+    mutating func insert(
+        _ id: RecordID, holding fingerprint: [UInt8], behind isBefore: (RecordID) -> Bool
+    ) {
+        let place = holders[fingerprint]?.firstIndex { !isBefore($0) }
+        let end = holders[fingerprint]?.endIndex ?? 0
+        holders[fingerprint, default: []].insert(id, at: place ?? end)
+    }
+
+    mutating func remove(_ id: RecordID, holding fingerprint: [UInt8]) {
+        holders[fingerprint]?.removeAll { $0 == id }
+    }
+}

@@ -1,0 +1,195 @@
+internal import POSIX
+public import Presence
+
+/// A vault that is open: its list is known, its secrets are still sealed one by one.
+///
+/// It is what the file was when it was read last; ``update(_:)`` reads it again before it changes
+/// anything, so that two programs lose nothing of each other's. It belongs to one task.
+public final class UnlockedVault {
+    private let location: VaultLocation
+    private let key: VaultKey
+    /// The number of the slot that opened the vault.
+    public let openedSlot: Int
+    private var state: VaultState
+    private var olderThan: GenerationMark?
+    private var notMarked: VaultReport?
+    private let exposure: VaultReport?
+    private var usedOnce: Set<RecordID> = []
+
+    init(
+        location: VaultLocation, key: VaultKey, slot: Int, state: VaultState,
+        mark: GenerationMark?, exposure: VaultReport?
+    ) {
+        self.exposure = exposure
+        self.location = location
+        openedSlot = slot
+        self.key = key
+        self.state = state
+        if let mark, mark.isNewer(than: state) { olderThan = mark }
+    }
+
+    /// How often the vault was saved.
+    public var generation: UInt64 { state.generation }
+
+    /// What the list shows, in the order in which the entries were added.
+    public var entries: [EntrySummary] { state.records.map(\.summary) }
+
+    /// The ways to open the vault.
+    public var slots: [SlotSummary] { state.slots.map(SlotSummary.init) }
+
+    /// What the owner should be told.
+    public var reports: [VaultReport] {
+        var reports: [VaultReport] = exposure.map { [$0] } ?? []
+        if let olderThan {
+            reports.append(
+                .olderFile(generation: state.generation, newest: olderThan.generation))
+        }
+        for record in state.records {
+            guard case .tombstone(let tombstone) = record.body else { continue }
+            reports.append(.wiped(record.line.id, tombstone))
+        }
+        if let notMarked { reports.append(notMarked) }
+        return reports
+    }
+
+    /// Proves the presence that unlocking proved, for opening the entry `id`.
+    ///
+    /// An entry that asks for presence at each use takes it once; after that another check must be
+    /// asked.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
+    public func proofOfUnlocking(for id: RecordID) throws(VaultError) -> PresenceProof {
+        let record = state.records[try state.index(of: id)]
+        if record.line.accessControl.presence == .perUse, !usedOnce.insert(id).inserted {
+            throw .presenceNeeded
+        }
+        var check = Unlocking()
+        guard let proof = check.prove(for: "unlock") else { throw .presenceNeeded }
+        return proof
+    }
+
+    /// Opens the entry `id`; the proof is spent.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
+    public func open(_ id: RecordID, proof: consuming PresenceProof) throws(VaultError)
+        -> EntryContent
+    {
+        let record = state.records[try state.index(of: id)]
+        return try record.content(with: key)
+    }
+
+    /// Changes the vault: reads it again if somebody else saved meanwhile, lets `change` do what it
+    /// wants, and saves once.
+    ///
+    /// Nothing is saved when `change` throws or changes nothing. When this returns, the change is on the
+    /// disk.
+    ///
+    /// - Throws: what `change` throws; ``VaultError/busy`` when another writer does not get done;
+    ///   ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
+    ///   perhaps not for good; ``VaultError/previousNotErased(_:)`` when the change is saved,
+    ///   but what was to be purged is still there.
+    @discardableResult public func update<Result>(
+        _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        let writer = try VaultWriter(location)
+        let document = try VaultDocument(parsing: writer.read())
+        let current = try VaultState(verifying: document, with: key)
+        let mark = writer.mark()
+        var changes = try VaultChanges(current, key: key, after: mark)
+        let result = try change(&changes)
+        guard changes.isChanged else {
+            state = current
+            return result
+        }
+        let bytes = try changes.state.written(with: key)
+        // What is about to replace the vault is read as the next unlocking will read it.
+        let saved = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+        try writer.save(bytes, erasingOlder: changes.erasesPrevious)
+        state = saved
+        olderThan = nil
+        notMarked = writer.writeMark(of: saved)
+        if changes.erasesPrevious { try erasePrevious(by: writer) }
+        return result
+    }
+
+    /// Does what ``update(_:)`` would do with `change`, and saves nothing of it.
+    public func rehearse<Result>(
+        _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        var changes = try VaultChanges(state, key: key, after: nil)
+        return try change(&changes)
+    }
+
+    // The vault is saved by now: what goes wrong here must not read as if nothing were.
+    private func erasePrevious(by writer: borrowing VaultWriter) throws(VaultError) {
+        do {
+            try writer.erasePrevious()
+        } catch .system(let failure) {
+            throw .previousNotErased(failure)
+        }
+    }
+}
+
+/// Unlocking is a check of presence: whoever had the key to a slot was there.
+private struct Unlocking: PresenceCheck {
+    let grade = PresenceGrade.cryptographic
+
+    mutating func isPresent(for purpose: String) -> Bool { true }
+}
+
+extension UnlockedVault {
+    /// Takes the next code's counter of a counter-based entry: the counter behind it is on the disk when
+    /// this returns, so no code is handed out twice.
+    ///
+    /// - Returns: the entry with the counter to make the code of.
+    public func nextHOTP(_ id: RecordID, proof: consuming PresenceProof) throws(VaultError)
+        -> EntryContent
+    {
+        try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
+    }
+
+    /// Opens every record and looks at what stands beside the vault.
+    public func check() throws(VaultError) -> VaultCheck {
+        var damages: [VaultPart] = []
+        var opened = 0
+        for record in state.records {
+            guard case .sealed = record.body else { continue }
+            do {
+                _ = try record.content(with: key)
+                opened += 1
+            } catch .damaged(let part) {
+                damages.append(part)
+            }
+        }
+        return VaultCheck(
+            opened: opened, damages: damages, reports: reports,
+            hasRecoveryKey: slots.contains { $0.method == .recoveryKey }, previous: previous())
+    }
+
+    private func previous() -> PreviousGeneration {
+        do {
+            let bytes = try location.read(location.previous, in: location.openFolder())
+            let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+            return .whole(generation: state.generation)
+        } catch .notFound {
+            return .none
+        } catch {
+            return .unusable(error)
+        }
+    }
+}
+
+extension VaultState.Record {
+    var summary: EntrySummary {
+        let tombstone: Tombstone? =
+            switch body {
+            case .sealed: nil
+            case .tombstone(let tombstone): tombstone
+            }
+        return EntrySummary(
+            id: line.id, kind: listed.traits.kind, issuer: listed.issuer, account: listed.account,
+            algorithm: listed.traits.algorithm, style: listed.traits.style,
+            timeStep: listed.traits.timeStep, created: listed.created,
+            accessControl: line.accessControl, tombstone: tombstone)
+    }
+}

@@ -1,0 +1,82 @@
+public import Cryptography
+
+extension VaultChanges {
+    /// The ways to open the vault now.
+    public var slots: [SlotSummary] { state.slots.map(SlotSummary.init) }
+
+    /// Adds a passphrase beside the ways that there are.
+    ///
+    /// - Parameter now: Unix seconds, kept as the time when the slot was made.
+    /// - Returns: the slot's number.
+    @discardableResult public mutating func addPassphrase(
+        _ passphrase: SecretBytes, cost: ScryptCost, now: Int64
+    ) throws(VaultError) -> Int {
+        let number = try freeNumber()
+        insert(
+            try Slot.sealing(key, under: passphrase, cost: cost, number: number, created: now))
+        return number
+    }
+
+    /// Adds a new recovery key beside the ways that there are.
+    ///
+    /// - Returns: the key, which is never to be had again.
+    public mutating func addRecoveryKey(now: Int64) throws(VaultError) -> RecoveryKey {
+        let made = try RecoveryKey.make()
+        insert(try Slot.sealing(key, under: made, number: freeNumber(), created: now))
+        return made
+    }
+
+    /// Puts another passphrase in the place of the one that the slot takes now.
+    ///
+    /// The vault key stays, so nothing is sealed anew. The previous generation goes, since the old
+    /// passphrase would still open it.
+    ///
+    /// - Parameter slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its
+    ///   number meanwhile is not touched.
+    /// - Throws: ``VaultError/noSuchSlot``, also for a slot that takes no passphrase.
+    public mutating func changePassphrase(
+        of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64
+    ) throws(VaultError) {
+        let index = try index(of: slot)
+        guard case .passphrase = state.slots[index].method else { throw .noSuchSlot }
+        state.slots[index] = try Slot.sealing(
+            key, under: passphrase, cost: cost, number: slot.number, created: now)
+        isChanged = true
+        erasesPrevious = true
+    }
+
+    /// Takes a way to open the vault away; the previous generation goes, too.
+    ///
+    /// - Parameter slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its
+    ///   number meanwhile is not touched.
+    /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last one that opens the vault
+    ///   on any device.
+    public mutating func removeSlot(_ slot: SlotSummary) throws(VaultError) {
+        let index = try index(of: slot)
+        let isPortableLeft = state.slots.contains { $0.number != slot.number && $0.isPortable }
+        guard isPortableLeft else { throw .lastSlot }
+        state.slots.remove(at: index)
+        isChanged = true
+        erasesPrevious = true
+    }
+
+    // A number alone is not enough: it may have been given again since the caller saw it.
+    private func index(of slot: SlotSummary) throws(VaultError) -> Int {
+        guard let index = slots.firstIndex(of: slot) else { throw .noSuchSlot }
+        return index
+    }
+
+    // The lowest free number, so that numbers stay small.
+    private func freeNumber() throws(VaultError) -> Int {
+        guard state.slots.count < VaultLimits.slots else { throw .overLimit(.slots) }
+        var number = 1
+        for slot in state.slots where slot.number == number { number += 1 }
+        return number
+    }
+
+    private mutating func insert(_ slot: Slot) {
+        let index = state.slots.firstIndex { $0.number > slot.number } ?? state.slots.endIndex
+        state.slots.insert(slot, at: index)
+        isChanged = true
+    }
+}

@@ -1,0 +1,151 @@
+internal import Cryptography
+internal import OneTimePassword
+
+/// What one saving of the vault changes; see ``UnlockedVault/update(_:)``.
+public struct VaultChanges {
+    var state: VaultState
+    let key: VaultKey
+    var isChanged = false
+    var erasesPrevious = false
+    private var holders: SecretHolders?
+
+    init(_ current: VaultState, key: VaultKey, after mark: GenerationMark?) throws(VaultError) {
+        self.key = key
+        state = try current.next(after: mark)
+    }
+
+    /// What the list shows now.
+    public var entries: [EntrySummary] { state.records.map(\.summary) }
+
+    /// What the list shows now of one entry.
+    public func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
+        state.records[try state.index(of: id)].summary
+    }
+
+    /// The entries that hold the same secret as `content`, whatever their names are.
+    ///
+    /// They come in the order of the list; a wiped entry holds none. Nothing is opened for it.
+    public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
+        -> [RecordID]
+    {
+        let fingerprint = try key.fingerprint(of: content.payload)
+        // Made when it is asked for first: most changes never ask.
+        if holders == nil { holders = SecretHolders(state.records) }
+        return holders?.ids(of: fingerprint) ?? []
+    }
+
+    /// The entries that give the same codes as `content`: the same secret, used in the same way.
+    ///
+    /// Names and counters may differ. The same secret with another hash function, length or time
+    /// step is another entry.
+    public mutating func entries(equivalentTo content: EntryContent) throws(VaultError)
+        -> [RecordID]
+    {
+        var equivalent: [RecordID] = []
+        for id in try entries(withSecretOf: content) {
+            let record = state.records[try state.index(of: id)]
+            if record.listed.traits == content.traits { equivalent.append(id) }
+        }
+        return equivalent
+    }
+
+    /// Adds an entry at the end.
+    ///
+    /// - Parameter now: Unix seconds, kept as the time when it was added.
+    /// - Throws: ``VaultError/overLimit(_:)``.
+    @discardableResult public mutating func add(
+        _ content: EntryContent, accessControl: AccessControl? = nil, now: Int64
+    ) throws(VaultError) -> RecordID {
+        guard state.records.count < VaultLimits.entries else { throw .overLimit(.entries) }
+        let bytes = try Chance.bytes(count: RecordID.count)
+        let id = RecordID(bytes.span)
+        let line = RecordLine(
+            id: id, revision: state.generation,
+            accessControl: accessControl ?? .standard(for: content.kind))
+        let record = try seal(content, as: line, created: max(now, 0))
+        state.append(record)
+        holders?.add(id, holding: record.listed.fingerprint)
+        isChanged = true
+        return id
+    }
+
+    /// Puts other content in the place of an entry's, name included; its id, place, time and access
+    /// control stay.
+    public mutating func replace(_ id: RecordID, with content: EntryContent) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        let line = RecordLine(
+            id: id, revision: state.generation, accessControl: old.line.accessControl)
+        let record = try seal(content, as: line, created: old.listed.created)
+        try state.replace(record)
+        holders?.remove(id, holding: old.listed.fingerprint)
+        let state = state
+        holders?.insert(id, holding: record.listed.fingerprint) { other in
+            state.lists(other, before: id)
+        }
+        isChanged = true
+    }
+
+    /// Gives an entry another name; its secret stays sealed.
+    public mutating func rename(_ id: RecordID, issuer: String, account: String)
+        throws(VaultError)
+    {
+        try VaultChanges.checkName(issuer, account)
+        try state.rename(id, issuer: issuer, account: account)
+        isChanged = true
+    }
+
+    /// Takes an entry away, or the name that is left of a wiped one.
+    ///
+    /// - Parameter purge: whether the previous generation goes, too, which still holds the entry.
+    public mutating func remove(_ id: RecordID, purge: Bool) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try state.remove(id)
+        holders?.remove(id, holding: old.listed.fingerprint)
+        isChanged = true
+        if purge { erasesPrevious = true }
+    }
+
+    /// Moves a counter-based entry on by one.
+    ///
+    /// - Returns: the entry as it was, with the counter that is now spent.
+    public mutating func advanceCounter(of id: RecordID) throws(VaultError) -> EntryContent {
+        let content = try state.records[try state.index(of: id)].content(with: key)
+        guard case .oneTimePassword(let credential) = content,
+            case .counter(let counter) = credential.movingFactor
+        else { throw .otherKind }
+        guard counter < .max else { throw .counterExhausted }
+        try replace(id, with: .oneTimePassword(VaultChanges.moved(credential, to: counter + 1)))
+        return content
+    }
+
+    static func moved(_ credential: Credential, to counter: UInt64) throws(VaultError)
+        -> Credential
+    {
+        do {
+            return try Credential(
+                issuer: credential.issuer, account: credential.account, key: credential.key,
+                algorithm: credential.algorithm, style: credential.style,
+                movingFactor: .counter(counter), otherParameters: credential.otherParameters)
+        } catch {
+            preconditionFailure("what makes one credential makes the next")
+        }
+    }
+
+    private func seal(_ content: EntryContent, as line: RecordLine, created: Int64)
+        throws(VaultError) -> VaultState.Record
+    {
+        try VaultChanges.checkName(content.issuer, content.account)
+        return try VaultState.Record.sealing(
+            content.payload, as: line, created: created, issuer: content.issuer,
+            account: content.account, traits: content.traits, under: key)
+    }
+
+    private static func checkName(_ issuer: String, _ account: String) throws(VaultError) {
+        guard max(issuer.utf8.count, account.utf8.count) <= VaultLimits.nameSize else {
+            throw .overLimit(.name)
+        }
+        for name in [issuer, account] where name.first == " " || name.last == " " {
+            throw .spaceAroundName
+        }
+    }
+}

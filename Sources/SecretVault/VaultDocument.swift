@@ -1,0 +1,119 @@
+internal import Cryptography
+
+/// A vault's file taken apart, before any key is known: every line stands where the format wants it,
+/// and the last line vouches for all bytes against accidents.
+struct VaultDocument {
+    let bytes: [UInt8]
+    let vaultID: [UInt8]
+    let generation: UInt64
+    let slots: [Slot]
+    let records: [RecordLine]
+    /// One for each record, in the same order.
+    let bodies: [RecordBody]
+    /// Where the header ends: the line that vouches for it starts here.
+    let headerEnd: Int
+    /// What vouches for the header.
+    let mac: [UInt8]
+    /// The sealed list of the entries.
+    let manifest: [UInt8]
+    /// How often the file was changed without the vault key in this generation.
+    let changes: UInt64
+    let attempts: [Attempts]
+
+    static let vaultIDCount = 16
+    static let macCount = 32
+
+    /// Takes the bytes of a file apart.
+    init(parsing bytes: [UInt8]) throws(VaultError) {
+        try VaultEnvelope.verify(bytes)
+        self.bytes = bytes
+        var line = LineReader(bytes)
+        try line.next()  // The first line was verified.
+        try line.next()
+        try line.skip("vault")
+        vaultID = try line.base64(in: line.lastWord(), count: Self.vaultIDCount)
+        try line.next()
+        try line.skip("generation")
+        generation = try line.lastCount()
+        guard (1...VaultLimits.generation).contains(generation) else { throw line.damaged }
+        try line.next()
+        slots = try Self.readSlots(&line)
+        let (records, ids) = try Self.readRecords(&line, generation: generation)
+        self.records = records
+        headerEnd = line.start
+        try line.skip("mac")
+        mac = try line.base64(in: line.lastWord(), count: Self.macCount)
+        bodies = try Self.readBodies(&line, of: ids)
+        try line.next()
+        try line.skip("manifest")
+        manifest = try line.base64(in: line.lastWord())
+        try line.next()
+        try line.skip("changes")
+        changes = try line.lastCount()
+        try line.next()
+        attempts = try Self.readAttempts(&line, of: records)
+        guard line.start == bytes.count - VaultEnvelope.lastLineCount else { throw line.damaged }
+    }
+
+    // At least one slot; numbers rise.
+    private static func readSlots(_ line: inout LineReader) throws(VaultError) -> [Slot] {
+        var slots: [Slot] = []
+        repeat {
+            let slot = try Slot(reading: &line)
+            guard slots.last.map({ $0.number < slot.number }) ?? true else { throw line.damaged }
+            slots.append(slot)
+            guard slots.count <= VaultLimits.slots else { throw .overLimit(.slots) }
+            try line.next()
+        } while line.isLine("slot")
+        return slots
+    }
+
+    // No record is named twice, and none is newer than the vault.
+    private static func readRecords(_ line: inout LineReader, generation: UInt64)
+        throws(VaultError) -> ([RecordLine], ids: [Range<Int>])
+    {
+        var records: [RecordLine] = []
+        var ids: [Range<Int>] = []
+        var known: Set<RecordID> = []
+        while line.isLine("record") {
+            let record = try RecordLine(reading: &line)
+            guard known.insert(record.id).inserted, (1...generation).contains(record.revision)
+            else { throw line.damaged }
+            records.append(record)
+            let id = line.start + "record ".utf8.count
+            ids.append(id..<id + Base64.encodedCount(of: RecordID.count))
+            guard records.count <= VaultLimits.entries else { throw .overLimit(.entries) }
+            try line.next()
+        }
+        return (records, ids)
+    }
+
+    private static func readBodies(_ line: inout LineReader, of ids: [Range<Int>])
+        throws(VaultError) -> [RecordBody]
+    {
+        var bodies: [RecordBody] = []
+        bodies.reserveCapacity(ids.count)
+        for id in ids {
+            try line.next()
+            bodies.append(try RecordBody(reading: &line, of: id))
+        }
+        return bodies
+    }
+
+    // The vault first, then records in their order; each at most once.
+    private static func readAttempts(_ line: inout LineReader, of records: [RecordLine])
+        throws(VaultError) -> [Attempts]
+    {
+        var subjects: ArraySlice<Attempts.Subject> = [.vault]
+        subjects.append(contentsOf: records.map { .record($0.id) })
+        var attempts: [Attempts] = []
+        while line.isLine("attempts") {
+            let next = try Attempts(reading: &line)
+            guard let index = subjects.firstIndex(of: next.subject) else { throw line.damaged }
+            subjects = subjects[(index + 1)...]
+            attempts.append(next)
+            try line.next()
+        }
+        return attempts
+    }
+}

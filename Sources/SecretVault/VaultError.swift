@@ -1,0 +1,137 @@
+public import Cryptography
+public import POSIX
+
+/// Why the vault did not do what it was asked; none of the cases carries anything it holds.
+public enum VaultError: Error, Hashable, Sendable {
+    // What stands at the path.
+    /// There is no vault at this path.
+    case notFound
+    /// There is a file at this path already.
+    case alreadyExists
+    /// The path is a folder's.
+    case folder
+    /// The path is a symbolic link's; links are not followed.
+    case symbolicLink
+    /// The path is a device's, a pipe's or a socket's.
+    case notAFile
+    /// The file belongs to the user with this number.
+    case otherOwner(UInt32)
+    /// Others than its owner may read or write the file; these are its permission bits.
+    case openToOthers(mode: UInt32)
+    /// The file or a thing in it is over a limit.
+    case overLimit(VaultLimit)
+
+    // What the file is.
+    /// The file is something else.
+    case notAVault
+    /// A newer Watchword made the file; it uses this version of the format.
+    case newerVersion(Int)
+    /// The end of the file is missing.
+    case truncated
+    /// The file is not as it was written.
+    case damaged(VaultPart)
+    /// Deriving a key as the file asks would cost too much: `logN` as the file has it, and the most
+    /// that is accepted.
+    case costOverCeiling(logN: Int, ceiling: Int)
+
+    // Who may.
+    /// No slot opens with this passphrase.
+    case wrongPassphrase
+    /// No slot opens with this recovery key.
+    case wrongRecoveryKey
+    /// Too many failures; the next try is possible at this Unix time.
+    case lockedOut(until: Int64)
+    /// This entry asks for presence at each use, and that of the unlocking is spent.
+    case presenceNeeded
+    /// Another writer holds the vault.
+    case busy
+    /// While this vault was open, another one was put in its place.
+    case replaced
+
+    // What was asked for.
+    /// There is no such entry.
+    case noSuchEntry
+    /// The entry was wiped; only its name is left.
+    case wiped
+    /// A name begins or ends with a space.
+    case spaceAroundName
+    /// The entry is of another kind than was asked for.
+    case otherKind
+    /// The counter has reached its end; the service must hand out a new key.
+    case counterExhausted
+    /// There is no such slot.
+    case noSuchSlot
+    /// The slot is the last one that opens the vault on any device.
+    case lastSlot
+
+    // What stands beside the vault.
+    /// Something that is not the vault's has this name beside it, which saving needs; it was left as
+    /// it is.
+    case inTheWay(name: String)
+    /// The change is saved, but the previous generation, which was to go, is still beside the vault.
+    case previousNotErased(SystemCallFailure)
+    /// The change is saved, but the system did not say that it is on the disk for good; what was to be
+    /// purged is still there.
+    case notConfirmed(SystemCallFailure)
+
+    // What failed underneath.
+    /// The system refused.
+    case system(SystemCallFailure)
+    /// OpenSSL could not do its work, for example for lack of memory.
+    case cryptography(CryptographyFailure)
+
+    init(_ error: FileReplacementError) {
+        self =
+            switch error {
+            case .inTheWay(let name): .inTheWay(name: name)
+            case .system(let failure): .system(failure)
+            case .notConfirmed(let failure): .notConfirmed(failure)
+            }
+    }
+
+    init(_ error: PrivateFileError) {
+        self =
+            switch error {
+            case .missing: .notFound
+            case .folder: .folder
+            case .symbolicLink: .symbolicLink
+            case .notAFile: .notAFile
+            case .otherOwner(let user): .otherOwner(user)
+            case .openToOthers(let mode): .openToOthers(mode: mode)
+            case .tooLarge: .overLimit(.fileSize)
+            case .system(let failure): .system(failure)
+            }
+    }
+}
+
+/// Which part of a vault's file is not as it was written.
+public enum VaultPart: Hashable, Sendable {
+    /// The bytes are not those that the last line vouches for.
+    case checksum
+    /// This line, counted from 1, is not what stands there in a vault.
+    case line(Int)
+    /// The header is not what the vault key vouches for.
+    case header
+    /// The list of the entries does not open.
+    case manifest
+    /// The sealed part of this record is another one than the list of the entries says.
+    case record(RecordID)
+    /// This record opens to something that is no entry.
+    case content(RecordID)
+}
+
+/// What a vault holds at most.
+public enum VaultLimit: Hashable, Sendable {
+    /// 64 MiB.
+    case fileSize
+    /// 100,000.
+    case entries
+    /// 16.
+    case slots
+    /// 4,096 bytes each for issuer and account.
+    case name
+    /// 65,536 bytes for what one entry keeps secret.
+    case secret
+    /// 2^62 savings.
+    case generations
+}

@@ -1,0 +1,63 @@
+internal import Cryptography
+
+/// The one key that everything in a vault hangs on, and the keys that are derived from it.
+struct VaultKey {
+    let secret: SecretBytes
+    let vaultID: [UInt8]
+
+    static let count = 32
+
+    /// What a derived key is for; no two purposes share one.
+    enum Purpose: String {
+        case header, manifest, record, fingerprint
+        case recoverySlot = "recovery-slot"
+    }
+
+    /// Makes the key of a new vault.
+    static func make() throws(VaultError) -> VaultKey {
+        VaultKey(
+            secret: try Chance.secret(count: count),
+            vaultID: try Chance.bytes(count: VaultDocument.vaultIDCount))
+    }
+
+    /// Derives the key for `purpose`, of one record when that is for one.
+    func derived(for purpose: Purpose, of id: RecordID? = nil) throws(VaultError) -> SecretBytes {
+        try VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
+    }
+
+    /// Derives a key for `purpose` from any secret.
+    static func derive(
+        _ purpose: Purpose, from secret: SecretBytes, salt: [UInt8], suffix: [UInt8] = []
+    ) throws(VaultError) -> SecretBytes {
+        let info = Array("watchword-vault 1 \(purpose.rawValue)".utf8) + suffix
+        do {
+            return try hkdfSHA256(secret: secret, salt: salt.span, info: info.span, count: count)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    /// What vouches for the header.
+    func mac(of header: Span<UInt8>) throws(VaultError) -> [UInt8] {
+        let key = try derived(for: .header)
+        do {
+            return try hmac(.sha256, key: key, message: header)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    /// Tells two entries with the same secret: 16 bytes that say nothing without the vault key.
+    func fingerprint(of payload: RecordPayload) throws(VaultError) -> [UInt8] {
+        let key = try derived(for: .fingerprint)
+        let secret = payload.identity
+        do {
+            let print = try secret.withBytes { secret throws(CryptographyFailure) in
+                try hmac(.sha256, key: key, message: secret)
+            }
+            return Array(print.prefix(ManifestEntry.printCount))
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+}

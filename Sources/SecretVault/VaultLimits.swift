@@ -1,0 +1,12 @@
+/// The most that is read or written, so that no number in a file decides how much work is done.
+enum VaultLimits {
+    static let fileSize = 64 << 20
+    static let entries = 100_000
+    static let slots = 16
+    static let nameSize = 4096
+    static let secretSize = 65_536
+    static let number = UInt64(Int64.max)
+    static let generation: UInt64 = 1 << 62
+    /// How many generations a file may lag behind its mark and the mark still be believed.
+    static let missedGenerations: UInt64 = 1 << 32
+}

@@ -1,0 +1,58 @@
+internal import Cryptography
+internal import OneTimePassword
+
+extension EntryTraits {
+    var algorithm: HashAlgorithm? {
+        switch self {
+        case .totp(let algorithm, _, _), .hotp(let algorithm, _): algorithm
+        case .secret, .enrolled: nil
+        }
+    }
+
+    var style: CodeStyle? {
+        switch self {
+        case .totp(_, let style, _), .hotp(_, let style): style
+        case .secret, .enrolled: nil
+        }
+    }
+
+    var timeStep: TimeStep? {
+        switch self {
+        case .totp(_, _, let step): step
+        case .hotp, .secret, .enrolled: nil
+        }
+    }
+}
+
+extension VaultState.Record {
+    /// Opens the record and puts it together with what the list says.
+    func content(with key: VaultKey) throws(VaultError) -> EntryContent {
+        switch (listed.traits, try opened(with: key)) {
+        case (.totp(let algorithm, let style, let step), .totp(let key, let parameters)):
+            return .oneTimePassword(
+                try credential(key, algorithm, style, .time(step), parameters))
+        case (.hotp(let algorithm, let style), .hotp(let counter, let key, let parameters)):
+            return .oneTimePassword(
+                try credential(key, algorithm, style, .counter(counter), parameters))
+        case (.secret, .bytes(let value)):
+            return .plainSecret(issuer: listed.issuer, account: listed.account, value: value)
+        case (.enrolled, .bytes(let value)):
+            return .enrolledSecret(issuer: listed.issuer, account: listed.account, value: value)
+        default:
+            throw .damaged(.content(line.id))
+        }
+    }
+
+    private func credential(
+        _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
+        _ movingFactor: MovingFactor, _ parameters: [Credential.Parameter]
+    ) throws(VaultError) -> Credential {
+        do {
+            return try Credential(
+                issuer: listed.issuer, account: listed.account, key: key, algorithm: algorithm,
+                style: style, movingFactor: movingFactor, otherParameters: parameters)
+        } catch {
+            throw .damaged(.content(line.id))
+        }
+    }
+}

@@ -1,0 +1,189 @@
+internal import Cryptography
+
+/// A vault that the vault key has vouched for: its slots, and its records, each still sealed.
+struct VaultState {
+    /// One record: its clear part, what the sealed list says of it, and its sealed secret.
+    struct Record {
+        let line: RecordLine
+        var listed: ManifestEntry
+        let body: RecordBody
+    }
+
+    let vaultID: [UInt8]
+    let generation: UInt64
+    let changes: UInt64
+    var slots: [Slot]
+    private(set) var records: [Record]
+    /// Where each record is: whoever imports or exports thousands asks for each.
+    private var places: [RecordID: Int]
+    var attempts: [Attempts]
+
+    /// A new vault, before its first saving.
+    init(new vaultID: [UInt8], slots: [Slot]) {
+        self.vaultID = vaultID
+        generation = 1
+        changes = 0
+        self.slots = slots
+        records = []
+        places = [:]
+        attempts = []
+    }
+
+    /// Verifies everything that can be verified without opening a record: the header, that the list of
+    /// the entries belongs to it, and that each record's sealed box is the one that was listed.
+    init(verifying document: VaultDocument, with key: VaultKey) throws(VaultError) {
+        guard document.vaultID == key.vaultID else { throw .replaced }
+        let header = document.bytes.span.extracting(0..<document.headerEnd)
+        let expected = try key.mac(of: header)
+        guard isEqualInConstantTime(expected.span, document.mac.span) else {
+            throw .damaged(.header)
+        }
+        let manifest = try Manifest(opening: document, with: key)
+        vaultID = document.vaultID
+        generation = document.generation
+        changes = document.changes
+        slots = document.slots
+        attempts = document.attempts
+        records = []
+        records.reserveCapacity(document.records.count)
+        places = Dictionary(minimumCapacity: document.records.count)
+        for (index, line) in document.records.enumerated() {
+            let record = Record(
+                line: line, listed: manifest.entries[index], body: document.bodies[index])
+            try record.verify()
+            append(record)
+        }
+    }
+
+    /// The record's place.
+    func index(of id: RecordID) throws(VaultError) -> Int {
+        guard let index = places[id] else { throw .noSuchEntry }
+        return index
+    }
+
+    /// Whether the list has `first` before `second`.
+    func lists(_ first: RecordID, before second: RecordID) -> Bool {
+        guard let place = places[first], let other = places[second] else { return false }
+        return place < other
+    }
+
+    /// Adds a record at the end; its id is new.
+    mutating func append(_ record: Record) {
+        places[record.line.id] = records.count
+        records.append(record)
+    }
+
+    /// Puts a record in the place of the one with its id.
+    mutating func replace(_ record: Record) throws(VaultError) {
+        records[try index(of: record.line.id)] = record
+    }
+
+    /// Gives a record another name.
+    mutating func rename(_ id: RecordID, issuer: String, account: String) throws(VaultError) {
+        let index = try index(of: id)
+        records[index].listed.issuer = issuer
+        records[index].listed.account = account
+    }
+
+    /// Takes a record away, and what was counted against it.
+    mutating func remove(_ id: RecordID) throws(VaultError) {
+        records.remove(at: try index(of: id))
+        places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.line.id, $0) })
+        attempts.removeAll { $0.subject == .record(id) }
+    }
+}
+
+extension VaultState.Record {
+    fileprivate func verify() throws(VaultError) {
+        guard listed.id == line.id, listed.revision == line.revision else {
+            throw .damaged(.manifest)
+        }
+        guard case .sealed(let box) = body else { return }
+        guard try digest(of: box.span) == listed.digest else {
+            throw .damaged(.record(line.id))
+        }
+    }
+
+    /// Seals a secret as a record of the generation `revision`.
+    static func sealing(
+        _ payload: RecordPayload, as line: RecordLine, created: Int64, issuer: String,
+        account: String, traits: EntryTraits, under key: VaultKey
+    ) throws(VaultError) -> VaultState.Record {
+        let box = try SealedBox.seal(
+            payload.sealedForm(), under: key.derived(for: .record, of: line.id),
+            associatedData: VaultLines.vault(key.vaultID) + line.text)
+        let text = Base64.encode(box.span)
+        let listed = ManifestEntry(
+            id: line.id, revision: line.revision,
+            digest: try digest(of: text.span),
+            fingerprint: try key.fingerprint(of: payload), created: created, issuer: issuer,
+            account: account, traits: traits)
+        return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
+    }
+
+    /// Opens the record's secret.
+    func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
+        guard case .sealed(let text) = body else { throw .wiped }
+        let box: [UInt8]
+        do { box = try Base64.decode(text.span) } catch { throw .damaged(.record(line.id)) }
+        let plaintext = try SealedBox.open(
+            box, under: key.derived(for: .record, of: line.id),
+            associatedData: VaultLines.vault(key.vaultID) + line.text,
+            or: .damaged(.record(line.id)))
+        do {
+            return try RecordPayload(reading: plaintext, kind: listed.traits.kind)
+        } catch {
+            throw .damaged(.content(line.id))
+        }
+    }
+}
+
+extension VaultState {
+    /// The file that says this.
+    func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
+        var text = VaultText()
+        text.write(VaultEnvelope.firstLine)
+        text.write(VaultLines.vault(vaultID))
+        text.write("generation \(generation)\n")
+        for slot in slots { slot.write(to: &text) }
+        for record in records { record.line.write(to: &text) }
+        let macLine = VaultLines.mac(try key.mac(of: text.bytes.span))
+        text.write(macLine)
+        for record in records { record.body.write(of: record.line.id, to: &text) }
+        text.write("manifest ")
+        let manifest = Manifest(entries: records.map(\.listed))
+        text.writeBase64(try manifest.sealed(under: key, macLine: macLine))
+        text.write("\nchanges \(changes)\n")
+        for attempt in attempts { attempt.write(to: &text) }
+        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
+        guard text.bytes.count <= VaultLimits.fileSize else { throw .overLimit(.fileSize) }
+        return text.bytes
+    }
+}
+
+extension VaultState {
+    /// What the next generation starts from: the same, one generation on.
+    ///
+    /// Where an older file was put back, the next generation is newer than all that were there. The
+    /// mark is not sealed, so one that says more than could be true does not use the numbers up.
+    func next(after mark: GenerationMark?) throws(VaultError) -> VaultState {
+        var newest = generation
+        if let mark, mark.vaultID == vaultID, mark.generation > newest,
+            mark.generation - newest <= VaultLimits.missedGenerations
+        {
+            newest = mark.generation
+        }
+        guard newest < VaultLimits.generation else { throw .overLimit(.generations) }
+        return VaultState(self, generation: newest + 1)
+    }
+
+    private init(_ state: VaultState, generation: UInt64) {
+        vaultID = state.vaultID
+        self.generation = generation
+        changes = 0
+        slots = state.slots
+        records = state.records
+        places = state.places
+        attempts = state.attempts
+    }
+}

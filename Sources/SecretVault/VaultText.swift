@@ -1,0 +1,18 @@
+internal import Cryptography
+
+/// Builds the lines of a vault's file.
+struct VaultText {
+    private(set) var bytes: [UInt8] = []
+
+    /// Appends the characters of `text`, which is ASCII.
+    mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    mutating func write(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+
+    /// Appends `data` in Base64.
+    mutating func writeBase64(_ data: [UInt8]) {
+        bytes.append(contentsOf: Base64.encode(data.span))
+    }
+
+    mutating func endLine() { bytes.append(LineReader.lineFeed) }
+}

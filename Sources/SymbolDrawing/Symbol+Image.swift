@@ -1,0 +1,25 @@
+public import Raster
+
+extension Symbol {
+    /// The symbol as an opaque picture, black on white with its quiet zone.
+    ///
+    /// - Parameter modulePixels: pixels on a module's side, 1 to 32; a picture is made for readers, and
+    ///   more pixels only make it larger.
+    public func image(modulePixels: Int = 8) -> GrayImage {
+        precondition((1...32).contains(modulePixels), "a module has 1 to 32 pixels on a side")
+        let frame = Symbol.quietZone
+        let width = (side + 2 * frame) * modulePixels
+        var pixels: [UInt8] = []
+        pixels.reserveCapacity(width * width)
+        for row in -frame..<side + frame {
+            let start = pixels.count
+            for column in -frame..<side + frame {
+                let brightness: UInt8 = isDark(column: column, row: row) ? 0 : 255
+                pixels.append(contentsOf: repeatElement(brightness, count: modulePixels))
+            }
+            let line = pixels[start...]
+            for _ in 1..<modulePixels { pixels.append(contentsOf: line) }
+        }
+        return GrayImage(width: width, height: width, pixels: pixels)
+    }
+}

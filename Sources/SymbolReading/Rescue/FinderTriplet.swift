@@ -1,0 +1,54 @@
+/// Three finder patterns that may be a symbol's: like in size, with a right angle at the first.
+struct FinderTriplet {
+    /// The pattern at the right angle.
+    let corner: FinderPattern
+    let across: FinderPattern
+    let down: FinderPattern
+    /// How far it is from the ideal: 0 for equal sizes, equal legs and a right angle.
+    let deviation: Double
+
+    /// Tries the three with `corner` at the right angle; `nil` when they can't be of one symbol.
+    init?(corner: FinderPattern, _ a: FinderPattern, _ b: FinderPattern) {
+        let toA = a.centre - corner.centre
+        let toB = b.centre - corner.centre
+        let cosine = toA.dot(toB) / (toA.length * toB.length)
+        let legs = toA.length / toB.length
+        guard abs(cosine) < 0.6, (0.5...2).contains(legs) else { return nil }
+        let smallest = min(corner.module, a.module, b.module)
+        let largest = max(corner.module, a.module, b.module)
+        // Version 1 has 14 modules between two centres, version 40 has 170.
+        let reach = 9 * smallest...240 * largest
+        guard largest < Self.likeness * smallest, reach.contains(toA.length),
+            reach.contains(toB.length)
+        else { return nil }
+        self.corner = corner
+        let turnsRight = toA.cross(toB) > 0
+        across = turnsRight ? a : b
+        down = turnsRight ? b : a
+        deviation = (largest / smallest - 1) + (max(legs, 1 / legs) - 1) + abs(cosine)
+    }
+
+    /// How many times as large the nearest pattern of a slanted symbol may seem.
+    private static let likeness = 2.5
+
+    /// All triplets among patterns that come in order of size, the likeliest first.
+    static func all(among patterns: [FinderPattern]) -> [FinderTriplet] {
+        var found: [FinderTriplet] = []
+        for (i, a) in patterns.enumerated() {
+            let rest = patterns[(i + 1)...]
+            let like = rest.prefix { $0.module * likeness > a.module }
+                .filter { $0.isDark == a.isDark }
+            for (j, b) in like.enumerated() {
+                for c in like[(j + 1)...] {
+                    if let triplet = FinderTriplet(corner: a, b, c) { found.append(triplet) }
+                    if let triplet = FinderTriplet(corner: b, a, c) { found.append(triplet) }
+                    if let triplet = FinderTriplet(corner: c, a, b) { found.append(triplet) }
+                }
+            }
+        }
+        return found.sorted { $0.deviation < $1.deviation }
+    }
+
+    /// The regions that tell its patterns.
+    var rings: Set<Int> { [corner.ring, across.ring, down.ring] }
+}

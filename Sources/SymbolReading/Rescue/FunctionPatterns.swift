@@ -1,0 +1,62 @@
+/// The modules of a symbol that are the same whatever its text: finder, timing and alignment patterns
+/// (ISO/IEC 18004, 6.3.3 to 6.3.6).
+struct FunctionPatterns {
+    /// Modules on a side.
+    let modules: Int
+    /// Row by row: dark or light, or `nil` for a module that depends on the text.
+    let known: [Bool?]
+    /// The middles of the alignment patterns, in modules, the lower right one first.
+    let alignments: [Point]
+
+    /// - Parameter modules: 21 for version 1, 4 more for each version, up to 177.
+    init(modules: Int) {
+        self.modules = modules
+        let places = Self.alignmentPlaces(modules: modules)
+        var known = [Bool?](repeating: nil, count: modules * modules)
+        for index in 8..<modules - 8 {
+            known[6 * modules + index] = index % 2 == 0
+            known[index * modules + 6] = index % 2 == 0
+        }
+        var alignments: [Point] = []
+        for row in places.reversed() {
+            for column in places.reversed() {
+                let nearLeft = column == 6
+                let nearTop = row == 6
+                // Three corners belong to the finder patterns.
+                let isTaken =
+                    (nearLeft && nearTop) || (nearLeft && row == modules - 7)
+                    || (nearTop && column == modules - 7)
+                if isTaken { continue }
+                alignments.append(Point(x: Double(column) + 0.5, y: Double(row) + 0.5))
+                for y in -2...2 {
+                    for x in -2...2 {
+                        let isDark = max(abs(x), abs(y)) != 1
+                        known[(row + y) * modules + column + x] = isDark
+                    }
+                }
+            }
+        }
+        for (left, top) in [(0, 0), (modules - 7, 0), (0, modules - 7)] {
+            for row in max(top - 1, 0)..<min(top + 8, modules) {
+                for column in max(left - 1, 0)..<min(left + 8, modules) {
+                    let distance = max(abs(row - top - 3), abs(column - left - 3))
+                    known[row * modules + column] = distance != 2 && distance != 4
+                }
+            }
+        }
+        self.known = known
+        self.alignments = alignments
+    }
+
+    /// The rows, and columns, in which alignment patterns have their middles (annex E's table): from
+    /// 6 to the seventh from the end, in even steps but for the first.
+    private static func alignmentPlaces(modules: Int) -> [Int] {
+        let version = (modules - 17) / 4
+        guard version > 1 else { return [] }
+        let gaps = version / 7 + 1
+        let last = modules - 7
+        // The smallest even step that gets there; version 32 is the table's one exception.
+        let step = version == 32 ? 26 : (last - 6 + 2 * gaps - 1) / (2 * gaps) * 2
+        return [6] + (1...gaps).map { last - (gaps - $0) * step }
+    }
+}

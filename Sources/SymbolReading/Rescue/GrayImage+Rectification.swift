@@ -1,0 +1,60 @@
+import Raster
+
+extension GrayImage {
+    /// The symbol seen straight from above, dark on light, with a clean margin of four modules.
+    ///
+    /// - Parameters:
+    ///   - frame: Where the symbol lies.
+    ///   - projection: From the symbol, 0 to 1 each way, to this picture.
+    ///   - isInverted: Whether light and dark are to be exchanged.
+    func rectified(
+        _ frame: SymbolFrame, _ projection: Projection, isInverted: Bool
+    ) -> GrayImage {
+        let scale = frame.modules > 60 ? 4 : 6
+        let margin = 4
+        let inside = frame.modules * scale
+        let side = inside + 2 * margin * scale
+        let flip: UInt8 = isInverted ? 255 : 0
+        // A module that is larger here than there is averaged over, not sampled.
+        let samples = min(max(Int((frame.module / Double(scale)).rounded()), 1), 4)
+        return unsafe drawn(width: side, height: side) { source, target in
+            unsafe target.update(repeating: 255)
+            for row in 0..<inside {
+                for column in 0..<inside {
+                    var sum: Float = 0
+                    for step in 0..<samples * samples {
+                        let x = Double(column) + (Double(step % samples) + 0.5) / Double(samples)
+                        let y = Double(row) + (Double(step / samples) + 0.5) / Double(samples)
+                        let place = projection(
+                            Point(x: x / Double(inside), y: y / Double(inside)))
+                        unsafe sum += brightness(at: place, in: source)
+                    }
+                    let value = UInt8(min(sum / Float(samples * samples) + 0.5, 255))
+                    let at = (row + margin * scale) * side + column + margin * scale
+                    unsafe target[at] = value ^ flip
+                }
+            }
+        }
+    }
+
+    /// The brightness between four pixels' middles; beyond the edge, that of the edge.
+    @inline(__always)
+    func brightness(at place: Point, in source: UnsafeBufferPointer<UInt8>) -> Float {
+        // A hostile triplet may project to nowhere.
+        let x = place.x.isFinite ? min(max(place.x - 0.5, 0), Double(width - 1)) : 0
+        let y = place.y.isFinite ? min(max(place.y - 0.5, 0), Double(height - 1)) : 0
+        let left = Int(x)
+        let top = Int(y)
+        let right = min(left + 1, width - 1)
+        let bottom = min(top + 1, height - 1)
+        let fx = Float(x - Double(left))
+        let fy = Float(y - Double(top))
+        let upper =
+            unsafe Float(source[top * width + left]) * (1 - fx)
+            + Float(source[top * width + right]) * fx
+        let lower =
+            unsafe Float(source[bottom * width + left]) * (1 - fx)
+            + Float(source[bottom * width + right]) * fx
+        return upper * (1 - fy) + lower * fy
+    }
+}

@@ -1,0 +1,49 @@
+import Raster
+
+/// A symbol read module by module, and drawn anew with its function patterns as they should be.
+struct ModuleGrid {
+    private let dark: [Bool]
+    private let patterns: FunctionPatterns
+
+    /// Takes each module for dark that is darker in `brightness` than the mean of those around it.
+    init(_ brightness: GrayImage, _ patterns: FunctionPatterns, radius: Int) {
+        self.patterns = patterns
+        dark = brightness.thresholdedByMean(radius: radius, bias: 0).pixels.map { $0 == 0 }
+    }
+
+    /// Takes each module for dark that is in the darker of the two groups of all.
+    init(_ brightness: GrayImage, _ patterns: FunctionPatterns) {
+        self.patterns = patterns
+        dark = brightness.thresholdedByOtsu().pixels.map { $0 == 0 }
+    }
+
+    /// The share of the function patterns' modules that are as they should be: about a half for
+    /// what is no symbol.
+    var likeness: Double {
+        var all = 0
+        var right = 0
+        for (index, expected) in patterns.known.enumerated() {
+            guard let expected else { continue }
+            all += 1
+            if dark[index] == expected { right += 1 }
+        }
+        return Double(right) / Double(all)
+    }
+
+    /// The symbol with sharp edges and a margin; what must be there is there.
+    func drawing() -> GrayImage {
+        let scale = 3
+        let margin = 4
+        let modules = patterns.modules
+        let side = (modules + 2 * margin) * scale
+        var pixels = [UInt8](repeating: 255, count: side * side)
+        for row in 0..<modules * scale {
+            for column in 0..<modules * scale {
+                let module = row / scale * modules + column / scale
+                guard patterns.known[module] ?? dark[module] else { continue }
+                pixels[(row + margin * scale) * side + column + margin * scale] = 0
+            }
+        }
+        return GrayImage(width: side, height: side, pixels: pixels)
+    }
+}

@@ -1,0 +1,71 @@
+import Raster
+
+extension SymbolFrame {
+    /// The projection with the help of the alignment patterns that are found where it expects them.
+    ///
+    /// Three finder patterns leave the fourth corner to a guess; the pattern next to it fixes it.
+    func refinedProjection(
+        _ rough: Projection, _ patterns: FunctionPatterns, in picture: GrayImage, isInverted: Bool
+    ) -> Projection {
+        guard let nearest = patterns.alignments.first else { return rough }
+        let scale = 1 / Double(modules)
+        func view(_ projection: Projection) -> SymbolView {
+            SymbolView(
+                picture: picture, projection: projection, modules: modules, isInverted: isInverted)
+        }
+        var found = pairs
+        var refined = rough
+        // The larger the symbol is, the further off is what three of its corners foretell.
+        let reach = 1.5 + Double(modules) / 40
+        if let place = view(rough).alignment(near: nearest, reach: reach) {
+            // Three times, so that it has some weight against the twelve corners of the others.
+            found += [(symbol: Point, picture: Point)](
+                repeating: (nearest * scale, rough(place * scale)), count: 3)
+            refined = Projection(found, isAffine: false) ?? rough
+        }
+        // The largest symbols have 46; half of them fix it as well as all.
+        for middle in patterns.alignments.dropFirst().prefix(24) {
+            guard let place = view(refined).alignment(near: middle, reach: 1) else { continue }
+            found.append((middle * scale, refined(place * scale)))
+        }
+        return Projection(found, isAffine: false) ?? refined
+    }
+}
+
+extension SymbolView {
+    /// Where the alignment pattern is that should have its middle at `expected`, in modules.
+    ///
+    /// First in steps of half a module with a quick look at each place, then around the best one
+    /// in finer steps with a thorough look.
+    fileprivate func alignment(near expected: Point, reach: Double) -> Point? {
+        // Every patch of data modules has some contrast; half of the finder pattern's is a find.
+        let middle = Point(x: 3.5, y: 3.5)
+        let own = brightness(at: middle + Point(x: 2, y: 0)) - brightness(at: middle)
+        let least = max(own / 2, 6)
+        guard
+            let rough = best(
+                around: expected, step: 0.5, count: Int(reach / 0.5), above: least, isQuick: true)
+        else { return nil }
+        let contrast = alignmentContrast(at: rough, isQuick: false)
+        return best(around: rough, step: 0.25, count: 1, above: contrast, isQuick: false) ?? rough
+    }
+
+    /// The place on a grid of `count` steps each way that stands out most, if one is above `least`.
+    private func best(
+        around centre: Point, step: Double, count: Int, above least: Float, isQuick: Bool
+    ) -> Point? {
+        var best = least
+        var found: Point?
+        for row in -count...count {
+            for column in -count...count {
+                let place = centre + Point(x: Double(column), y: Double(row)) * step
+                let contrast = alignmentContrast(at: place, isQuick: isQuick)
+                if contrast > best {
+                    best = contrast
+                    found = place
+                }
+            }
+        }
+        return found
+    }
+}

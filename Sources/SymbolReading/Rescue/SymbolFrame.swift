@@ -1,0 +1,112 @@
+import Raster
+
+/// Where a symbol seems to lie: the corners of its finder patterns' rings, and its size in modules.
+struct SymbolFrame {
+    /// Modules on a side: 21 to 177.
+    let modules: Int
+    /// A module's side in the picture, in pixels.
+    let module: Double
+    /// How many of the timing patterns' changes are seen, as a share of those there should be.
+    let timing: Double
+    /// Places in the symbol, 0 to 1 each way, with their places in the picture.
+    let pairs: [(symbol: Point, picture: Point)]
+
+    /// Measures the symbol that a triplet belongs to, in the black and white picture it was found in.
+    init(_ triplet: FinderTriplet, in regions: Regions, of binary: GrayImage) {
+        let toAcross = triplet.across.centre - triplet.corner.centre
+        let toDown = triplet.down.centre - triplet.corner.centre
+        let right = toAcross.unit
+        let below = toDown.unit
+        // The corners of a square lie furthest along its diagonals.
+        let diagonals = [-right - below, right - below, right + below, below - right]
+        let corner = Ring(regions.extremes(of: triplet.corner.ring, towards: diagonals))
+        let across = Ring(regions.extremes(of: triplet.across.ring, towards: diagonals))
+        let down = Ring(regions.extremes(of: triplet.down.ring, towards: diagonals))
+
+        let wide = (corner.moduleAcross.length + across.moduleAcross.length) / 2
+        let high = (corner.moduleDown.length + down.moduleDown.length) / 2
+        module = (wide + high) / 2
+        let measured = (toAcross.length / max(wide, 0.1) + toDown.length / max(high, 0.1)) / 2 + 7
+
+        let rowChanges = binary.changes(
+            from: corner.places[2] + corner.moduleDown * 0.5,
+            to: across.places[3] + across.moduleDown * 0.5)
+        let columnChanges = binary.changes(
+            from: corner.places[2] + corner.moduleAcross * 0.5,
+            to: down.places[1] + down.moduleAcross * 0.5)
+        modules = Self.modules(measured, rowChanges, columnChanges)
+        timing = Double(rowChanges + columnChanges) / (2 * Double(modules - 13))
+        pairs = Self.pairs([corner, across, down], modules: Double(modules))
+    }
+
+    /// From the symbol, 0 to 1 each way, to the picture; `nil` when the corners don't fix it.
+    func projection(isAffine: Bool) -> Projection? { Projection(pairs, isAffine: isAffine) }
+
+    /// The size that fits the distances; exactly what the timing patterns say, where both agree.
+    private static func modules(_ measured: Double, _ row: Int, _ column: Int) -> Int {
+        // The pattern is dark and light by turns from one finder pattern to the next.
+        let counted = row + 13
+        if row == column, (counted - 17) % 4 == 0, (21...177).contains(counted),
+            abs(Double(counted) - measured) < 0.2 * measured
+        {
+            return counted
+        }
+        let version = min(max(((measured - 17) / 4).rounded(), 1), 40)
+        return 17 + 4 * Int(version)
+    }
+
+    private static func pairs(
+        _ rings: [Ring], modules: Double
+    ) -> [(symbol: Point, picture: Point)] {
+        let near = 3.5
+        let far = modules - 3.5
+        let centres = [Point(x: near, y: near), Point(x: far, y: near), Point(x: near, y: far)]
+        return zip(centres, rings).flatMap { centre, ring in
+            zip(Ring.offsets, ring.places).map { offset, place in
+                ((centre + offset) * (1 / modules), place)
+            }
+        }
+    }
+}
+
+/// The outer corners of a finder pattern's inner ring, which is five modules wide.
+private struct Ring {
+    /// Where the corners lie from the pattern's middle, in modules: clockwise from the top left.
+    static let offsets = [
+        Point(x: -2.5, y: -2.5), Point(x: 2.5, y: -2.5), Point(x: 2.5, y: 2.5),
+        Point(x: -2.5, y: 2.5),
+    ]
+
+    /// The four corners in the picture.
+    let places: [Point]
+
+    init(_ places: [Point]) { self.places = places }
+
+    /// One module to the right, and one down, in the picture.
+    var moduleAcross: Point {
+        (places[1] - places[0] + places[2] - places[3]) * 0.1
+    }
+
+    var moduleDown: Point {
+        (places[3] - places[0] + places[2] - places[1]) * 0.1
+    }
+}
+
+extension GrayImage {
+    /// How often black and white change on the straight way between two places.
+    func changes(from start: Point, to end: Point) -> Int {
+        let way = end - start
+        let steps = min(Int(way.length.rounded(.up)) + 1, 2 * (width + height))
+        var changes = 0
+        var last: UInt8?
+        for step in 0...steps {
+            let place = start + way * (Double(step) / Double(steps))
+            let x = min(max(Int(place.x), 0), width - 1)
+            let y = min(max(Int(place.y), 0), height - 1)
+            let colour = pixels[y * width + x]
+            if let last, last != colour { changes += 1 }
+            last = colour
+        }
+        return changes
+    }
+}

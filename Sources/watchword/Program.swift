@@ -1,0 +1,6 @@
+import Commands
+
+/// The program.
+@main struct Program {
+    static func main() { CommandLineProgram.main() }
+}

@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that who builds Watchword does not build what measures it.
+// Scripts/bench builds and runs it.
+let package = Package(
+    name: "Benchmarks",
+    dependencies: [.package(name: "Watchword", path: "../..")],
+    targets: [
+        .systemLibrary(name: "CSHA", pkgConfig: "libcrypto"),
+        .executableTarget(
+            name: "CodeBenchmark",
+            dependencies: ["CSHA", .product(name: "Rooms", package: "Watchword")],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+    ]
+)

@@ -1,0 +1,38 @@
+/// Measures pieces of work in interleaved rounds, and keeps the least time of each.
+///
+/// What disturbs the machine for a while disturbs all of them alike, and the minimum forgets it.
+struct Stopwatch {
+    private struct Work {
+        let name: String
+        let count: Int
+        let body: (Int) -> Void
+        var best: Double
+    }
+
+    private var works: [Work] = []
+
+    /// Adds a piece of work: `body` does it as often as it is told.
+    mutating func add(_ name: String, count: Int, body: @escaping (Int) -> Void) {
+        works.append(Work(name: name, count: count, body: body, best: .infinity))
+    }
+
+    /// Does everything `rounds` times, in turn.
+    mutating func run(rounds: Int) {
+        let clock = ContinuousClock()
+        for _ in 0..<rounds {
+            for index in works.indices {
+                let work = works[index]
+                let time = clock.measure { work.body(work.count) }
+                let nanoseconds = Double(time.components.attoseconds) / 1e9 / Double(work.count)
+                works[index].best = min(works[index].best, nanoseconds)
+            }
+        }
+    }
+
+    /// Prints “NAME NANOSECONDS” a line.
+    func report() {
+        for work in works {
+            print(work.name, (work.best * 100).rounded() / 100)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Measures the shipped programs against others in one run, and prints a Markdown table of ratios.
+
+    measure.py WATCHWORD PEERS PYTHON CODE-BENCHMARK [README]
+
+Rounds are interleaved, so that whatever disturbs the machine disturbs everybody, and the minimum of
+the rounds counts. With a README, the table is written between its marks.
+"""
+import os
+import platform
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 7
+START_ROUNDS = 200
+ENTRIES = 10_000
+MARKS = ("<!-- measured: Scripts/bench --write -->", "<!-- end of what was measured -->")
+
+
+def run(arguments, **options):
+    return subprocess.run(arguments, check=True, capture_output=True, **options).stdout
+
+
+def seconds(arguments, nowhere):
+    """Wall time of one run; spawned directly, so that the measuring costs next to nothing."""
+    actions = [(os.POSIX_SPAWN_DUP2, nowhere, 1), (os.POSIX_SPAWN_DUP2, nowhere, 2)]
+    start = time.perf_counter()
+    process = os.posix_spawnp(arguments[0], arguments, os.environ, file_actions=actions)
+    _, status = os.waitpid(process, 0)
+    elapsed = time.perf_counter() - start
+    if status != 0:
+        raise SystemExit(f"bench: {' '.join(arguments)} ended with {status}")
+    return elapsed
+
+
+def fastest(rounds, commands):
+    """The least time of each command, in seconds, after one run that warms the caches."""
+    with open(os.devnull, "r+b") as nowhere:
+        for arguments in commands.values():
+            seconds(arguments, nowhere.fileno())
+        times = {name: [] for name in commands}
+        for _ in range(rounds):
+            for name, arguments in commands.items():
+                times[name].append(seconds(arguments, nowhere.fileno()))
+    return {name: min(values) for name, values in times.items()}
+
+
+def least(rounds, programs):
+    """The least number of each line "NAME NUMBER" that the programs print."""
+    found = {}
+    for _ in range(rounds):
+        for arguments in programs:
+            for line in run(arguments, text=True).splitlines():
+                name, number = line.split()
+                found[name] = min(found.get(name, float("inf")), float(number))
+    return found
+
+
+def figure(number):
+    """Three digits, and never an exponent."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+class Table:
+    def __init__(self):
+        self.rows = []
+
+    def at_most(self, what, ours, theirs, goal, unit):
+        ratio = ours / theirs
+        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.2f}×",
+                          f"≤ {goal}×" if goal else "", not goal or ratio <= goal))
+
+    def faster(self, what, ours, theirs, goal, unit):
+        ratio = theirs / ours
+        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.1f}× faster",
+                          f"≥ {goal}×" if goal else "", not goal or ratio >= goal))
+
+    def above(self, what, ours, theirs, goal, unit):
+        more = ours - theirs
+        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"+ {more:.3g} {unit}",
+                          f"≤ + {goal} {unit}", more <= goal))
+
+    def markdown(self):
+        lines = ["| | Watchword | the other | ratio | goal |", "|---|---|---|---|---|"]
+        for what, ours, theirs, ratio, goal, met in self.rows:
+            goal += "" if met else " (missed)"
+            lines.append(f"| {what} | {ours} | {theirs} | {ratio} | {goal} |")
+        return "\n".join(lines)
+
+
+def measure_codes(table, peers, python, benchmark):
+    found = least(ROUNDS, [[peers], [python, os.path.join(HERE, "peers.py")], [benchmark]])
+    for name, goal in (("sha1", 1.0), ("sha256", 1.1), ("sha512", 1.25)):
+        table.at_most(f"a code, prepared key, {label(name)}; two chained compressions",
+                      found[f"code-{name}"], found[f"limit-{name}"], goal, "ns")
+    for name in ("sha1", "sha256", "sha512"):
+        table.at_most(f"the same, each waiting for the one before, {label(name)}",
+                      found[f"latency-{name}"], found[f"limit-{name}"], 1.3, "ns")
+    for name in ("sha1", "sha256", "sha512"):
+        table.at_most(f"a code, cold key, {label(name)}; four chained compressions",
+                      found[f"cold-{name}"], found[f"limit4-{name}"], 1.1, "ns")
+    for name, goal in (("sha1", 5.5), ("sha256", 9), ("sha512", 2.8)):
+        table.faster(f"a code, {label(name)}; liboath", found[f"code-{name}"],
+                     found[f"liboath-{name}"], goal, "ns")
+    table.faster("a ±1 window that misses; liboath", found["window-miss"], found["liboath-window"], 6,
+                 "ns")
+    table.faster("a resynchronisation over 1,001 codes; liboath", found["resync-miss"] / 1e3,
+                 found["liboath-resync"] / 1e3, 6, "µs")
+    table.faster("a code, SHA-1; libcotp", found["code-sha1"], found["libcotp-sha1"], None, "ns")
+    table.faster("a code, SHA-1; pyotp", found["code-sha1"], found["pyotp-sha1"], None, "ns")
+
+
+def label(name):
+    return name.replace("sha", "SHA-")
+
+
+def measure_start(table, watchword, folder):
+    key = os.path.join(folder, "key")
+    with open(key, "w", encoding="ascii") as file:
+        file.write("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n")
+    times = fastest(START_ROUNDS, {
+        "ours": [watchword, "totp", "--secret-file", key],
+        "theirs": ["oathtool", "--totp", "-b", f"@{key}"],
+    })
+    table.at_most("`totp`, whole process; `oathtool`", times["ours"] * 1e3, times["theirs"] * 1e3, 3.3,
+                  "ms")
+
+
+def measure_vault(table, watchword, peers, folder):
+    passphrase = os.path.join(folder, "passphrase")
+    lines = os.path.join(folder, "entries")
+    with open(passphrase, "w", encoding="ascii") as file:
+        file.write("correct horse battery staple\n")
+    chance = random.Random(4226)
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+    with open(lines, "w", encoding="ascii") as file:
+        for number in range(ENTRIES):
+            key = "".join(chance.choices(alphabet, k=32))
+            file.write(f"otpauth://totp/Service{number}:alice?secret={key}&issuer=Service{number}\n")
+    vault = [watchword, "--vault", os.path.join(folder, "vault"), "--passphrase-file", passphrase]
+    run([*vault, "init", "--no-recovery-key"])
+    run([*vault, "import", lines])
+    # The scrypt that every opening pays, alone and in the same rounds.
+    times = fastest(ROUNDS, {
+        "scrypt": [peers, "scrypt"],
+        "code": [*vault, "code", f"Service{ENTRIES - 1}:alice"],
+        "list": [*vault, "list"],
+    })
+    scrypt = times["scrypt"] * 1e3
+    table.at_most(f"`code` from a vault of {ENTRIES:,} entries; its scrypt alone", times["code"] * 1e3,
+                  scrypt, 1.15, "ms")
+    table.above(f"`list` of {ENTRIES:,} entries; its scrypt alone", times["list"] * 1e3, scrypt, 60,
+                "ms")
+
+
+def measure_pictures(table, watchword, folder):
+    # Only here: the rest of this file needs nothing but Python itself.
+    from PIL import Image, ImageChops
+    uri = "otpauth://totp/ACME:alice@example.com?secret=JBSWY3DPEHPK3PXP&issuer=ACME"
+    small, photo = os.path.join(folder, "small.png"), os.path.join(folder, "photo.jpg")
+    run(["qrencode", "-s", "10", "-o", small, uri])
+    symbol = Image.open(small).convert("RGB").convert("L").resize((400, 400))
+    symbol.save(small)
+    # A sheet hung a little askew on a wall in uneven light, and a camera's grain over everything.
+    size = (4000, 3000)
+    wall = Image.linear_gradient("L").rotate(20, fillcolor=128).resize(size)
+    wall = wall.point(lambda value: 60 + value // 3)
+    sheet = symbol.resize((900, 900)).rotate(7, expand=True, fillcolor=255)
+    wall.paste(sheet, (1500, 900))
+    wall = ImageChops.add(wall, Image.effect_noise(size, 3), offset=-128)
+    wall.convert("RGB").save(photo, quality=88)
+    for path, what, goal in ((small, "a 400 × 400 PNG", 0.5), (photo, "a 12-megapixel JPEG", 0.3)):
+        reading = [watchword, "qr", "read", path]
+        other = ["zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", path]
+        for arguments in (reading, other):
+            if uri.encode() not in run(arguments):
+                raise SystemExit(f"bench: {arguments[0]} did not read {what}")
+        times = fastest(ROUNDS, {"ours": reading, "theirs": other})
+        table.at_most(f"`qr read` of {what}; `zbarimg`", times["ours"] * 1e3, times["theirs"] * 1e3,
+                      goal, "ms")
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")),
+                     platform.machine())
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def write(readme, text):
+    with open(readme, encoding="utf-8") as file:
+        before, rest = file.read().split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    with open(readme, "w", encoding="utf-8") as file:
+        file.write(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
+
+
+def main(watchword, peers, python, benchmark, readme=None):
+    table = Table()
+    with tempfile.TemporaryDirectory() as folder:
+        measure_codes(table, peers, python, benchmark)
+        measure_start(table, watchword, folder)
+        measure_vault(table, watchword, peers, folder)
+        measure_pictures(table, watchword, folder)
+    text = f"{table.markdown()}\n\nMeasured on {machine()}; the minimum of interleaved rounds."
+    print(text)
+    if readme:
+        write(readme, text)
+
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+main(*sys.argv[1:])

@@ -1,0 +1,136 @@
+import Testing
+
+@testable import Commands
+
+struct ArgumentParserTests {
+    private func parsed(_ arguments: String...) throws -> ParsedArguments {
+        guard case .run(let parsed) = try ArgumentParser.parse(arguments) else {
+            throw UsageError.missingVerb
+        }
+        return parsed
+    }
+
+    private func error(_ arguments: String...) -> UsageError? {
+        do {
+            _ = try ArgumentParser.parse(arguments)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("options stand anywhere, with a space or an equals sign before their value")
+    func anywhere() throws {
+        for line in [
+            ["--json", "code", "github", "--at", "5"], ["code", "--at=5", "github", "--json"],
+            ["code", "--json", "--at", "5", "--", "github"],
+        ] {
+            guard case .run(let parsed) = try ArgumentParser.parse(line) else {
+                Issue.record("not understood")
+                continue
+            }
+            #expect(parsed.verb == .code)
+            #expect(parsed.operands == ["github"])
+            #expect(parsed[.at] == "5")
+            #expect(parsed.has(.json))
+        }
+    }
+
+    @Test("after two dashes everything is an operand")
+    func dashes() throws {
+        #expect(try parsed("code", "--", "--json").operands == ["--json"])
+        #expect(try parsed("remove", "--", "-").operands == ["-"])
+    }
+
+    @Test("a value may begin with a dash, and may be empty")
+    func values() throws {
+        #expect(try parsed("totp", "--at", "-5")[.at] == "-5")
+        #expect(try parsed("add", "x", "--issuer=")[.issuer] == "")
+        #expect(try parsed("totp", "--secret-file", "-")[.secretFile] == "-")
+        #expect(try parsed("totp", "--at=a=b")[.at] == "a=b")
+    }
+
+    @Test("an option that is a flag for one verb may take a value for another")
+    func twoFaces() throws {
+        #expect(try parsed("add", "--qr", "a.png")[.qr] == "a.png")
+        #expect(try parsed("--qr", "a.png", "add")[.qr] == "a.png")
+        #expect(try parsed("show", "--qr", "github").operands == ["github"])
+        #expect(try parsed("--qr", "show", "github").operands == ["github"])
+    }
+
+    @Test("verbs of two words are found with options between them")
+    func twoWords() throws {
+        #expect(try parsed("slot", "--json", "list").verb == .slotList)
+        #expect(try parsed("qr", "read", "a.png").operands == ["a.png"])
+    }
+
+    @Test("short letters can be joined")
+    func shortLetters() throws {
+        let both = try parsed("remove", "x", "-qy")
+        #expect(both.has(.quiet))
+        #expect(both.has(.yes))
+    }
+
+    @Test("what is wrong is told exactly")
+    func errors() {
+        #expect(error() == .missingVerb)
+        #expect(error("cod") == .unknownVerb("cod", nearest: "code"))
+        #expect(error("frobnicate") == .unknownVerb("frobnicate", nearest: nil))
+        #expect(error("slot") == .needsOneOf(["slot list", "slot add", "slot remove"]))
+        #expect(error("slot", "lst") == .unknownVerb("slot lst", nearest: "slot list"))
+        #expect(
+            error("totp", "--secrt-file", "x")
+                == .unknownOption("--secrt-file", nearest: "secret-file"))
+        #expect(error("totp", "-x") == .unknownOption("-x", nearest: nil))
+        #expect(error("list", "--qr") == .foreignOption("qr", verb: .list))
+        #expect(error("list", "--json", "--json") == .doubledOption("json"))
+        #expect(error("list", "--vault") == .missingValue("vault"))
+        #expect(error("list", "--json=yes") == .unexpectedValue("json"))
+        #expect(error("code") == .missingOperand("NAME"))
+        #expect(error("code", "a", "b") == .tooManyOperands(verb: .code))
+        #expect(
+            error("add", "x", "--secret-file", "-", "--passphrase-file", "-")
+                == .twoReadersOfStandardInput)
+    }
+
+    @Test("a value of an unknown option is not repeated: it might be a secret")
+    func noSecretInErrors() {
+        #expect(
+            error("totp", "--secret=GEZDGNBV")
+                == .unknownOption("--secret", nearest: "secret-file"))
+    }
+
+    @Test("help is given whatever else is wrong")
+    func help() throws {
+        for line in [["code", "--help", "--nonsense"], ["help", "code"], ["-h", "code"]] {
+            guard case .help(.code) = try ArgumentParser.parse(line) else {
+                Issue.record("no help for \(line)")
+                continue
+            }
+        }
+        guard case .help(nil) = try ArgumentParser.parse(["--help"]) else {
+            Issue.record("no help")
+            return
+        }
+    }
+
+    @Test("whole numbers are taken in their range, without plus signs, and nothing else")
+    func numbers() throws {
+        let range: ClosedRange<UInt64> = 0...UInt64.max
+        let largest = try parsed("hotp", "--counter", "18446744073709551615")
+        #expect(try largest.integer(.counter, in: range) == UInt64.max)
+        for spoiled in ["18446744073709551616", "-1", "+1", "1.0", "", " 1", "0x1"] {
+            let arguments = try parsed("hotp", "--counter", spoiled)
+            #expect(throws: UsageError.self) { try arguments.integer(.counter, in: range) }
+        }
+    }
+
+    @Test("words of a choice are taken in any case")
+    func choices() throws {
+        #expect(try parsed("totp", "--algorithm", "sha256").choice(.algorithm) == "SHA256")
+        let spoiled = try parsed("totp", "--algorithm", "md5")
+        #expect(throws: UsageError.badValue("algorithm", expected: "SHA1, SHA256, SHA512")) {
+            try spoiled.choice(.algorithm)
+        }
+    }
+}

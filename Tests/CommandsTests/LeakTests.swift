@@ -1,0 +1,205 @@
+import Cryptography
+import Foundation
+import OneTimePassword
+import TestSupport
+import Testing
+
+/// A secret that the program is given, and the forms it could leak in.
+private struct KnownSecret {
+    let name: String
+    let forms: [[UInt8]]
+
+    init(_ name: String, bytes: [UInt8]) {
+        self.name = name
+        let hex = Hex.text(bytes)
+        let base64 = Data(bytes).base64EncodedString().replacing("=", with: "")
+        let url = base64.replacing("+", with: "-").replacing("/", with: "_")
+        let base32 = Base32.encode(SecretBytes(copying: bytes.span)).withBytes { text in
+            String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
+        }
+        let percent = bytes.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let decimal = bytes.map { String($0) }.joined(separator: ", ")
+        let texts = [hex, base64, url, base32, percent, decimal]
+        forms =
+            [bytes]
+            + (texts + texts.map { $0.uppercased() } + texts.map { $0.lowercased() }).map {
+                Array($0.utf8)
+            }
+    }
+
+    func isIn(_ bytes: [UInt8]) -> Bool {
+        let haystack = Data(bytes)
+        return forms.contains { haystack.range(of: Data($0)) != nil }
+    }
+}
+
+@Suite(.serialized)
+struct LeakTests {
+    private static let passphrase = "Tr0ub4dor-and-3-known"
+    private static let newPassphrase = "another-known-passphrase"
+    private static let plain = "hunter2-known-plain-secret"
+    private static let key: [UInt8] = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 131) }
+
+    private static let base32 = Base32.encode(SecretBytes(copying: key.span)).withBytes { text in
+        String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
+    }
+
+    private static let secrets = [
+        KnownSecret("passphrase", bytes: Array(passphrase.utf8)),
+        KnownSecret("new passphrase", bytes: Array(newPassphrase.utf8)),
+        KnownSecret("plain secret", bytes: Array(plain.utf8)),
+        KnownSecret("key", bytes: key),
+        KnownSecret("key as text", bytes: Array(base32.utf8)),
+    ]
+
+    /// What the person keeps: the secrets are in these, and nowhere else.
+    private static let inputs: Set<String> = [
+        "pass.txt", "new.txt", "plain.txt", "key.txt", "uri.txt", "lines.txt", "picture.png",
+    ]
+
+    private func folder() throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let uri = "otpauth://totp/Uri:u?secret=\(Self.base32)&issuer=Uri"
+        let texts = [
+            "pass.txt": Self.passphrase, "new.txt": Self.newPassphrase, "plain.txt": Self.plain,
+            "key.txt": Self.base32, "uri.txt": uri,
+            // Spoiled in every part that an error speaks of.
+            "lines.txt": """
+            \(uri)&digits=\(Self.plain)
+            otpauth://totp/x?secret=\(Self.base32)1
+            otpauth://\(Self.plain)/x?secret=\(Self.base32)
+            otpauth://totp/x?secret=\(Self.base32)&secret=\(Self.base32)
+            \(Self.plain)
+            otpauth-migration://offline?data=\(Self.base32)
+            """,
+        ]
+        for (name, text) in texts { try folder.write(Array((text + "\n").utf8), to: name) }
+        return folder
+    }
+
+    /// Every verb, in success and in failure, but for the few that are asked to show a secret.
+    private static let commands = [
+        "watchword init --scrypt-log-n 10 --no-recovery-key --passphrase-file pass.txt",
+        "watchword qr write --text-file uri.txt --png picture.png",
+        "watchword add Key:k --secret-file key.txt --passphrase-file pass.txt",
+        "watchword add --uri-file uri.txt --passphrase-file pass.txt",
+        "watchword add --qr picture.png Qr:q --passphrase-file pass.txt",
+        "watchword add plain --type secret --secret-file plain.txt --passphrase-file pass.txt",
+        "watchword add wrong --secret-file plain.txt --passphrase-file pass.txt",
+        "watchword add --uri-file lines.txt --passphrase-file pass.txt",
+        "watchword add --uri-file key.txt --passphrase-file pass.txt",
+        "watchword import lines.txt picture.png key.txt --passphrase-file pass.txt",
+        "watchword --json import lines.txt picture.png key.txt --passphrase-file pass.txt",
+        "watchword list --passphrase-file pass.txt", "watchword list --passphrase-file plain.txt",
+        "watchword list --passphrase-file key.txt --json",
+        "watchword list --recovery-key-file key.txt",
+        "watchword list --recovery-key-file plain.txt",
+        "watchword --json list --passphrase-file pass.txt",
+        "watchword code Key:k --passphrase-file pass.txt",
+        "watchword --json code Key:k --passphrase-file pass.txt",
+        "watchword code plain --passphrase-file pass.txt",
+        "watchword watch --passphrase-file pass.txt",
+        "watchword show Key:k --passphrase-file pass.txt",
+        "watchword show plain --json --passphrase-file pass.txt",
+        "watchword show Key:k --reveal --passphrase-file pass.txt",
+        "watchword show plain --uri --passphrase-file pass.txt",
+        "watchword verify 000000 Key:k --passphrase-file pass.txt",
+        "watchword verify 000000 --secret-file key.txt",
+        "watchword totp --secret-file key.txt", "watchword totp --secret-file plain.txt",
+        "watchword hotp --secret-file key.txt --json", "watchword hotp --secret-file uri.txt",
+        "watchword rename plain other --passphrase-file pass.txt",
+        "watchword passphrase --passphrase-file pass.txt --new-passphrase-file new.txt "
+            + "--scrypt-log-n 10",
+        "watchword list --passphrase-file pass.txt",
+        "watchword slot list --passphrase-file new.txt",
+        "watchword slot add passphrase --scrypt-log-n 10 --passphrase-file new.txt "
+            + "--new-passphrase-file pass.txt",
+        "watchword check --passphrase-file new.txt",
+        "watchword check --json --passphrase-file pass.txt",
+        "watchword remove other --yes --purge --passphrase-file pass.txt",
+        "printf junk >>.local/share/watchword/vault; watchword check --passphrase-file pass.txt",
+        "watchword qr read lines.txt", "watchword --help", "watchword import --help",
+    ]
+
+    @Test("no secret is in any output, nor in any file but those that held it")
+    func outputs() throws {
+        let folder = try folder()
+        for command in Self.commands {
+            let outcome = try Transcript.run(command, in: folder)
+            #expect(outcome.status >= 0 && outcome.status < 128, "\(command)")
+            for secret in Self.secrets {
+                #expect(!secret.isIn(outcome.output), "\(secret.name) printed by \(command)")
+                #expect(!secret.isIn(outcome.errors), "\(secret.name) told by \(command)")
+            }
+        }
+        let files = FileManager.default.enumerator(atPath: folder.path)
+        var count = 0
+        while let name = files?.nextObject() as? String {
+            let kind = try FileManager.default.attributesOfItem(atPath: folder.file(name))[.type]
+            let isFile = kind as? FileAttributeType == .typeRegular
+            if !isFile || Self.inputs.contains(name) { continue }
+            count += 1
+            let bytes = try folder.bytes(of: name)
+            for secret in Self.secrets { #expect(!secret.isIn(bytes), "\(secret.name) in \(name)") }
+        }
+        #expect(count >= 2)
+    }
+
+    @Test("the search finds each form, so that its silence means something")
+    func searching() {
+        let secret = KnownSecret("key", bytes: Self.key)
+        for form in secret.forms { #expect(secret.isIn([1, 2] + form + [3])) }
+        #expect(!secret.isIn(Array("nothing".utf8)))
+    }
+
+    /// A program that waits for the end of its passphrase.
+    private func waiting(in folder: TemporaryFolder) throws -> (Process, Pipe, Pipe) {
+        let process = Process()
+        let (input, output) = (Pipe(), Pipe())
+        process.executableURL = URL(filePath: BuiltProgram.path("watchword"))
+        process.arguments = ["list", "--vault", folder.file("v"), "--passphrase-file", "-"]
+        process.environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin"]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        input.fileHandleForWriting.write(Data(Self.passphrase.utf8))
+        // Its reading of the pipe is what shows that it has come so far.
+        while try FileHandle.isUnread(input) { sched_yield() }
+        return (process, input, output)
+    }
+
+    @Test("a running program shows no secret in its arguments and environment, and leaves no core")
+    func process() throws {
+        let folder = try TemporaryFolder()
+        let made = try Transcript.run(
+            "echo x | watchword init -q --vault v --scrypt-log-n 10 --no-recovery-key "
+                + "--passphrase-file -", in: folder)
+        #expect(made.status == 0)
+        let (process, input, _) = try waiting(in: folder)
+        let number = process.processIdentifier
+        for name in ["cmdline", "environ"] {
+            let file = FileManager.default.contents(atPath: "/proc/\(number)/\(name)") ?? Data()
+            for secret in Self.secrets { #expect(!secret.isIn([UInt8](file)), "\(name)") }
+        }
+        let limits = try String(contentsOfFile: "/proc/\(number)/limits", encoding: .utf8)
+        #expect(limits.contains(/Max core file size\s+0\s+0\s/))
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 4)
+    }
+
+    @Test(
+        "a program that crashes says nothing of its memory", arguments: [SIGSEGV, SIGILL, SIGABRT])
+    func crash(_ signal: Int32) throws {
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "v")
+        let (process, input, output) = try waiting(in: folder)
+        kill(process.processIdentifier, signal)
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        try input.fileHandleForWriting.close()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(said.isEmpty)
+    }
+}

@@ -1,0 +1,23 @@
+import Testing
+
+@testable import Commands
+
+struct NearestNameTests {
+    @Test(
+        "the nearest name is found, and none when all are far",
+        arguments: [
+            ("lsit", "list"), ("exprot", "export"), ("slott", "slot"), ("xyzzy", nil),
+            ("comp", "completions"), ("", nil),
+        ])
+    func nearest(_ typed: String, _ meant: String?) {
+        let names = ["list", "export", "slot", "completions", "code"]
+        #expect(NearestName.of(typed, among: names) == meant)
+    }
+
+    @Test("a swap of neighbours is one slip")
+    func swap() {
+        #expect(NearestName.distance(Array("lsit"), Array("list")) == 1)
+        #expect(NearestName.distance(Array("kitten"), Array("sitting")) == 3)
+        #expect(NearestName.distance([], Array("abc")) == 3)
+    }
+}

@@ -1,0 +1,63 @@
+import Cryptography
+import Testing
+
+@testable import Commands
+
+struct OutputTests {
+    private func text(_ secret: SecretBytes) -> String {
+        secret.withBytes { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+    }
+
+    @Test("an object keeps the order it was written in, and says every kind of value")
+    func values() {
+        let value = JSONValue.object([
+            ("b", .text("x")), ("a", .number(-5)), ("c", .counter(.max)), ("d", .flag(true)),
+            ("e", .null), ("f", .list([.flag(false), .list([]), .object([])])),
+            ("g", .secret(SecretBytes(copying: [0x73].span))),
+        ])
+        #expect(
+            text(value.rendered())
+                == #"{"b":"x","a":-5,"c":18446744073709551615,"d":true,"e":null,"#
+                + #""f":[false,[],{}],"g":"s"}"#)
+    }
+
+    @Test("what JSON or a terminal would stumble over is escaped")
+    func escapes() {
+        let hostile = "\"\\\n\t\u{0}\u{1B}[31m\u{7F}\u{9B}\u{202E}\u{E0001}é😀"
+        #expect(
+            text(JSONValue.text(hostile).rendered())
+                == #""\"\\\n\t\u0000\u001b[31m\u007f\u009b\u202e\udb40\udc01é😀""#)
+    }
+
+    @Test("bytes that are no UTF-8 become Base64 under another name")
+    func strayBytes() {
+        let latin = SecretBytes(copying: [0x4D, 0xFC].span)
+        let (name, value) = JSONValue.text(named: "text", latin)
+        #expect(name == "base64")
+        #expect(text(value.rendered()) == #""Tfw=""#)
+        #expect(JSONValue.text(named: "text", SecretBytes(copying: [0x4D].span)).0 == "text")
+    }
+
+    @Test(
+        "a label can't steer the terminal or turn the line round",
+        arguments: [
+            ("plain é 😀", "plain é 😀"), ("\u{1B}[2J", #"\u{1B}[2J"#), ("a\nb", #"a\u{A}b"#),
+            ("\u{202E}evil", #"\u{202E}evil"#), ("x\u{2066}y", #"x\u{2066}y"#),
+            ("\u{9B}31m", #"\u{9B}31m"#), ("zero\u{200B}width", #"zero\u{200B}width"#),
+            ("\u{2028}", #"\u{2028}"#), ("joined 👩‍💻", "joined 👩‍💻"),
+        ])
+    func visible(_ label: String, _ shown: String) {
+        #expect(VisibleText.of(label) == shown)
+        #expect(text(VisibleText.of(SecretBytes(copying: Array(label.utf8).span))) == shown)
+    }
+
+    @Test("a byte that belongs to no scalar is spelled out")
+    func strayByteShown() {
+        let bytes: [UInt8] = [0x41, 0xFF, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0xE2, 0x82]
+        #expect(
+            text(VisibleText.of(SecretBytes(copying: bytes.span)))
+                == #"A\xFF\xC0\x80\xED\xA0\x80\xE2\x82"#)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Commands
+
+struct PagesTests {
+    @Test(
+        "the page of every verb starts with examples that the parser understands",
+        arguments: Verb.allCases)
+    func pages(_ verb: Verb) throws {
+        let lines = HelpPage.of(verb).split(separator: "\n")
+        #expect(lines[0] == "Examples:")
+        #expect(lines[1].hasPrefix("  watchword "))
+        #expect(lines.allSatisfy { $0.count <= 100 })
+        for example in verb.page.examples {
+            // What a shell would make of pipes and redirections is not the parser's.
+            let command = example.prefix { !"|<>".contains($0) }
+            let words = command.split(separator: " ").map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: "'"))
+            }
+            let joined = joinQuoted(words, in: String(command))
+            guard case .run = try ArgumentParser.parse(Array(joined.dropFirst())) else {
+                Issue.record("not understood: \(example)")
+                continue
+            }
+        }
+    }
+
+    // The only quoted words are names with one space in them.
+    private func joinQuoted(_ words: [String], in command: String) -> [String] {
+        guard command.contains("'"), let at = words.firstIndex(of: "router") else { return words }
+        return words[..<at] + [words[at] + " " + words[at + 1]] + words[(at + 2)...]
+    }
+
+    @Test("an option of one name looks the same to a shell wherever it takes a value")
+    func optionsAgree() {
+        var seen: [String: Set<Option.Value>] = [:]
+        for option in Verb.allOptions { seen[option.name, default: []].insert(option.value) }
+        let double = seen.filter { $0.value.count > 1 }.keys
+        #expect(Set(double) == ["qr"])
+        let letters = Set(Verb.allOptions.filter { $0.short != nil }.map(\.name))
+        #expect(letters == ["quiet", "help", "version", "yes"])
+    }
+
+    @Test("every verb and option is in the manual and in each shell's completions")
+    func completeness() {
+        let pages = [ManualPage.text] + CompletionScript.Shell.allCases.map(CompletionScript.of)
+        for page in pages {
+            for verb in Verb.allCases {
+                for word in verb.name.split(separator: " ") { #expect(page.contains(word)) }
+                for option in verb.page.options { #expect(page.contains(option.name)) }
+            }
+        }
+    }
+
+    @Test(
+        "mandoc finds nothing to say about the manual",
+        .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"))
+    func manual() throws {
+        let mandoc = try #require(ForeignProgram("mandoc"))
+        let outcome = try mandoc.run(
+            ["-Tlint", "-Wwarning"], input: Array((ManualPage.text + "\n").utf8))
+        #expect(outcome.text == "")
+        #expect(outcome.status == 0)
+    }
+
+    @Test("each shell takes its completions", arguments: CompletionScript.Shell.allCases)
+    func syntax(_ shell: CompletionScript.Shell) throws {
+        guard let program = ForeignProgram(shell.rawValue) else {
+            print("skipped: \(shell.rawValue) is not installed")
+            return
+        }
+        let outcome = try program.run(
+            ["-n", "/dev/stdin"], input: Array(CompletionScript.of(shell).utf8))
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == [])
+    }
+
+    @Test(
+        "bash completes verbs, options, their words and files, and never runs the program",
+        .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"),
+        arguments: [
+            ("watchword co", ["code", "completions"]),
+            ("watchword slot ", ["list", "add", "remove"]),
+            ("watchword code --n", ["--next"]), ("watchword --vault x code --a", ["--at"]),
+            ("watchword import --on-duplicate ", ["skip", "replace", "keep"]),
+            ("watchword add --qr pic", ["picture.png"]), ("watchword show --qr ", []),
+            ("watchword qr read pic", ["picture.png"]),
+            ("watchword totp --algorithm SHA2", ["SHA256"]),
+            ("watchword code ", []), ("watchword completions ", ["bash", "zsh", "fish"]),
+        ])
+    func bash(_ line: String, _ words: [String]) throws {
+        let bash = try #require(ForeignProgram("bash"))
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "picture.png")
+        let typed = line.split(separator: " ", omittingEmptySubsequences: false)
+        let script = """
+            cd '\(folder.path)'
+            watchword() { echo RAN; }
+            \(CompletionScript.bash)
+            COMP_WORDS=(\(typed.map { "'\($0)'" }.joined(separator: " ")))
+            COMP_CWORD=\(typed.count - 1)
+            _watchword
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let outcome = try bash.run(["-c", script])
+        #expect(outcome.text.split(separator: "\n").map(String.init) == words)
+    }
+
+    @Test(
+        "fish completes the same",
+        .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
+        arguments: [
+            ("watchword co", ["code", "completions"]), ("watchword code --n", ["--next"]),
+            ("watchword slot ", ["add", "list", "remove"]), ("watchword show --qr ", []),
+            ("watchword import --on-duplicate r", ["replace"]), ("watchword code ", []),
+        ])
+    func fish(_ line: String, _ words: [String]) throws {
+        let fish = try #require(ForeignProgram("fish"))
+        let folder = try TemporaryFolder()
+        let script = CompletionScript.fish + "\ncd '\(folder.path)'; complete -C '\(line)'"
+        let outcome = try fish.run(["--no-config", "-c", script])
+        let found = outcome.text.split(separator: "\n").map {
+            String($0.prefix { $0 != "\t" })
+        }
+        #expect(found == words)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// A program on a terminal of its own, with a test at the keyboard.
+final class PseudoTerminal {
+    private let keyboard: Int32
+    private let process = Process()
+    // It must live as long as the program.
+    private let folder: TemporaryFolder
+    private(set) var screen = ""
+
+    struct Failure: Error { let what: String }
+
+    /// Runs a shell command with the terminal as its standard streams and its controlling terminal.
+    init(_ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]) throws
+    {
+        var keyboard: Int32 = -1
+        var inside: Int32 = -1
+        guard unsafe openpty(&keyboard, &inside, nil, nil, nil) == 0 else {
+            throw Failure(what: "openpty")
+        }
+        self.keyboard = keyboard
+        self.folder = folder
+        var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(keyboard, UInt(TIOCSWINSZ), &size)
+        let terminal = FileHandle(fileDescriptor: inside, closeOnDealloc: false)
+        let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
+            .path
+        process.executableURL = URL(filePath: "/usr/bin/setsid")
+        process.arguments = [
+            "--ctty", "--wait", "/bin/sh", "-c", "cd '\(folder.path)'; \(command)",
+        ]
+        process.environment = [
+            "PATH": "\(programs):/usr/bin:/bin", "HOME": folder.path, "LC_ALL": "C.UTF-8",
+            "TERM": "xterm-256color",
+        ].merging(environment) { _, new in new }
+        process.standardInput = terminal
+        process.standardOutput = terminal
+        process.standardError = terminal
+        try process.run()
+        // Only the program has it open now, and so its end is noticed here.
+        try terminal.close()
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+        close(keyboard)
+    }
+
+    /// Reads the screen until it shows `text`.
+    func waitFor(_ text: String) throws {
+        while !screen.contains(text) {
+            guard try readMore() else { throw Failure(what: "the program ended before “\(text)”") }
+        }
+    }
+
+    /// Types `text`, as a person does after what was seen.
+    func type(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        let count = unsafe write(keyboard, bytes, bytes.count)
+        guard count == bytes.count else { throw Failure(what: "write") }
+    }
+
+    /// Forgets what was shown until now.
+    func clear() { screen = "" }
+
+    /// Reads what is still shown, and tells how the program ended.
+    func end() throws -> Int32 {
+        while try readMore() {}
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// Whether typed characters are shown, and lines edited, now.
+    func settings() throws -> (echoes: Bool, edits: Bool) {
+        var settings = termios()
+        guard unsafe tcgetattr(keyboard, &settings) == 0 else { throw Failure(what: "tcgetattr") }
+        return (settings.c_lflag & tcflag_t(ECHO) != 0, settings.c_lflag & tcflag_t(ICANON) != 0)
+    }
+
+    private func readMore() throws -> Bool {
+        var ready = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&ready, 1, 20_000) > 0 else { throw Failure(what: "silence: \(screen)") }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe read(keyboard, &bytes, bytes.count)
+        // A terminal whose last program has ended answers EIO.
+        guard count > 0 else { return false }
+        screen += String(decoding: bytes.prefix(count), as: UTF8.self)
+        return true
+    }
+}
+
+extension FileHandle {
+    /// Whether what was written to a pipe waits for its reader still.
+    static func isUnread(_ pipe: Pipe) throws -> Bool {
+        var count: Int32 = 0
+        let number = pipe.fileHandleForWriting.fileDescriptor
+        guard unsafe ioctl(number, UInt(FIONREAD), &count) == 0 else {
+            throw PseudoTerminal.Failure(what: "ioctl")
+        }
+        return count > 0
+    }
+}

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import Commands
+
+struct TimestampTests {
+    @Test(
+        "RFC 3339 and Unix seconds are read",
+        arguments: [
+            ("0", 0), ("-1", -1), ("1970-01-01T00:00:00Z", 0),
+            ("2026-11-21T01:09:30Z", 1_795_223_370),
+            ("2026-11-21t02:09:30+01:00", 1_795_223_370),
+            ("2026-11-20 20:09:30.75-05:00", 1_795_223_370),
+            ("2000-02-29T00:00:00Z", 951_782_400), ("1969-12-31T23:59:59Z", -1),
+            ("1985-04-12T23:20:50.52Z", 482_196_050), ("2603-10-11T11:33:20Z", 20_000_000_000),
+            ("0000-01-01T00:00:00Z", -62_167_219_200),
+        ])
+    func reading(_ text: String, _ seconds: Int64) {
+        #expect(Timestamp(parsing: text)?.unixTime == seconds)
+    }
+
+    @Test(
+        "what is neither is refused",
+        arguments: [
+            "", "now", "+5", "1.5", "2026-11-21", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z",
+            "2026-00-10T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T01:60:00Z",
+            "2026-11-21T01:09:61Z", "2026-11-21T01:09:30", "2026-11-21T01:09:30.Z",
+            "2026-11-21T01:09:30Zx", "2026-11-21T01:09:30+1:00", "99999999999999999999",
+        ])
+    func refusing(_ text: String) {
+        #expect(Timestamp(parsing: text) == nil)
+    }
+
+    @Test("what is written is read again, over four thousand years")
+    func roundTrip() {
+        for seconds in stride(from: Int64(-60_000_000_000), to: 60_000_000_000, by: 86_399_917) {
+            #expect(Timestamp(parsing: Timestamp(unixTime: seconds).text)?.unixTime == seconds)
+        }
+    }
+
+    @Test("it is written as RFC 3339 in UTC")
+    func writing() {
+        #expect(Timestamp(unixTime: 1_795_223_370).text == "2026-11-21T01:09:30Z")
+        #expect(Timestamp(unixTime: .min).text == "-292277022657-01-27T08:29:52Z")
+        #expect(Timestamp(unixTime: .max).text == "292277026596-12-04T15:30:07Z")
+        #expect(Timestamp(unixTime: -1).text == "1969-12-31T23:59:59Z")
+    }
+}

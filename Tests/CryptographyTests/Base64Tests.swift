@@ -1,0 +1,49 @@
+import Cryptography
+import TestSupport
+import Testing
+
+struct Base64Vector: Codable, Sendable {
+    let bytes: String
+    let text: String
+}
+
+@Suite("Base64")
+struct Base64Tests {
+    @Test(
+        "Base64 matches RFC 4648",
+        arguments: try VectorFile<Base64Vector>("base32/base64-rfc4648.json").cases)
+    func matches(vector: Base64Vector) throws {
+        let bytes = try Hex.bytes(vector.bytes)
+        let text = Array(vector.text.utf8)
+        let secret = try SecretBytes(hex: vector.bytes)
+        #expect(Base64.encode(bytes.span) == text)
+        #expect(try decode(text) == bytes)
+        #expect(try Base64.decodeSecret(text.span).hex == vector.bytes)
+        #expect(Base64.encode(secret) == SecretBytes(text: vector.text))
+    }
+
+    @Test("every byte comes back, at every length")
+    func roundTrip() throws {
+        let bytes = (0...255).map { UInt8($0) }
+        for count in 0...256 {
+            let part = Array(bytes[..<count])
+            #expect(try decode(Base64.encode(part.span)) == part)
+        }
+    }
+
+    @Test(
+        "what is not canonical is refused",
+        arguments: [
+            ("Zg", Base64Error.length), ("Zg=", .length), ("Zg==\n", .length),
+            ("Zg=a", .character(at: 2)), ("Zg==Zg==", .character(at: 2)),
+            ("====", .character(at: 0)), ("Z===", .character(at: 1)), ("Zm9-", .character(at: 3)),
+            ("Zm9 ", .character(at: 3)), ("Zh==", .looseBits), ("Zm9=", .looseBits),
+        ])
+    func refused(text: String, error: Base64Error) {
+        #expect(throws: error) { try decode(Array(text.utf8)) }
+    }
+
+    private func decode(_ text: [UInt8]) throws(Base64Error) -> [UInt8] {
+        try Base64.decode(text.span)
+    }
+}

@@ -1,0 +1,50 @@
+import Cryptography
+import TestSupport
+import Testing
+
+struct HMACVector: Codable, Sendable {
+    let test: Int
+    let algorithm: String
+    let key: String
+    let message: String
+    let hmac: String
+}
+
+@Suite("HMAC")
+struct HMACTests {
+    @Test("HMAC matches RFC 4231", arguments: try VectorFile<HMACVector>("hmac/rfc4231.json").cases)
+    func matchesRFC4231(vector: HMACVector) throws { try check(vector) }
+
+    @Test("HMAC matches RFC 2202", arguments: try VectorFile<HMACVector>("hmac/rfc2202.json").cases)
+    func matchesRFC2202(vector: HMACVector) throws { try check(vector) }
+
+    @Test("a message in pieces has the HMAC of the whole", arguments: HashAlgorithm.allCases)
+    func pieces(algorithm: HashAlgorithm) throws {
+        let key = SecretBytes(text: "a key")
+        let message = Array("one message in three pieces".utf8)
+        var stream = try HMACStream(algorithm, key: key)
+        try stream.update(message.span.extracting(..<1))
+        try stream.update(message.span.extracting(1..<1))
+        try stream.update(message.span.extracting(1...))
+        let whole = try hmac(algorithm, key: key, message: message.span)
+        let pieces = try stream.finish()
+        #expect(pieces == whole)
+    }
+
+    @Test("an empty key is a key")
+    func emptyKey() throws {
+        let none: [UInt8] = []
+        let result = try hmac(.sha1, key: SecretBytes(text: ""), message: none.span)
+        #expect(Hex.text(result) == "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d")
+    }
+
+    private func check(_ vector: HMACVector) throws {
+        let algorithm = try #require(HashAlgorithm(rawValue: vector.algorithm))
+        let message = try Hex.bytes(vector.message)
+        let key = try SecretBytes(hex: vector.key)
+        let result = try hmac(algorithm, key: key, message: message.span)
+        // Test 5 of RFC 4231 prints a part.
+        #expect(Hex.text(result).prefix(vector.hmac.count) == vector.hmac)
+        #expect(result.count == algorithm.digestCount)
+    }
+}

@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+
+@testable import Cryptography
+
+struct SealingVector: Codable, Sendable {
+    let test: Int
+    let key: String
+    let nonce: String
+    let associatedData: String
+    let plaintext: String
+    let ciphertext: String
+    let tag: String
+}
+
+@Suite("Sealed boxes")
+struct SealingKeyTests {
+    private let key: SealingKey
+    private let data = Array("associated".utf8)
+
+    init() throws { key = try SealingKey(try Randomness.secret(count: 32)) }
+
+    @Test(
+        "boxes match the published ones",
+        arguments: try VectorFile<SealingVector>("sealing/aes-256-gcm.json").cases)
+    func matches(vector: SealingVector) throws {
+        let key = try SealingKey(try SecretBytes(hex: vector.key))
+        let data = try Hex.bytes(vector.associatedData)
+        let plaintext = try Hex.bytes(vector.plaintext)
+        let nonce = try Hex.bytes(vector.nonce)
+        let box = try key.seal(plaintext.span, associatedData: data.span, nonce: nonce)
+        #expect(Hex.text(box) == vector.nonce + vector.ciphertext + vector.tag)
+        #expect(try open(box, with: key, data).hex == vector.plaintext)
+    }
+
+    @Test("a box opens with its key and its data", arguments: [0, 1, 16, 1000])
+    func opens(count: Int) throws {
+        let secret = try Randomness.secret(count: count)
+        let box = try key.seal(secret, associatedData: data.span)
+        #expect(box.count == count + SealingKey.overhead)
+        #expect(try open(box, with: key, data) == secret)
+    }
+
+    @Test("a box with any byte changed stays shut")
+    func changed() throws {
+        let box = try key.seal(SecretBytes(text: "abc"), associatedData: data.span)
+        for index in box.indices {
+            var other = box
+            other[index] ^= 1
+            #expect(throws: SealedBoxError.notAuthentic) { _ = try open(other, with: key, data) }
+        }
+    }
+
+    @Test("other data, another key and a shorter box are refused")
+    func refused() throws {
+        let box = try key.seal(SecretBytes(text: ""), associatedData: data.span)
+        let other = try SealingKey(try Randomness.secret(count: 32))
+        #expect(throws: SealedBoxError.notAuthentic) { _ = try open(box, with: key, []) }
+        #expect(throws: SealedBoxError.notAuthentic) { _ = try open(box, with: other, data) }
+        #expect(throws: SealedBoxError.tooShort) { _ = try open(box.dropLast(), with: key, data) }
+    }
+
+    @Test("a key has 32 bytes", arguments: [0, 16, 31, 33])
+    func keyLength(count: Int) throws {
+        let bytes = try Randomness.secret(count: count)
+        #expect(throws: SealedBoxError.keyLength) { _ = try SealingKey(bytes) }
+    }
+
+    @Test("two boxes of one content differ")
+    func nonces() throws {
+        let secret = SecretBytes(text: "same")
+        let first = try key.seal(secret, associatedData: data.span)
+        let second = try key.seal(secret, associatedData: data.span)
+        #expect(first != second)
+    }
+
+    private func open(
+        _ box: [UInt8], with key: SealingKey, _ data: [UInt8]
+    ) throws(SealedBoxError) -> SecretBytes {
+        try key.open(box.span, associatedData: data.span)
+    }
+}

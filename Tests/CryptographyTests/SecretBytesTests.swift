@@ -1,0 +1,25 @@
+import Cryptography
+import Testing
+
+struct SecretBytesTests {
+    @Test("what the locked heap has no room for is kept all the same, and stays what it is")
+    func biggerThanTheHeap() {
+        let large = SecretBytes(capacity: 9 << 20) { output in
+            for index in 0..<9 << 20 { output.append(UInt8(truncatingIfNeeded: index)) }
+        }
+        let small = SecretBytes(capacity: 3) { output in output.append(7) }
+        #expect(large.count == 9 << 20)
+        #expect(large.withBytes { $0[(9 << 20) - 1] } == 0xFF)
+        #expect(small.withBytes { $0[0] } == 7)
+    }
+
+    @Test("a heap full of small keys takes more of them")
+    func manyKeys() {
+        let keys = (0..<200_000).map { number in
+            SecretBytes(capacity: 20) { output in
+                output.append(UInt8(truncatingIfNeeded: number))
+            }
+        }
+        #expect(keys.allSatisfy { $0.count == 1 })
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Vector files")
+struct VectorFileTests {
+    private struct Case: Codable, Sendable {
+        let name: String
+        let note: String?
+    }
+
+    @Test("a file is read with its source")
+    func read() throws {
+        let file = try load(
+            #"{"source": "s", "cases": [{"name": "a"}, {"name": "b", "note": "c"}]}"#)
+        #expect(file.source == "s")
+        #expect(file.cases.map(\.name) == ["a", "b"])
+    }
+
+    @Test(
+        "an unknown key is refused, in the file and in a case",
+        arguments: [
+            #"{"source": "s", "cases": [{"name": "a", "nam": "b"}]}"#,
+            #"{"source": "s", "cases": [{"name": "a"}], "more": []}"#,
+        ])
+    func unknownKey(text: String) {
+        #expect(throws: VectorFileError.unknownKey) { try load(text) }
+    }
+
+    @Test("a file without a case or without a source is refused")
+    func incomplete() {
+        #expect(throws: VectorFileError.noCases) { try load(#"{"source": "s", "cases": []}"#) }
+        #expect(throws: DecodingError.self) { try load(#"{"cases": [{"name": "a"}]}"#) }
+    }
+
+    private func load(_ text: String) throws -> VectorFile<Case> {
+        try VectorFile(bytes: Data(text.utf8))
+    }
+}

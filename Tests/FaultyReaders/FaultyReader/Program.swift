@@ -1,0 +1,32 @@
+internal import PictureReader
+
+/// A reader, confined like the real one, that does what the “picture” says; tests send it the worst.
+///
+/// A picture that says nothing it knows is read as a symbol with the picture's own bytes.
+@main struct Program {
+    static func main() {
+        let findings: [String: PictureFinding] = [
+            "no symbol": .symbols([], tried: ["first", "second"]),
+            "no picture": .notAPicture,
+            "unsupported": .unsupported(format: "GIF"),
+            "damaged": .damaged,
+            "many bytes": .tooLarge(.bytes),
+            "many pixels": .tooLarge(.pixels),
+            "long side": .tooLarge(.side),
+            "many frames": .tooLarge(.frames),
+            "out of memory": .outOfMemory,
+            "two symbols": .symbols([Array("one".utf8), Array("two".utf8)], tried: []),
+            "empty symbol": .symbols([[]], tried: []),
+            "1000 symbols": .symbols(Array(repeating: [1], count: 1_000), tried: []),
+            "1001 symbols": .symbols(Array(repeating: [1], count: 1_001), tried: []),
+            "long symbol": .symbols([Array(repeating: 1, count: 1 << 18)], tried: []),
+            "wild words": .symbols([[1]], tried: ["\u{1B}[2J", String(repeating: "w", count: 99)]),
+            "environment": .symbols(environment(), tried: []),
+        ]
+        ReaderLoop.run { picture in
+            let order = String(decoding: picture.prefix(40), as: UTF8.self)
+            faults[order]?()
+            return findings[order] ?? .symbols([picture], tried: ["echo"])
+        }
+    }
+}

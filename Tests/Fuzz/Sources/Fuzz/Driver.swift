@@ -1,0 +1,44 @@
+import Glibc
+
+// SwiftPM renames an executable's `main` to `<Target>_main`, so that libFuzzer's own does not collide,
+// and this one starts libFuzzer's driver:  Fuzz TARGET [libFuzzer's arguments…]
+@_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
+    _ count: UnsafeMutablePointer<Int32>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
+
+@_cdecl("Fuzz_main") func start(
+    _ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+    let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: " ")
+    guard count >= 2, let arguments, let program = arguments[0], let word = arguments[1] else {
+        print(names)
+        return 2
+    }
+    if String(cString: word) == "--list" {
+        print(names)
+        return 0
+    }
+    guard let target = FuzzTarget(rawValue: String(cString: word)) else {
+        print("no such target; there are: \(names)")
+        return 2
+    }
+    chosen = target
+    // libFuzzer sees the program's name and its own arguments.
+    arguments[1] = program
+    var rest = count - 1
+    var shifted: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = arguments + 1
+    return runDriver(&rest, &shifted) { bytes, count in
+        chosen.tryOut(Array(UnsafeBufferPointer(start: bytes, count: count)))
+        return 0
+    }
+}
+
+/// Set once, before libFuzzer's single thread begins.
+nonisolated(unsafe) private var chosen = FuzzTarget.picture
+
+// Asked for by the linker alone; the driver calls what it was given.
+@_cdecl("LLVMFuzzerTestOneInput") func unused(_: UnsafePointer<UInt8>?, _: Int) -> Int32 {
+    0
+}

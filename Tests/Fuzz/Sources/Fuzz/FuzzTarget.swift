@@ -1,0 +1,29 @@
+/// What can be fuzzed; each takes any bytes and must neither crash nor break its promise.
+enum FuzzTarget: String, CaseIterable {
+    case uri
+    case base32
+    case migration
+    case lines
+    case picture
+    case symbols
+    case vault
+    case record
+    case manifest
+    case recovery
+
+    /// Hands the bytes to the target.
+    func tryOut(_ bytes: [UInt8]) {
+        switch self {
+        case .uri: fuzzKeyURI(bytes)
+        case .base32: fuzzBase32(bytes)
+        case .migration: fuzzMigration(bytes)
+        case .lines: fuzzLines(bytes)
+        case .picture: fuzzPicture(bytes)
+        case .symbols: fuzzSymbols(bytes)
+        case .vault: fuzzVault(bytes)
+        case .record: fuzzRecord(bytes)
+        case .manifest: fuzzManifest(bytes)
+        case .recovery: fuzzRecoveryKey(bytes)
+        }
+    }
+}

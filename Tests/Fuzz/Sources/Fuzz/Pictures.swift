@@ -1,0 +1,63 @@
+import ImageFile
+import Raster
+import SymbolDrawing
+import SymbolReading
+
+/// Any bytes as a picture file: refused, or decoded to as many pixels as its header says.
+func fuzzPicture(_ bytes: [UInt8]) {
+    // Small limits keep the tries many; the large ones differ in a number only.
+    let limits = ImageLimits(bytes: 1 << 20, pixels: 1 << 18, side: 2048, frames: 3)
+    do {
+        let file = try EncodedImage(bytes, limits: limits)
+        precondition(file.width * file.height <= limits.pixels, "a picture over its limit")
+        for index in 0..<file.frameCount {
+            let frame = try file.frame(index)
+            precondition(
+                frame.alpha.map { $0.pixels.count == frame.brightness.pixels.count } ?? true,
+                "an alpha channel of another size")
+            _ = try file.colours(index)
+        }
+    } catch {
+        // A refusal is an answer.
+    }
+}
+
+/// A symbol with modules changed by the bytes, or the bytes as pixels: read, or not.
+func fuzzSymbols(_ bytes: [UInt8]) {
+    guard let first = bytes.first else { return }
+    let image =
+        first & 1 == 0 ? spoiledSymbol(Array(bytes.dropFirst())) : pixels(Array(bytes.dropFirst()))
+    guard let image else { return }
+    do {
+        _ = try readSymbols(in: PictureViews(brightness: image))
+    } catch {
+        preconditionFailure("zbar is out of memory")
+    }
+}
+
+/// A sound symbol whose modules are turned over where a bit of `mask` says so.
+private func spoiledSymbol(_ mask: [UInt8]) -> GrayImage? {
+    let text = Array("otpauth://totp/a?secret=MFRGG".utf8)
+    guard let symbol = try? Symbol(encoding: text.span, correction: .low) else { return nil }
+    let drawn = symbol.image(modulePixels: 1)
+    let width = drawn.width
+    var changed = drawn.pixels
+    for (index, byte) in mask.enumerated() {
+        for bit in 0..<8 where byte & (1 << bit) != 0 && index * 8 + bit < changed.count {
+            changed[index * 8 + bit] ^= 255
+        }
+    }
+    // Two pixels a module: zbar's finder wants more than one.
+    var twice: [UInt8] = []
+    for row in 0..<width * 2 {
+        for column in 0..<width * 2 { twice.append(changed[row / 2 * width + column / 2]) }
+    }
+    return GrayImage(width: width * 2, height: width * 2, pixels: twice)
+}
+
+private func pixels(_ bytes: [UInt8]) -> GrayImage? {
+    guard let first = bytes.first, first > 0, bytes.count > Int(first) else { return nil }
+    let width = Int(first)
+    let height = (bytes.count - 1) / width
+    return GrayImage(width: width, height: height, pixels: Array(bytes[1...(width * height)]))
+}

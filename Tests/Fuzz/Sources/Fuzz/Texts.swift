@@ -1,0 +1,117 @@
+import Cryptography
+import Interchange
+import OneTimePassword
+
+/// Any bytes as a key URI: refused, or said again in a form that reads the same, with nothing more to tolerate.
+func fuzzKeyURI(_ bytes: [UInt8]) {
+    guard let lenient = keyURI(bytes, .lenient) else {
+        precondition(keyURI(bytes, .strict) == nil, "strict takes what lenient refuses")
+        return
+    }
+    precondition(
+        (keyURI(bytes, .strict) == nil) == !lenient.warnings.isEmpty,
+        "a warning that is no strict error, or the other way round")
+    let written = KeyURI.format(lenient.credential)
+    guard let again = written.withBytes({ keyURI(copy($0), .lenient) }) else {
+        preconditionFailure("a URI of our own is refused")
+    }
+    // A parameter of the other type is kept as it was, and what has no name has no label.
+    let isNamed = !(lenient.credential.issuer.isEmpty && lenient.credential.account.isEmpty)
+    precondition(
+        !isNamed || again.warnings.allSatisfy { isTolerated($0, in: lenient.warnings) },
+        "a URI of our own is sloppier")
+    precondition(KeyURI.format(again.credential) == written, "a URI that changes when read again")
+}
+
+/// Whether a URI that gave `warnings` may give this one when it is written and read again: parameters that mean
+/// nothing are kept, but in other places.
+private func isTolerated(_ warning: KeyURIWarning, in warnings: [KeyURIWarning]) -> Bool {
+    guard case .unknownParameter = warning else { return warnings.contains(warning) }
+    return warnings.contains { if case .unknownParameter = $0 { true } else { false } }
+}
+
+/// Any bytes as Base32: refused, or written back.
+func fuzzBase32(_ bytes: [UInt8]) {
+    for padding in [Base32.Padding.required, .omitted] {
+        do {
+            let secret = try Base32.decode(bytes.span, padding: padding)
+            let again = Base32.encode(secret, padding: padding)
+            precondition(again == SecretBytes(copying: bytes.span), "two texts for the same bytes")
+        } catch {
+            // A refusal is an answer.
+        }
+    }
+    do {
+        let (secret, _) = try Base32.decodeTolerantly(bytes.span)
+        let strictly = try Base32.encode(secret).withBytes { text throws(Base32Error) in
+            try Base32.decode(text, padding: .omitted)
+        }
+        precondition(strictly == secret, "bytes that change when written and read")
+    } catch .notStrict {
+        preconditionFailure("our own text is not strict")
+    } catch {
+        // A refusal is an answer.
+    }
+}
+
+/// Any bytes as a part of Google's export: as the URI, and as the protobuf inside.
+func fuzzMigration(_ bytes: [UInt8]) {
+    takeMigration(bytes)
+    takeMigration(Array("otpauth-migration://offline?data=".utf8) + base64(bytes))
+}
+
+/// Any bytes as a file of otpauth lines: each line is told, under its number.
+func fuzzLines(_ bytes: [UInt8]) {
+    var last = 0
+    for line in OTPAuthLines(SecretBytes(copying: bytes.span)).lines {
+        precondition(line.number > last, "lines out of order")
+        last = line.number
+    }
+}
+
+private func keyURI(_ bytes: [UInt8], _ reading: KeyURI.Reading) -> KeyURI? {
+    do { return try KeyURI(parsing: bytes.span, reading: reading) } catch { return nil }
+}
+
+private func takeMigration(_ bytes: [UInt8]) {
+    do {
+        let batch = try MigrationBatch(parsing: bytes.span)
+        precondition(batch.index < batch.size, "a part beyond the last")
+        let written = try MigrationBatch(
+            credentials: batch.credentials, size: batch.size, index: batch.index, id: batch.id
+        ).format()
+        guard let again = written.withBytes({ parsed($0) }) else {
+            preconditionFailure("an export of our own is refused")
+        }
+        precondition(again.credentials.count == batch.credentials.count, "an entry got lost")
+        precondition(again.format() == written, "an export that changes when read again")
+    } catch {
+        // A refusal is an answer.
+    }
+}
+
+private func parsed(_ text: Span<UInt8>) -> MigrationBatch? {
+    do { return try MigrationBatch(parsing: text) } catch { return nil }
+}
+
+private func copy(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { bytes[$0] } }
+
+/// Base64 in the URL's alphabet-free form: what needs escaping in a query is escaped.
+private func base64(_ bytes: [UInt8]) -> [UInt8] {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text = ""
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+        let group = bytes[start..<min(start + 3, bytes.count)]
+        let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+        for position in 0...group.count {
+            let byte = alphabet[bits >> (18 - 6 * position) & 63]
+            switch byte {
+            case UInt8(ascii: "+"): text += "%2B"
+            case UInt8(ascii: "/"): text += "%2F"
+            default: text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        text += String(repeating: "%3D", count: 3 - group.count)
+    }
+    return Array(text.utf8)
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Makes first inputs for the fuzzer out of the project's vectors: make-seeds.py FOLDER"""
+import hashlib
+import json
+import os
+import shutil
+import sys
+
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
+# Each target, the folder of Vectors it draws on, and whether that holds files or texts inside JSON.
+SOURCES = [
+    ("uri", "otpauth", "texts"), ("migration", "migration", "texts"), ("lines", "otpauth", "texts"),
+    ("base32", "base32", "texts"), ("vault", "vault", "files"), ("picture", "qr", "files"),
+]
+LARGEST = 64 << 10
+# Where a fuzzer would be long in finding the way in.
+URIS = [
+    "otpauth://totp/ACME%20Co:john@example.com?secret=JBSWY3DPEHPK3PXP&issuer=ACME%20Co&algorithm=SHA256&digits=8&period=60",
+    "otpauth://hotp/Service:alice?secret=GEZDGNBVGY3TQOJQ&issuer=Service&counter=7&digits=6",
+    "otpauth://totp/Steam:player?secret=MFRGGZDFMZTWQ2LK&issuer=Steam",
+    "otpauth://steam/player?secret=MFRGGZDFMZTWQ2LK",
+    "apple-otpauth://totp/a:b:c?secret=jbsw y3dp-ehpk3pxp====&Algorithm=HmacSHA512&image=x+y&lock=false#end",
+    # Found by fuzzing: a parameter of the other type, and a label that is nothing but a space.
+    "otpauth://totp/ACME:john?secret=VGY3TQOJ&e&counter=1",
+    "otpauth://hotp/%20?secret=GEZDGNBV&digits=6",
+]
+MIGRATIONS = [
+    "otpauth-migration://offline?data=CiUKCkhlbGxvId6tvu8SDWFsaWNlQGdvb2dsZRoGR29vZ2xlIAEoATACEAEYASAA",
+]
+BASE32 = ["JBSWY3DPEHPK3PXP", "MZXW6===", "MZXW6YTBOI======", "mzxw 6ytb-oi"]
+
+
+def texts(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from texts(item)
+
+
+def files(folder):
+    for parent, _, names in os.walk(folder):
+        for name in sorted(names):
+            yield os.path.join(parent, name)
+
+
+def write(place, target, text):
+    folder = os.path.join(place, target)
+    os.makedirs(folder, exist_ok=True)
+    name = hashlib.sha256(text.encode()).hexdigest()[:16]
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as seed:
+        seed.write(text)
+
+
+def main(place):
+    for target, seeds in (("uri", URIS), ("migration", MIGRATIONS), ("base32", BASE32),
+                          ("lines", ["\n".join(["# comment", "", *URIS, *MIGRATIONS])])):
+        for text in seeds:
+            write(place, target, text)
+    for target, folder, kind in SOURCES:
+        seeds = os.path.join(place, target)
+        os.makedirs(seeds, exist_ok=True)
+        for path in files(os.path.join(VECTORS, folder)):
+            if kind == "files":
+                if os.path.getsize(path) <= LARGEST:
+                    shutil.copy(path, seeds)
+            elif path.endswith(".json"):
+                with open(path, encoding="utf-8") as file:
+                    for text in texts(json.load(file)):
+                        write(place, target, text)
+
+
+main(sys.argv[1])

@@ -1,0 +1,51 @@
+import ImageFile
+import Raster
+import TestSupport
+import Testing
+
+@Suite struct DamagedPictureTests {
+    @Test(
+        "A file cut short anywhere is refused, or says that it is not whole",
+        arguments: [
+            "gray-8.png", "colour-alpha-8-interlaced.png", "palette-4.png", "gray-alpha-16.png",
+            "baseline.jpg", "progressive.jpg", "ycck.jpg", "lossy.webp", "lossless-alpha.webp",
+            "animated-lossy.webp",
+        ])
+    func truncated(name: String) throws {
+        let vector = try #require(try FormatVector.all().first { $0.file == name })
+        let bytes = try vector.bytes()
+        // The last bytes may be a checksum or padding that no decoder asks for.
+        for length in stride(from: 0, to: bytes.count - 40, by: 7) {
+            do throws(ImageFileError) {
+                let image = try EncodedImage(Array(bytes.prefix(length)))
+                let frame = try image.frame(image.frameCount - 1)
+                let isComplete = frame.isWhole && image.frameCount == vector.frames
+                #expect(!isComplete, "\(length) of \(bytes.count) bytes")
+                #expect(frame.brightness.pixels.count == image.width * image.height)
+            } catch {
+                let isRefusal = error == .notAPicture || error == .damaged(image(vector.format))
+                #expect(isRefusal, "\(length) of \(bytes.count) bytes")
+            }
+        }
+    }
+
+    @Test("A file spoiled anywhere never brings the reader down", arguments: try FormatVector.all())
+    func spoiled(vector: FormatVector) throws {
+        let bytes = try vector.bytes()
+        for place in stride(from: 0, to: bytes.count, by: max(bytes.count / 30, 1)) {
+            var spoiled = bytes
+            spoiled[place] ^= 0xFF
+            do throws(ImageFileError) {
+                let limits = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 4_096, frames: 20)
+                let image = try EncodedImage(spoiled, limits: limits)
+                let frame = try image.frame()
+                #expect(!frame.brightness.pixels.isEmpty)
+                _ = try image.colours()
+            } catch {
+                #expect(error != .outOfMemory(image(vector.format)))
+            }
+        }
+    }
+
+    private func image(_ format: String) -> ImageFormat { ImageFormat(rawValue: format) ?? .png }
+}

@@ -1,0 +1,67 @@
+import ImageFile
+import Raster
+import TestSupport
+import Testing
+
+@Suite struct FormatTests {
+    @Test(
+        "Every kind of picture becomes the brightness it shows", arguments: try FormatVector.all())
+    func brightness(vector: FormatVector) throws {
+        let image = try EncodedImage(vector.bytes())
+        #expect(image.format.rawValue == vector.format)
+        #expect(image.width == vector.width && image.height == vector.height)
+        #expect(image.frameCount == vector.frames)
+        for index in 0..<image.frameCount {
+            let frame = try image.frame(index)
+            #expect(frame.isWhole)
+            #expect((frame.alpha != nil) == vector.alpha)
+            // Three pixels a module: the middle of the margin's and of the finder pattern's first.
+            #expect(distance(frame.brightness, at: 1, to: vector.light) <= 12)
+            #expect(distance(frame.brightness, at: 13, to: vector.dark) <= 12)
+        }
+    }
+
+    @Test("Alpha tells the drawing from the ground", arguments: try FormatVector.all())
+    func alpha(vector: FormatVector) throws {
+        guard vector.alpha else { return }
+        let alpha = try #require(try EncodedImage(vector.bytes()).frame().alpha)
+        #expect(distance(alpha, at: 1, to: 0) <= 12)
+        #expect(distance(alpha, at: 13, to: 255) <= 12)
+    }
+
+    @Test("Colours lie over white, and their brightness is the picture's")
+    func colours() throws {
+        for vector in try FormatVector.all() {
+            let image = try EncodedImage(vector.bytes())
+            guard let colours = try image.colours() else { continue }
+            #expect(colours.width == vector.width && colours.height == vector.height)
+            for (place, expected) in [(1, vector.light), (13, vector.dark)] {
+                let start = (place * colours.width + place) * 3
+                let sum = (0..<3).map { Double(colours.samples[start + $0]) }
+                let brightness = 0.299 * sum[0] + 0.587 * sum[1] + 0.114 * sum[2]
+                #expect(abs(brightness - Double(expected)) <= 12, "\(vector.file)")
+            }
+        }
+    }
+
+    @Test("A gray picture has no colours")
+    func gray() throws {
+        for name in ["gray-8.png", "gray-alpha-8.png", "gray.jpg"] {
+            let vector = try #require(try FormatVector.all().first { $0.file == name })
+            #expect(try EncodedImage(vector.bytes()).colours() == nil)
+        }
+    }
+
+    @Test("A JPEG may be decoded smaller, never below the side that is asked for")
+    func smaller() throws {
+        let vector = try #require(try FormatVector.all().first { $0.file == "baseline.jpg" })
+        let image = try EncodedImage(vector.bytes())
+        #expect(try image.frame(longerSide: 98).brightness.width == 99)
+        #expect(try image.frame(longerSide: 49).brightness.width == 50)
+        #expect(try image.frame(longerSide: 12).brightness.width == 13)
+    }
+
+    private func distance(_ image: GrayImage, at place: Int, to expected: UInt8) -> Int {
+        abs(Int(image.pixels[place * image.width + place]) - Int(expected))
+    }
+}

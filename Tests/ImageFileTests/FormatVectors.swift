@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// One kind of picture file, and what must come out of it.
+struct FormatVector: Codable, Sendable, CustomTestStringConvertible {
+    let file: String
+    let format: String
+    let width: Int
+    let height: Int
+    let frames: Int
+    /// Whether a pixel is not opaque.
+    let alpha: Bool
+    /// The brightness of the margin, over white.
+    let light: UInt8
+    /// The brightness of a dark module, over white.
+    let dark: UInt8
+    let texts: [String]
+
+    var testDescription: String { file }
+
+    static func all() throws -> [FormatVector] {
+        try VectorFile<FormatVector>("pictures/formats.json").cases
+    }
+
+    func bytes() throws -> [UInt8] {
+        let path = PackageFolder.root.appending(path: "Vectors/pictures/\(file)")
+        return [UInt8](try Data(contentsOf: path))
+    }
+}

@@ -1,0 +1,79 @@
+import ImageFile
+import TestSupport
+import Testing
+
+@Suite struct ImageLimitsTests {
+    @Test("A PNG of 65,500 × 65,500 pixels is refused by its header alone")
+    func hugeSides() {
+        // 100 KB that would unfold to gigabytes; what follows the header is never looked at.
+        let bomb = pngStart(width: 65_500, height: 65_500) + [UInt8](repeating: 0, count: 100_000)
+        #expect(throws: ImageFileError.tooLarge(.side, found: 65_500, allowed: 20_000)) {
+            try EncodedImage(bomb)
+        }
+    }
+
+    @Test("Sides within their limit may still have too many pixels between them")
+    func pixels() {
+        let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
+        let wide = pngStart(width: 99, height: 99)
+        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
+            try EncodedImage(wide, limits: limits)
+        }
+    }
+
+    @Test("A picture just within every limit is taken, and one over any of them is not")
+    func edges() throws {
+        let vector = try #require(try FormatVector.all().first { $0.file == "animated-lossy.webp" })
+        let bytes = try vector.bytes()
+        func limits(_ bytes: Int, _ pixels: Int, _ side: Int, _ frames: Int) -> ImageLimits {
+            ImageLimits(bytes: bytes, pixels: pixels, side: side, frames: frames)
+        }
+        #expect(
+            try EncodedImage(bytes, limits: limits(bytes.count, 9_801, 99, 3)).frameCount == 3)
+        #expect(
+            throws: ImageFileError.tooLarge(
+                .bytes, found: bytes.count, allowed: bytes.count - 1)
+        ) { try EncodedImage(bytes, limits: limits(bytes.count - 1, 9_801, 99, 3)) }
+        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
+            try EncodedImage(bytes, limits: limits(bytes.count, 9_800, 99, 3))
+        }
+        #expect(throws: ImageFileError.tooLarge(.side, found: 99, allowed: 98)) {
+            try EncodedImage(bytes, limits: limits(bytes.count, 9_801, 98, 3))
+        }
+        #expect(throws: ImageFileError.tooLarge(.frames, found: 3, allowed: 2)) {
+            try EncodedImage(bytes, limits: limits(bytes.count, 9_801, 99, 2))
+        }
+    }
+
+    @Test(
+        "JPEG and WebP are held to the limits by their headers",
+        arguments: [
+            "baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp",
+        ])
+    func otherFormats(name: String) throws {
+        let vector = try #require(try FormatVector.all().first { $0.file == name })
+        let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
+        // The header is enough: most of the picture is cut off.
+        let start = Array(try vector.bytes().prefix(700))
+        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
+            try EncodedImage(start, limits: limits)
+        }
+    }
+
+    @Test("A picture without pixels is damaged")
+    func noPixels() {
+        for (width, height) in [(0, 10), (10, 0), (0, 0)] {
+            #expect(throws: ImageFileError.damaged(.png)) {
+                try EncodedImage(pngStart(width: width, height: height))
+            }
+        }
+    }
+
+    private func pngStart(width: Int, height: Int) -> [UInt8] {
+        func number(_ value: Int) -> [UInt8] {
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        }
+        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+            + Array("IHDR".utf8) + number(width) + number(height) + [8, 0, 0, 0, 0, 0, 0, 0, 0]
+    }
+}

@@ -1,0 +1,137 @@
+import Cryptography
+import Foundation
+import Interchange
+import OneTimePassword
+import TestSupport
+import Testing
+
+@Suite("Lines of key URIs")
+struct OTPAuthLinesTests {
+    @Test("each line stands for itself and knows its number")
+    func lines() throws {
+        let text = """
+            # a comment
+
+              otpauth://totp/A:b?secret=GEZDGNBV\u{20}
+            otpauth://totp/A:b
+            otpauth-migration://offline?data=EAEYAQ
+            otpauth-migration://offline?data=C
+            hello
+            otpauth://hotp/c?secret=GEZDGNBV
+            """
+        let lines = read(Array(text.utf8)).lines
+        #expect(lines.map(\.number) == [3, 4, 5, 6, 7, 8])
+        #expect(
+            lines.map(\.summary) == [
+                "key b", "keyURI missingKey", "migration 0", "migration base64", "notAURI", "key c",
+            ])
+    }
+
+    @Test("line ends of all systems and a byte order mark are the file's, not the URI's")
+    func lineEnds() {
+        let uri = "otpauth://totp/b?secret=GEZDGNBV"
+        let text = [0xef, 0xbb, 0xbf] + Array("\(uri)\r\n\r\n\(uri)\r\n\(uri)".utf8)
+        let lines = read(text).lines
+        #expect(lines.map(\.number) == [1, 3, 4])
+        for line in lines {
+            guard case .key(let uri) = line.content else {
+                Issue.record("line \(line.number) was refused")
+                continue
+            }
+            #expect(uri.warnings.isEmpty)
+        }
+    }
+
+    @Test(
+        "a file with nothing in it has no lines", arguments: ["", "\n", "\r\n", "# x", "\u{feff}"])
+    func empty(text: String) { #expect(read(Array(text.utf8)).lines.isEmpty) }
+
+    @Test("a strict reading refuses what a lenient one warns of")
+    func strict() {
+        let text = Array("otpauth://totp/A:b c?secret=GEZDGNBV".utf8)
+        #expect(read(text).lines.map(\.summary) == ["key b c"])
+        let strict = OTPAuthLines(SecretBytes(copying: text.span), reading: .strict)
+        #expect(strict.lines.map(\.summary) == ["keyURI notStrict"])
+    }
+
+    @Test(
+        "other apps' lists of URIs are read as an independent program read them",
+        .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
+        arguments: ["aegis__plain.txt", "stratum__urilist.txt"])
+    func sharedLists(file: String) throws {
+        let folder = try #require(PackageFolder.shared).appending(path: "exports/uri-list")
+        let lines = read([UInt8](try Data(contentsOf: folder.appending(path: file)))).lines
+        let credentials = try lines.map { line in
+            guard case .key(let uri) = line.content else { throw NotRead() }
+            return uri.credential
+        }
+        let expected = try ExpectedFile(folder.appending(path: "expected/\(file).json")).entries
+        #expect(credentials.count == expected.count)
+        for (credential, entry) in zip(credentials, expected) { try entry.check(credential) }
+    }
+
+    @Test(
+        "Google's exports are read as an independent program read them",
+        .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
+        arguments: ["extract__example_export_only_totp.txt", "stratum__googleauthenticator.txt"])
+    func sharedMigrations(file: String) throws {
+        let folder = try #require(PackageFolder.shared).appending(path: "exports/google-migration")
+        let lines = read([UInt8](try Data(contentsOf: folder.appending(path: file)))).lines
+        let batches = try lines.map { line in
+            guard case .migration(let batch) = line.content else { throw NotRead() }
+            return batch
+        }
+        let expected = try ExpectedExport(folder.appending(path: "expected/\(file).json")).entries
+        #expect(batches.count == expected.count)
+        for (batch, part) in zip(batches, expected) {
+            #expect(batch.version == part.meta.version)
+            #expect(batch.size == part.meta.batch_size)
+            #expect(batch.index == part.meta.batch_index)
+            #expect(batch.id == part.meta.batch_id)
+            #expect(batch.refusals.isEmpty)
+            #expect(batch.credentials.count == part.entries.count)
+            for (credential, entry) in zip(batch.credentials, part.entries) {
+                try entry.check(credential)
+            }
+        }
+    }
+
+    @Test(
+        "a picture's export of version 2 is read as an independent program read it",
+        .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"))
+    func sharedPicture() throws {
+        let file = try #require(PackageFolder.shared).appending(
+            path: "exports/google-migration/expected/"
+                + "proton__GoogleAuthImportScreenshotCropped.jpg.json")
+        let found = try #require(ExpectedPicture(file).entries.first)
+        let lines = read(Array(found.text.utf8)).lines
+        guard case .migration(let batch) = lines.first?.content else { throw NotRead() }
+        #expect((batch.version, batch.id) == (2, 0))
+        #expect(batch.warnings.isEmpty && batch.refusals.isEmpty)
+        #expect(batch.credentials.count == found.decoded.entries.count)
+        for (credential, entry) in zip(batch.credentials, found.decoded.entries) {
+            try entry.check(credential)
+        }
+    }
+
+    private func read(_ text: [UInt8]) -> OTPAuthLines {
+        OTPAuthLines(SecretBytes(copying: text.span))
+    }
+}
+
+struct NotRead: Error {}
+
+extension OTPAuthLines.Line {
+    /// What the line was, in a word.
+    fileprivate var summary: String {
+        switch content {
+        case .key(let uri): "key \(uri.credential.account)"
+        case .migration(let batch): "migration \(batch.credentials.count)"
+        case .refused(.notAURI): "notAURI"
+        case .refused(.keyURI(.notStrict)): "keyURI notStrict"
+        case .refused(.keyURI(let error)): "keyURI \(error)"
+        case .refused(.migration(.base64)): "migration base64"
+        case .refused(.migration(let error)): "migration \(error)"
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+struct Base32Vector: Codable, Sendable {
+    let bytes: String
+    let text: String
+}
+
+@Suite("Base32")
+struct Base32Tests {
+    @Test(
+        "Base32 matches RFC 4648, strictly and tolerantly, padded or not",
+        arguments: try VectorFile<Base32Vector>("base32/rfc4648.json").cases)
+    func matches(vector: Base32Vector) throws {
+        let secret = try SecretBytes(hex: vector.bytes)
+        let bare = String(vector.text.prefix { $0 != "=" })
+        #expect(Base32.encode(secret, padding: .required).text == vector.text)
+        #expect(Base32.encode(secret).text == bare)
+        #expect(try decode(vector.text) == secret)
+        #expect(try decode(bare, padding: .omitted) == secret)
+        let tolerant = try decodeTolerantly(vector.text)
+        #expect(tolerant.secret == secret)
+        #expect(tolerant.tolerances == (bare == vector.text ? [] : [.padding]))
+        #expect(try decodeTolerantly(bare).tolerances.isEmpty)
+    }
+
+    @Test("every byte comes back, at every length")
+    func roundTrip() throws {
+        let bytes = (0...255).map { UInt8($0) }
+        for count in 0...256 {
+            let secret = SecretBytes(copying: bytes.span.extracting(..<count))
+            for padding in [Base32.Padding.required, .omitted] {
+                let text = Base32.encode(secret, padding: padding).text
+                #expect(try decode(text, padding: padding) == secret)
+            }
+        }
+    }
+
+    @Test(
+        "each tolerance is named, and refused strictly",
+        arguments: [
+            ("mzxw6ytboi", "666f6f626172", Base32Tolerance.lowerCase),
+            ("MZXW 6YTB OI", "666f6f626172", .spaces), ("MZXW6YTBOI\r\n", "666f6f626172", .spaces),
+            ("MZXW-6YTB-OI", "666f6f626172", .dashes),
+            ("MZXW6YTBOI======", "666f6f626172", .padding),
+            ("MZXW6YTBOI=", "666f6f626172", .padding), ("MZXW6YTB========", "666f6f6261", .padding),
+            ("MZXW6YTBOJ", "666f6f626172", .looseBits), ("MZ", "66", .looseBits),
+            ("M", "", .strayCharacter), ("MYA", "66", .strayCharacter),
+            ("MZXW6Y", "666f6f", .strayCharacter),
+        ])
+    func tolerance(text: String, bytes: String, tolerance: Base32Tolerance) throws {
+        let (secret, tolerances) = try decodeTolerantly(text)
+        #expect(secret.hex == bytes)
+        #expect(tolerances == [tolerance])
+        #expect(throws: Base32Error.notStrict(tolerance)) {
+            _ = try decode(text, padding: .omitted)
+        }
+    }
+
+    @Test("several tolerances are all named")
+    func several() throws {
+        let (secret, tolerances) = try decodeTolerantly(" mzxw-6ytb oj= ")
+        #expect(secret.text == "foobar")
+        #expect(tolerances == [.lowerCase, .spaces, .dashes, .padding, .looseBits])
+    }
+
+    @Test("padding that is missing is missed where RFC 4648 wants it")
+    func missingPadding() {
+        #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY=====") }
+        #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY") }
+        #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MZXW6YTB=") }
+    }
+
+    @Test(
+        "a character outside the alphabet is refused, and told where",
+        arguments: [
+            ("MZXW0", 4), ("1", 0), ("MZ8W", 2), ("MY======M", 8), ("M=Y", 2), ("MZXW6_", 5),
+            ("MZ\u{e9}", 2), ("MZ\0", 2), ("MZ+W", 2),
+        ])
+    func character(text: String, position: Int) {
+        #expect(throws: Base32Error.character(at: position)) { _ = try decodeTolerantly(text) }
+        #expect(throws: Base32Error.character(at: position)) { _ = try decode(text) }
+    }
+
+    private func decode(
+        _ text: String, padding: Base32.Padding = .required
+    ) throws(Base32Error) -> SecretBytes {
+        let bytes = Array(text.utf8)
+        return try Base32.decode(bytes.span, padding: padding)
+    }
+
+    private func decodeTolerantly(
+        _ text: String
+    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Tolerance]) {
+        let bytes = Array(text.utf8)
+        return try Base32.decodeTolerantly(bytes.span)
+    }
+}

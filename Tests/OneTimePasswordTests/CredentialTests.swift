@@ -1,0 +1,113 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@Suite("Credentials")
+struct CredentialTests {
+    private let key = SecretBytes(text: "12345678901234567890")
+
+    @Test("a key has at least one byte")
+    func emptyKey() throws {
+        #expect(throws: CredentialError.emptyKey) {
+            try Credential(issuer: "A", account: "b", key: SecretBytes(text: ""))
+        }
+        #expect(
+            try Credential(issuer: "A", account: "b", key: SecretBytes(text: "x")).key.count == 1)
+    }
+
+    @Test("a name has no space at either end", arguments: [" a", "a ", " "])
+    func spaces(name: String) throws {
+        #expect(throws: CredentialError.spaceAround(.issuer)) {
+            try Credential(issuer: name, account: "b", key: key)
+        }
+        #expect(throws: CredentialError.spaceAround(.account)) {
+            try Credential(issuer: "A", account: name, key: key)
+        }
+        #expect(try Credential(issuer: "a b", account: "", key: key).issuer == "a b")
+    }
+
+    @Test("other parameters are others, each once")
+    func parameters() throws {
+        func make(_ names: [String], _ factor: MovingFactor) throws(CredentialError) -> Credential {
+            try Credential(
+                issuer: "A", account: "b", key: key, movingFactor: factor,
+                otherParameters: names.map { .init(name: $0, value: "") })
+        }
+        #expect(try make(["x", "y"], .time(.standard)).otherParameters.count == 2)
+        #expect(try make(["counter"], .time(.standard)).otherParameters.count == 1)
+        #expect(throws: CredentialError.parameter(position: 1)) {
+            try make(["x", "X"], .time(.standard))
+        }
+        #expect(throws: CredentialError.parameter(position: 0)) {
+            try make(["Secret"], .time(.standard))
+        }
+        #expect(throws: CredentialError.parameter(position: 0)) {
+            try make(["counter"], .counter(0))
+        }
+    }
+
+    @Test("what the standards do not allow is warned of, and the nearest that they allow is not")
+    func warnings() throws {
+        func warnings(_ count: Int, _ digits: Int, _ period: Int64) throws -> [CredentialWarning] {
+            try Credential(
+                issuer: "A", account: "b",
+                key: SecretBytes(text: String(repeating: "k", count: count)),
+                style: .decimal(CodeLength(digits: digits)),
+                movingFactor: .time(TimeStep(period: period))
+            ).warnings
+        }
+        #expect(try warnings(16, 6, 120).isEmpty)
+        #expect(try warnings(16, 8, 1).isEmpty)
+        #expect(try warnings(15, 6, 30) == [.shortKey(bits: 120)])
+        #expect(try warnings(16, 5, 30) == [.digits(5)])
+        #expect(try warnings(16, 9, 30) == [.digits(9)])
+        #expect(try warnings(16, 6, 121) == [.longPeriod(seconds: 121)])
+    }
+
+    @Test("H-03 a code has one to ten digits, and six to eight are the standard", arguments: 1...10)
+    func codeLength(digits: Int) throws {
+        #expect(try CodeLength(digits: digits).isStandard == (6...8).contains(digits))
+    }
+
+    @Test("no code has fewer or more digits", arguments: [0, 11, -1])
+    func unsupportedLength(digits: Int) {
+        #expect(throws: CodeLengthError.unsupported(digits)) { try CodeLength(digits: digits) }
+    }
+
+    @Test("a step begins on its first second and ends before the next one's")
+    func steps() throws {
+        let step = try TimeStep(period: 30, start: 10)
+        #expect(try step.step(at: 10) == 0)
+        #expect(try step.step(at: 39) == 0)
+        #expect(try step.step(at: 40) == 1)
+        #expect(try step.remaining(at: 10) == 30)
+        #expect(try step.remaining(at: 39) == 1)
+        #expect(try step.remaining(at: 40) == 30)
+        #expect(throws: TimeStepError.beforeStart) { try step.step(at: 9) }
+        #expect(throws: TimeStepError.beforeStart) { try step.remaining(at: 9) }
+        #expect(throws: TimeStepError.periodOutOfRange) { try TimeStep(period: 0) }
+        #expect(throws: TimeStepError.periodOutOfRange) { try TimeStep(period: -30) }
+    }
+
+    @Test("T-06 the widest distance of two times is no overflow")
+    func widestSteps() throws {
+        let step = try TimeStep(period: 1, start: .min)
+        #expect(try step.step(at: .max) == .max)
+        #expect(try step.remaining(at: .max) == 1)
+        let long = try TimeStep(period: .max, start: .min)
+        #expect(try long.step(at: .max) == 2)
+        #expect(try long.remaining(at: .max) == .max - 1)
+    }
+
+    @Test("a credential is asked by what it moves by")
+    func movingFactors() throws {
+        let timed = try Credential(issuer: "", account: "", key: key)
+        let counted = try Credential(issuer: "", account: "", key: key, movingFactor: .counter(1))
+        #expect(try timed.code(atUnixTime: 59).text == "287082")
+        #expect(try counted.code(counter: 1).text == "287082")
+        #expect(throws: CodeError.otherMovingFactor) { _ = try timed.code(counter: 1) }
+        #expect(throws: CodeError.otherMovingFactor) { _ = try counted.code(atUnixTime: 59) }
+        #expect(throws: CodeError.beforeStart) { _ = try timed.code(atUnixTime: -1) }
+    }
+}

@@ -1,0 +1,68 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@Suite("Key URIs there and back")
+struct KeyURIRoundTripTests {
+    @Test("reading what was written gives the same credential, and writing that the same text")
+    func roundTrips() throws {
+        var generator = SeededGenerator(seed: 4226)
+        for _ in 0..<2_000 {
+            let credential = try generator.credential()
+            let text = KeyURI.format(credential)
+            let read = try text.withBytes { try KeyURI(parsing: $0) }
+            #expect(read.credential == credential)
+            #expect(KeyURI.format(read.credential) == text)
+        }
+    }
+
+    @Test(
+        "what is written is read strictly, unless it has no name or a parameter that is not used")
+    func strict() throws {
+        var generator = SeededGenerator(seed: 6238)
+        for _ in 0..<2_000 {
+            let credential = try generator.credential()
+            let isNameless = credential.issuer.isEmpty && credential.account.isEmpty
+            let isOther = { (parameter: Credential.Parameter) in
+                ["period", "counter"].contains(parameter.name)
+            }
+            let warnings = try KeyURI.format(credential).withBytes {
+                try KeyURI(parsing: $0).warnings
+            }.filter { if case .unknownParameter = $0 { false } else { true } }
+            let expected =
+                (isNameless ? [KeyURIWarning.emptyLabel] : [])
+                + credential.otherParameters.filter(isOther).map { parameter in
+                    .otherType(parameter.name == "period" ? .period : .counter)
+                }
+            #expect(warnings == expected)
+        }
+    }
+
+    @Test("no text whatever stops the parsers", arguments: [1, 2, 3, 4])
+    func garbage(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<500 {
+            var bytes = KeyURI.format(try generator.credential()).bytes
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                case 1: bytes.removeSubrange(place...)
+                default: bytes.insert(contentsOf: Array("%&=+:".utf8), at: place)
+                }
+                if bytes.isEmpty { break }
+            }
+            do {
+                let credential = try KeyURI(parsing: bytes.span).credential
+                let again = try KeyURI.format(credential).withBytes { try KeyURI(parsing: $0) }
+                #expect(again.credential == credential)
+            } catch {}
+        }
+    }
+}
+
+extension SecretBytes {
+    /// A copy of a known secret.
+    var bytes: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
+}

@@ -1,0 +1,69 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@Suite("Sets of Google's exports")
+struct MigrationSetTests {
+    @Test("parts may come in any order, and are put in theirs")
+    func anyOrder() throws {
+        let orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [1, 0, 2]]
+        for order in orders {
+            var collection = MigrationCollection()
+            for index in order { #expect(collection.add(try part(index, of: 3)) == .added) }
+            let set = try #require(collection.sets.first)
+            #expect(collection.sets.count == 1)
+            #expect(set.isComplete && set.missing.isEmpty)
+            #expect(set.credentials.map(\.account) == ["0", "1", "2"])
+        }
+    }
+
+    @Test("a missing part is named")
+    func missing() throws {
+        var collection = MigrationCollection()
+        collection.add(try part(3, of: 4))
+        collection.add(try part(1, of: 4))
+        let set = try #require(collection.sets.first)
+        #expect(!set.isComplete)
+        #expect(set.missing == [0, 2])
+        #expect(set.credentials.map(\.account) == ["1", "3"])
+    }
+
+    @Test("a part that comes twice counts once")
+    func repeated() throws {
+        var collection = MigrationCollection()
+        #expect(collection.add(try part(0, of: 2)) == .added)
+        #expect(collection.add(try part(0, of: 2)) == .repeated)
+        #expect(collection.sets.map(\.missing) == [[1]])
+    }
+
+    @Test("exports are told apart by their number")
+    func byNumber() throws {
+        var collection = MigrationCollection()
+        collection.add(try part(0, of: 2, id: 1))
+        collection.add(try part(1, of: 2, id: 2))
+        #expect(collection.sets.map(\.missing) == [[1], [0]])
+        #expect(collection.sets.map(\.id) == [1, 2])
+    }
+
+    @Test("exports of version 2 have no number: size and place tell them apart")
+    func withoutNumber() throws {
+        var collection = MigrationCollection()
+        collection.add(try part(0, of: 2, id: 0, version: 2, account: "a"))
+        collection.add(try part(0, of: 3, id: 0, version: 2, account: "b"))
+        // The same place with something else in it cannot be the same export.
+        collection.add(try part(0, of: 2, id: 0, version: 2, account: "c"))
+        collection.add(try part(1, of: 2, id: 0, version: 2, account: "d"))
+        #expect(collection.sets.map(\.size) == [2, 3, 2])
+        #expect(collection.sets.map(\.missing) == [[], [1, 2], [1]])
+    }
+
+    private func part(
+        _ index: Int, of size: Int, id: Int32 = 7, version: Int = 1, account: String? = nil
+    ) throws -> MigrationBatch {
+        let credential = try Credential(
+            issuer: "", account: account ?? String(index), key: SecretBytes(text: "key"))
+        return try MigrationBatch(
+            credentials: [credential], size: size, index: index, id: id, version: version)
+    }
+}

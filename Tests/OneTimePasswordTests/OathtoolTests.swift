@@ -1,0 +1,49 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import OneTimePassword
+
+@Suite("Agreement with oathtool")
+struct OathtoolTests {
+    private static let oathtool = ForeignProgram("oathtool")
+
+    // oathtool prints a run of codes at once (`--window`), so that a process gives ten of the
+    // thousand. It knows six, seven and eight digits, takes signed 64-bit times, and hashes beyond
+    // SHA-1 for TOTP only.
+    @Test(
+        "T-02 T-06 a thousand codes of random keys, times, digits and algorithms agree",
+        .enabled(if: oathtool != nil, "oathtool is not installed"))
+    func agreement() throws {
+        let oathtool = try #require(Self.oathtool)
+        var generator = SeededGenerator(seed: UInt64.random(in: 0...UInt64.max))
+        for round in 0..<100 {
+            let key = generator.key()
+            let digits = Int.random(in: 6...8, using: &generator)
+            let algorithm = HashAlgorithm.allCases[round % 3]
+            let isCounted = algorithm == .sha1 && round % 2 == 0
+            let first: UInt64
+            var arguments = ["--digits=\(digits)", "--window=9"]
+            if isCounted {
+                first = generator.number() >> 1
+                arguments.append("--counter=\(first)")
+            } else {
+                // From 1970 far beyond 2038.
+                let time = Int64(generator.number() >> 20)
+                let step = Int64.random(in: 1...120, using: &generator)
+                first = try TimeStep(period: step).step(at: time)
+                arguments += [
+                    "--totp=\(algorithm.rawValue.lowercased())", "--now=@\(time)",
+                    "--time-step-size=\(step)s",
+                ]
+            }
+            // A known secret of a test may be an argument.
+            arguments.append(Hex.text(key.bytes))
+            let outcome = try oathtool.run(arguments)
+            let codes = CodeGenerator(
+                key: key, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
+            let ours = (0..<10).map { codes.code(at: first &+ $0).text }
+            #expect(outcome.text.split(separator: "\n").map(String.init) == ours, "\(arguments)")
+        }
+    }
+}

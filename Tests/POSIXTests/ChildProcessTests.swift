@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import POSIX
+
+@Suite struct ChildProcessTests {
+    @Test("what is written to a child comes back from it")
+    func echo() throws {
+        let child = try ChildProcess(running: "/bin/cat")
+        let text = Array("over and back".utf8)
+        #expect(try write(text, to: child) == .moved(text.count))
+        let buffer = try WipedBuffer(capacity: 64)
+        while buffer.count < text.count {
+            _ = try Polling.wait(for: [.reading(child.output)], atMost: 1_000)
+            _ = try buffer.append { output throws(SystemCallFailure) in
+                try child.output.readAvailable(into: &output)
+            }
+        }
+        #expect(buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } } == text)
+        #expect(child.end().0 == .killed)
+        #expect(child.end().0 == .killed, "asked again, it says the same")
+    }
+
+    @Test(
+        "how a child ended is told apart", arguments: [("/bin/true", 0), ("/bin/false", 1)])
+    func status(program: String, status: Int32) throws {
+        let child = try ChildProcess(running: program)
+        try waitForEnd(of: child)
+        #expect(child.end().0 == .exited(status))
+    }
+
+    @Test("writing to a child that has gone is an ending, and does not end the writer")
+    func brokenPipe() throws {
+        let child = try ChildProcess(running: "/bin/true")
+        try waitForEnd(of: child)
+        child.end()
+        // SIGPIPE stands at its default here, and would end the tests.
+        #expect(try write([1], to: child) == .ended)
+        #expect(try write([1], to: child) == .ended)
+        var pending = sigset_t()
+        unsafe sigpending(&pending)
+        let isPending = unsafe sigismember(&pending, SIGPIPE)
+        #expect(isPending == 0, "no signal is left waiting")
+    }
+
+    @Test("a pipe that is empty, or full, is told without waiting")
+    func wouldWait() throws {
+        // It says nothing before it is told something, and stops reading while nobody listens.
+        let child = try ChildProcess(running: "/bin/cat")
+        let buffer = try WipedBuffer(capacity: 8)
+        let progress = try buffer.append { output throws(SystemCallFailure) in
+            try child.output.readAvailable(into: &output)
+        }
+        #expect(progress == .wouldWait)
+        let much = [UInt8](repeating: 1, count: 1 << 20)
+        var calls = 0
+        while case .moved = try write(much, to: child), calls < 100 { calls += 1 }
+        #expect(calls < 100)
+    }
+
+    @Test("a program that is not there is told by its call and number")
+    func missing() throws {
+        #expect(throws: SystemCallFailure(call: "posix_spawn", number: ENOENT)) {
+            try ChildProcess(running: "/nonexistent")
+        }
+    }
+
+    private func waitForEnd(of child: ChildProcess) throws {
+        let buffer = try WipedBuffer(capacity: 64)
+        while true {
+            _ = try Polling.wait(for: [.reading(child.output)], atMost: 1_000)
+            let progress = try buffer.append { output throws(SystemCallFailure) in
+                try child.output.readAvailable(into: &output)
+            }
+            if progress == .ended { return }
+        }
+    }
+
+    private func write(
+        _ bytes: [UInt8], to child: ChildProcess
+    ) throws -> FileDescriptor.Progress {
+        try child.input.writeAvailable(bytes.span)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+struct FileLockTests {
+    private func hold(
+        _ folder: TemporaryFolder, patience: Int = 0, while body: () throws -> Void = {}
+    ) throws {
+        let lock = try FileLock("lock", in: Folder(opening: folder.path), patience: patience)
+        try body()
+        _ = consume lock
+    }
+
+    @Test("a lock is held by one, is free when it goes, and its file stays for its owner alone")
+    func one() throws {
+        let folder = try TemporaryFolder()
+        try hold(folder) {
+            #expect(throws: FileLockError.busy) { try hold(folder) }
+        }
+        try hold(folder)
+        #expect(try mode(of: folder.file("lock")) == 0o600)
+    }
+
+    @Test("fifty tasks that wait for one lock hold it one after the other")
+    func waiting() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("0".utf8), to: "count")
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try hold(folder, patience: 60_000) {
+                        // Read and written by one at a time, or some would be lost.
+                        let text = String(decoding: try folder.bytes(of: "count"), as: UTF8.self)
+                        try folder.write(Array("\((Int(text) ?? 0) + 1)".utf8), to: "count")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try folder.bytes(of: "count") == Array("50".utf8))
+    }
+
+    @Test("a lock's file that is a symbolic link is not followed")
+    func link() throws {
+        let folder = try TemporaryFolder()
+        try linkSymbolically(folder.file("other"), to: folder.file("lock"))
+        #expect(throws: FileLockError.system(SystemCallFailure(call: "openat", number: ELOOP))) {
+            try hold(folder)
+        }
+        #expect(try names(in: folder.path) == ["lock"])
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+struct FileReplacementTests {
+    private func replace(
+        _ text: String, in folder: TemporaryFolder, previous: FileReplacement.Previous = .kept
+    ) throws {
+        let bytes = Array("ours: \(text)".utf8)
+        try file.replace(with: bytes.span, in: Folder(opening: folder.path), previous: previous)
+    }
+
+    private var file: FileReplacement {
+        FileReplacement(of: "file", beginningWith: Array("ours: ".utf8))
+    }
+
+    private func text(_ name: String, in folder: TemporaryFolder) throws -> String {
+        let text = String(decoding: try folder.bytes(of: name), as: UTF8.self)
+        return text.hasPrefix("ours: ") ? String(text.dropFirst(6)) : text
+    }
+
+    /// Puts a file in a writer's place, with the mode that a writer gives.
+    private func leave(_ text: String, as name: String, in folder: TemporaryFolder) throws {
+        try folder.write(Array(text.utf8), to: name)
+        try setMode(0o600, of: folder.file(name))
+    }
+
+    @Test("a new file is made for its owner alone, and nothing stays beside it")
+    func first() throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        #expect(try text("file", in: folder) == "one")
+        #expect(try mode(of: folder.file("file")) == 0o600)
+        #expect(try names(in: folder.path) == ["file"])
+    }
+
+    @Test("what was replaced stays as the previous file, one generation only")
+    func previous() throws {
+        let folder = try TemporaryFolder()
+        for word in ["one", "two", "three"] { try replace(word, in: folder) }
+        #expect(try text("file", in: folder) == "three")
+        #expect(try text("file.previous", in: folder) == "two")
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
+        try replace("four", in: folder, previous: .none)
+        #expect(try text("file.previous", in: folder) == "two")
+    }
+
+    @Test("a shorter file leaves nothing of the longer one")
+    func shorter() throws {
+        let folder = try TemporaryFolder()
+        try replace(String(repeating: "long", count: 10_000), in: folder)
+        try replace("", in: folder)
+        #expect(try text("file", in: folder).isEmpty)
+    }
+
+    @Test(
+        "what a killed writer left is overwritten and taken away, wherever it was cut off",
+        arguments: ["", "o", "ours: ", "ours: half", "ours: \0\0\0\0"])
+    func leftovers(left: String) throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        for name in ["file.new", "file.previous.new"] { try leave(left, as: name, in: folder) }
+        let open = try FileHandle(forReadingFrom: URL(filePath: folder.file("file.new")))
+        try replace("two", in: folder)
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
+        let kept = left.prefix(6)
+        #expect(
+            try open.readToEnd() ?? Data()
+                == Data(kept.utf8) + Data(repeating: 0, count: left.utf8.count - kept.utf8.count))
+        try linkFile(folder.file("file"), to: folder.file("file.previous.new"))
+        try replace("three", in: folder)
+        #expect(try text("file.previous", in: folder) == "two")
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
+    }
+
+    @Test(
+        "somebody else's file of a leftover's name is in the way, and nothing happens to it",
+        arguments: ["file.new", "file.previous.new"])
+    func bystanders(name: String) throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        try folder.write(Array("ours: victim".utf8), to: "victim")
+        let path = folder.file(name)
+        let cases: [(String, () throws -> Void)] = [
+            ("other content", { try leave("notes", as: name, in: folder) }),
+            ("nearly ours", { try leave("ours; half", as: name, in: folder) }),
+            (
+                "open to others",
+                {
+                    try leave("ours: half", as: name, in: folder)
+                    try setMode(0o644, of: path)
+                }
+            ),
+            ("a second name", { try linkFile(folder.file("victim"), to: path) }),
+            ("a link", { try linkSymbolically(folder.file("victim"), to: path) }),
+            ("a folder", { try makeFolder(path) }),
+        ]
+        for (what, put) in cases {
+            try put()
+            let before = what == "a folder" ? [] : try folder.bytes(of: name)
+            #expect(throws: FileReplacementError.inTheWay(name: name), "\(what)") {
+                try replace("two", in: folder)
+            }
+            if what != "a folder" { #expect(try folder.bytes(of: name) == before, "\(what)") }
+            #expect(try names(in: folder.path) == ["file", name, "victim"], "\(what)")
+            try removeFile(path)
+        }
+        #expect(try text("file", in: folder) == "one")
+        #expect(try text("victim", in: folder) == "victim")
+    }
+
+    @Test("a previous or a current file that is somebody else's is in the way, too")
+    func otherFiles() throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        try leave("notes", as: "file.previous", in: folder)
+        for previous in [FileReplacement.Previous.kept, .keptErasingOlder] {
+            #expect(throws: FileReplacementError.inTheWay(name: "file.previous")) {
+                try replace("two", in: folder, previous: previous)
+            }
+        }
+        #expect(throws: FileReplacementError.inTheWay(name: "file.previous")) {
+            try file.erasePrevious(in: Folder(opening: folder.path))
+        }
+        #expect(try folder.bytes(of: "file.previous") == Array("notes".utf8))
+        try leave("notes", as: "file", in: folder)
+        #expect(throws: FileReplacementError.inTheWay(name: "file")) {
+            try replace("two", in: folder, previous: .none)
+        }
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
+    }
+
+    @Test(
+        "two names of one file, as a writer killed between two renames leaves them, are no trouble")
+    func twoNames() throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        try linkFile(folder.file("file"), to: folder.file("file.previous"))
+        try replace("two", in: folder)
+        #expect(try text("file", in: folder) == "two")
+        #expect(try text("file.previous", in: folder) == "one")
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
+    }
+
+    @Test("erasing overwrites the previous file and takes it away, and is fine without one")
+    func erasing() throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        try replace("two", in: folder)
+        // Who has the file open still sees what is in its blocks.
+        let open = try FileHandle(
+            forReadingFrom: URL(filePath: folder.file("file.previous")))
+        for _ in 0..<2 {
+            try file.erasePrevious(in: Folder(opening: folder.path))
+            #expect(try names(in: folder.path) == ["file"])
+        }
+        #expect(try open.readToEnd() == Data("ours: \0\0\0".utf8))
+        #expect(try text("file", in: folder) == "two")
+    }
+
+    @Test("erasing the older one overwrites what the previous file gives way to, never the current")
+    func erasingOlder() throws {
+        let folder = try TemporaryFolder()
+        for word in ["one", "two"] { try replace(word, in: folder) }
+        let older = try FileHandle(forReadingFrom: URL(filePath: folder.file("file.previous")))
+        try replace("three", in: folder, previous: .keptErasingOlder)
+        #expect(try older.readToEnd() == Data("ours: \0\0\0".utf8))
+        #expect(try text("file.previous", in: folder) == "two")
+        // Both names are one file's, as a writer killed between two renames leaves them.
+        try removeFile(folder.file("file.previous"))
+        try linkFile(folder.file("file"), to: folder.file("file.previous"))
+        try replace("four", in: folder, previous: .keptErasingOlder)
+        #expect(try text("file.previous", in: folder) == "three")
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
+    }
+
+    @Test("a missing folder is told by its call and number")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        let failure = #expect(throws: SystemCallFailure.self) {
+            try Folder(opening: folder.file("none")).synchronizeForTest()
+        }
+        #expect(failure?.call == "open" && failure?.meansMissing == true)
+    }
+}
+
+extension Folder {
+    fileprivate borrowing func synchronizeForTest() throws(SystemCallFailure) {
+        _ = try holds("anything")
+    }
+}

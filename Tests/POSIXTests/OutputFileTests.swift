@@ -1,0 +1,89 @@
+import Glibc
+import POSIX
+import TestSupport
+import Testing
+
+struct OutputFileTests {
+    private func write(_ text: String, to path: String, replacing: Bool) throws(OutputFileError) {
+        try OutputFile.write(Array(text.utf8).span, to: path, replacing: replacing)
+    }
+
+    private func text(_ name: String, in folder: TemporaryFolder) throws -> String {
+        String(decoding: try folder.bytes(of: name), as: UTF8.self)
+    }
+
+    @Test("a file is made for its owner alone, and replaced only when that was asked for")
+    func making() throws {
+        let folder = try TemporaryFolder()
+        try write("one", to: folder.file("o.png"), replacing: false)
+        #expect(try mode(of: folder.file("o.png")) == 0o600)
+        #expect(throws: OutputFileError.exists) {
+            try write("two", to: folder.file("o.png"), replacing: false)
+        }
+        #expect(try text("o.png", in: folder) == "one")
+        try write("two", to: folder.file("o.png"), replacing: true)
+        try write("new", to: folder.file("p.png"), replacing: true)
+        #expect(try text("o.png", in: folder) == "two")
+        #expect(try names(in: folder.path) == ["o.png", "p.png"])
+    }
+
+    @Test("what stands beside a file that is written or replaced is left alone")
+    func bystanders() throws {
+        let folder = try TemporaryFolder()
+        let bystanders = ["o.png.new", "o.png.previous", "o.png.previous.new"]
+        for name in bystanders { try folder.write(Array(name.utf8), to: name) }
+        for replacing in [false, true] {
+            try write("one", to: folder.file("o.png"), replacing: replacing)
+            for name in bystanders { #expect(try text(name, in: folder) == name) }
+        }
+        #expect(try names(in: folder.path) == ["o.png"] + bystanders)
+    }
+
+    @Test("a folder, a link, a pipe and a device are never replaced", arguments: [false, true])
+    func notFiles(replacing: Bool) throws {
+        let folder = try TemporaryFolder()
+        try makeFolder(folder.file("folder"))
+        try folder.write([1], to: "target")
+        try linkSymbolically(folder.file("target"), to: folder.file("link"))
+        try linkSymbolically(folder.file("nothing"), to: folder.file("broken"))
+        #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+        var cases: [(String, OutputFileError)] = [
+            ("folder", .folder), ("link", .symbolicLink), ("broken", .symbolicLink),
+            ("pipe", .notAFile), (".", .folder),
+        ]
+        // The null device's numbers, in a node of the test's own; only root may make one.
+        if unsafe mknod(folder.file("device"), S_IFCHR | 0o600, dev_t(0x103)) == 0 {
+            cases.append(("device", .notAFile))
+        }
+        let before = try names(in: folder.path)
+        for (name, error) in cases {
+            #expect(throws: error, "\(name)") {
+                try write("x", to: folder.file(name), replacing: replacing)
+            }
+        }
+        #expect(try names(in: folder.path) == before)
+        #expect(try folder.bytes(of: "target") == [1])
+        #expect(try FileKind(at: folder.file("pipe"), following: false) == .other)
+    }
+
+    @Test("where the folder is missing, that is what is said")
+    func noFolder() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: OutputFileError.noFolder) {
+            try write("x", to: folder.file("none/o.png"), replacing: true)
+        }
+    }
+
+    @Test("a file that can't be written leaves nothing behind, and the old one stays")
+    func failing() throws {
+        let folder = try TemporaryFolder()
+        try write("old", to: folder.file("o.png"), replacing: false)
+        // Longer than any name may be, with room for no suffix: the final name itself is refused.
+        let long = String(repeating: "n", count: 256)
+        #expect(throws: OutputFileError.self) {
+            try write("x", to: folder.file(long), replacing: true)
+        }
+        #expect(try names(in: folder.path) == ["o.png"])
+        #expect(try text("o.png", in: folder) == "old")
+    }
+}

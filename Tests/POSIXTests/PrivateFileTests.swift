@@ -1,0 +1,85 @@
+import POSIX
+import TestSupport
+import Testing
+
+struct PrivateFileTests {
+    private func read(_ name: String, in folder: TemporaryFolder, limit: Int = 100)
+        throws -> [UInt8]
+    {
+        try Folder(opening: folder.path).readPrivateFile(name, limit: limit)
+    }
+
+    @Test("a file of one's own is read whole up to the limit, and not beyond")
+    func limit() throws {
+        let folder = try TemporaryFolder()
+        let bytes = [UInt8](0..<100)
+        try folder.write(bytes, to: "file")
+        try setMode(0o600, of: folder.file("file"))
+        #expect(try read("file", in: folder) == bytes)
+        #expect(throws: PrivateFileError.tooLarge(limit: 99)) {
+            try read("file", in: folder, limit: 99)
+        }
+        try folder.write([], to: "empty")
+        try setMode(0o400, of: folder.file("empty"))
+        #expect(try read("empty", in: folder).isEmpty)
+    }
+
+    @Test("what is missing, a folder, a link and one that is open to others are told apart")
+    func others() throws {
+        let folder = try TemporaryFolder()
+        try folder.write([1], to: "open")
+        try setMode(0o604, of: folder.file("open"))
+        try linkSymbolically(folder.file("open"), to: folder.file("link"))
+        try makeFolder(folder.file("folder"))
+        let cases: [(String, PrivateFileError)] = [
+            ("none", .missing), ("folder", .folder), ("link", .symbolicLink),
+            ("open", .openToOthers(mode: 0o604)),
+        ]
+        for (name, error) in cases {
+            #expect(throws: error) { try read(name, in: folder) }
+        }
+    }
+}
+
+struct FolderTests {
+    @Test("folders are made 0700 as deep as asked, and what is there keeps its mode")
+    func making() throws {
+        let folder = try TemporaryFolder()
+        try makeFolder(folder.file("there"))
+        try setMode(0o755, of: folder.file("there"))
+        for _ in 0..<2 { try Folder.make(folder.file("there/a//b/")) }
+        #expect(try mode(of: folder.file("there")) == 0o755)
+        #expect(try mode(of: folder.file("there/a")) == 0o700)
+        #expect(try mode(of: folder.file("there/a/b")) == 0o700)
+    }
+
+    @Test("a file in a folder's place is refused, not replaced")
+    func blocked() throws {
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "file")
+        #expect(throws: SystemCallFailure.self) { try Folder.make(folder.file("file/below")) }
+        #expect(try folder.bytes(of: "file").isEmpty)
+    }
+
+    @Test("a name is there also as a broken symbolic link")
+    func holding() throws {
+        let folder = try TemporaryFolder()
+        try linkSymbolically(folder.file("nothing"), to: folder.file("link"))
+        let opened = try Folder(opening: folder.path)
+        let (link, nothing) = (try opened.holds("link"), try opened.holds("nothing"))
+        #expect(link && !nothing)
+    }
+}
+
+struct SystemClockTests {
+    @Test("the clock is past the day this was written, and within a second's parts")
+    func now() {
+        #expect(SystemClock.unixTime() > 1_795_000_000)
+        #expect((0..<1000).contains(SystemClock.milliseconds()))
+    }
+
+    @Test("the machine has memory")
+    func memory() {
+        #expect(SystemMemory.size() > 1 << 20)
+    }
+}

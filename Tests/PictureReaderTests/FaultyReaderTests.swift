@@ -1,0 +1,74 @@
+internal import PictureReader
+internal import TestSupport
+internal import Testing
+
+/// Whatever a picture makes its reader do, it costs that picture alone.
+@Suite struct FaultyReaderTests {
+    @Test(
+        "a reader that asks for what it gave up is killed at once",
+        arguments: [
+            "open a file", "make a file", "open a socket", "fork", "start a thread",
+            "run a program", "signal the parent", "write to standard input",
+            "read standard output", "use another descriptor", "duplicate a descriptor",
+            "map executable memory", "make memory executable", "raise a limit", "list a folder",
+        ])
+    func forbiddenCall(fault: String) throws {
+        let readings = try PictureReader(program: "FaultyReader")
+            .read(contents: ["before", fault, "after"])
+        #expect(readings == [.symbol("before"), .refused(.forbiddenCall), .symbol("after")])
+    }
+
+    @Test(
+        "a reader that crashes is told as a crash, with its signal",
+        arguments: [
+            ("trap", [4, 5]), ("segfault", [11]), ("abort", [6]), ("overflow the stack", [11]),
+        ])
+    func crash(fault: String, signals: [Int32]) throws {
+        let readings = try PictureReader(program: "FaultyReader")
+            .read(contents: ["before", fault, "after"])
+        #expect(readings.count == 3)
+        #expect(readings.first == .symbol("before"))
+        #expect(signals.map { Reading.refused(.crashed(signal: $0)) }.contains(readings[1]))
+        #expect(readings.last == .symbol("after"))
+    }
+
+    @Test("a reader that spins is ended when the picture's time is up")
+    func loop() throws {
+        let reader = try PictureReader(program: "FaultyReader", patience: 300)
+        #expect(try reader.read(contents: ["loop"]) == [.refused(.timedOut)])
+        let patient = try PictureReader(program: "FaultyReader", patience: 5_000)
+        #expect(
+            try patient.read(contents: ["before", "loop", "after"])
+                == [.symbol("before"), .refused(.timedOut), .symbol("after")])
+    }
+
+    @Test("a reader that eats memory meets its limit")
+    func memory() throws {
+        let readings = try PictureReader(program: "FaultyReader")
+            .read(contents: ["before", "eat memory", "after"])
+        #expect(readings == [.symbol("before"), .refused(.tooMuchMemory), .symbol("after")])
+    }
+
+    @Test("a reader that leaves without an answer is told so")
+    func leaving() throws {
+        let readings = try PictureReader(program: "FaultyReader").read(contents: ["leave", "after"])
+        #expect(readings == [.refused(.noAnswer), .symbol("after")])
+    }
+
+    @Test("a reader has an empty environment")
+    func environment() throws {
+        let readings = try PictureReader(program: "FaultyReader").read(contents: ["environment"])
+        #expect(readings == [.refused(.noSymbol(tried: []))])
+    }
+
+    @Test("many bad pictures between good ones cost the bad ones only")
+    func mixture() throws {
+        let contents = (0..<40).map { $0 % 4 == 1 ? "segfault" : "picture \($0)" }
+        let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
+        #expect(
+            readings
+                == contents.map {
+                    $0 == "segfault" ? .refused(.crashed(signal: 11)) : .symbol($0)
+                })
+    }
+}

@@ -1,0 +1,55 @@
+internal import PictureReader
+internal import Testing
+
+/// Nothing that comes out of a reader is believed before it was checked.
+@Suite struct LyingReaderTests {
+    @Test(
+        "an answer that breaks the rules is no answer, and the next picture gets a new reader",
+        arguments: [
+            "nothing in a frame", "unknown verdict", "cut short", "left over",
+            "symbol beyond the end", "symbol of 4 GiB", "symbols without verdict",
+            "verdict without symbols", "more symbols than allowed", "escape in a word",
+            "word without letters", "words too many", "format unsaid", "frame of 4 GiB",
+            "frame over the limit", "endless",
+        ])
+    func badAnswer(lie: String) throws {
+        let readings = try PictureReader(program: "LyingReader")
+            .read(contents: ["before", lie, "after"])
+        #expect(
+            readings == [
+                .symbol("before", tried: []), .refused(.badAnswer), .symbol("after", tried: []),
+            ])
+    }
+
+    @Test("an answer before the picture's end is not believed")
+    func hasty() throws {
+        let picture = "hasty" + String(repeating: "x", count: 1 << 20)
+        let readings = try PictureReader(program: "LyingReader").read(contents: [picture, "after"])
+        #expect(readings == [.refused(.badAnswer), .symbol("after", tried: [])])
+    }
+
+    @Test("a second answer is not taken for the next picture's")
+    func twice() throws {
+        let reader = try PictureReader(program: "LyingReader")
+        for order in ["answer twice", "after"] {
+            let expected = order == "after" ? "after" : "first"
+            #expect(try reader.read(contents: [order]) == [.symbol(expected, tried: [])])
+        }
+    }
+
+    @Test("a reader that falls silent in the middle is ended when the time is up")
+    func silence() throws {
+        let reader = try PictureReader(program: "LyingReader", patience: 300)
+        #expect(try reader.read(contents: ["half a frame"]) == [.refused(.timedOut)])
+    }
+
+    @Test(
+        "a reader that closes its pipe is ended and gives no answer",
+        arguments: [
+            ("half a frame and gone", PictureRefusal.noAnswer), ("close the pipe", .noAnswer),
+        ])
+    func closing(lie: String, refusal: PictureRefusal) throws {
+        let readings = try PictureReader(program: "LyingReader").read(contents: [lie, "after"])
+        #expect(readings == [.refused(refusal), .symbol("after", tried: [])])
+    }
+}

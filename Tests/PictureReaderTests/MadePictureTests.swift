@@ -1,0 +1,58 @@
+internal import Foundation
+internal import PictureReader
+internal import TestSupport
+internal import Testing
+
+/// The real reader, confined, on the pictures that the project made.
+@Suite struct MadePictureTests {
+    @Test("every made picture gives its texts, and nothing else")
+    func texts() throws {
+        let pictures = try MadePicture.all()
+        let readings = try PictureReader(program: "watchword-reader")
+            .read(paths: pictures.map(\.path))
+        #expect(readings.count == pictures.count)
+        for (picture, reading) in zip(pictures, readings) {
+            #expect(reading.symbols.sorted() == picture.texts.sorted(), "\(picture.file)")
+            switch reading.outcome {
+            case .symbols(let count, let tried):
+                #expect(count == picture.texts.count, "\(picture.file)")
+                #expect(tried.first == "finder patterns")
+            case .refused(let refusal):
+                #expect(picture.texts.isEmpty, "\(picture.file): \(refusal)")
+                guard case .noSymbol(let tried) = refusal else {
+                    Issue.record("\(picture.file): \(refusal)")
+                    continue
+                }
+                #expect(tried.count > 3, "more than one stage was tried")
+            }
+        }
+    }
+
+    @Test("every made picture is in the list")
+    func files() throws {
+        let folder = PackageFolder.root.appending(path: "Vectors/qr").path
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(files.sorted() == (try MadePicture.all()).map(\.file).sorted())
+    }
+
+    @Test(
+        "a picture cut short is read or refused, and never ends the reader",
+        arguments: ["png-1bit.png", "webp-lossless.webp", "wrong-name.png"])
+    func truncated(name: String) throws {
+        let folder = try TemporaryFolder()
+        let picture = try #require(try MadePicture.all().first { $0.file == name })
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: picture.path)))
+        // Every cut through the header, where a decision falls at each byte, and some further on.
+        let cuts = Array(0..<24) + Array(stride(from: 24, to: bytes.count, by: bytes.count / 4))
+        let paths = try cuts.map { try folder.write(Array(bytes.prefix($0)), to: "\($0)") }
+        let readings = try PictureReader(program: "watchword-reader").read(paths: paths)
+        for (cut, reading) in zip(cuts, readings) {
+            switch reading.outcome {
+            case .symbols: #expect(reading.symbols == picture.texts, "cut at \(cut)")
+            case .refused(.notAPicture), .refused(.damaged): break
+            case .refused(.empty): #expect(cut == 0)
+            case .refused(let refusal): Issue.record("cut at \(cut): \(refusal)")
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import POSIX
+internal import PictureReader
+internal import TestSupport
+internal import Testing
+
+@Suite struct PictureReaderTests {
+    @Test(
+        "what a reader makes of a picture arrives as it was said",
+        arguments: [
+            ("no symbol", Reading.refused(.noSymbol(tried: ["first", "second"]))),
+            ("no picture", .refused(.notAPicture)),
+            ("unsupported", .refused(.unsupported(format: "GIF"))),
+            ("damaged", .refused(.damaged)),
+            ("many bytes", .refused(.tooLarge(.bytes))),
+            ("many pixels", .refused(.tooLarge(.pixels))),
+            ("long side", .refused(.tooLarge(.side))),
+            ("many frames", .refused(.tooLarge(.frames))),
+            ("out of memory", .refused(.tooMuchMemory)),
+            ("two symbols", Reading(.symbols(2, tried: []), ["one", "two"])),
+            ("empty symbol", Reading(.symbols(1, tried: []), [""])),
+            (
+                "1000 symbols",
+                Reading(.symbols(1_000, tried: []), Array(repeating: "\u{1}", count: 1_000))
+            ),
+            ("1001 symbols", .refused(.tooManySymbols)),
+            ("long symbol", .refused(.tooManySymbols)),
+            (
+                "wild words",
+                .symbol("\u{1}", tried: ["?[2J", String(repeating: "w", count: 48)])
+            ),
+        ])
+    func findings(order: String, expected: Reading) throws {
+        #expect(try PictureReader(program: "FaultyReader").read(contents: [order]) == [expected])
+    }
+
+    @Test("pictures of every size around a chunk arrive whole")
+    func sizes() throws {
+        let sizes = [1, 65_531, 65_532, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000]
+        let contents = sizes.map { String(repeating: "a", count: $0) }
+        let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
+        #expect(readings == contents.map { .symbol($0) })
+    }
+
+    @Test("two hundred pictures come back in order, over several processes")
+    func order() throws {
+        let contents = (0..<200).map { "picture \($0)" }
+        let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
+        #expect(readings == contents.map { .symbol($0) })
+    }
+
+    @Test("one reader reads picture after picture, also when it was started ahead of time")
+    func oneByOne() throws {
+        let folder = try TemporaryFolder()
+        let reader = try PictureReader(program: "FaultyReader")
+        try reader.prepare()
+        for index in 0..<3 {
+            let path = try folder.write(Array("picture \(index)".utf8), to: "\(index)")
+            #expect(try reader.read(path: path) == .symbol("picture \(index)"))
+        }
+    }
+
+    @Test("what is no file that could hold a picture is refused unread")
+    func files() throws {
+        let folder = try TemporaryFolder()
+        let empty = try folder.write([], to: "empty")
+        let missing = folder.file("missing")
+        let readings = try PictureReader(program: "FaultyReader")
+            .read(paths: [folder.path, empty, missing, "/dev/null", "/dev/zero"])
+        #expect(
+            readings == [
+                .refused(.folder), .refused(.empty),
+                .refused(.unreadable(SystemCallFailure(call: "open", number: ENOENT))),
+                .refused(.notAFile), .refused(.notAFile),
+            ])
+    }
+
+    @Test("a file of 32 MiB is read, one byte more is too large")
+    func largest() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write([], to: "large")
+        let reader = try PictureReader(program: "FaultyReader")
+        for (size, expected) in [
+            (32 << 20, Reading.refused(.tooManySymbols)),
+            (32 << 20 + 1, .refused(.tooLarge(.bytes))),
+        ] {
+            let truncated = unsafe truncate(path, size)
+            #expect(truncated == 0)
+            #expect(try reader.read(path: path) == expected)
+        }
+    }
+
+    @Test("a picture is read from a pipe as it comes, however slowly")
+    func pipe() throws {
+        let pipe = Pipe()
+        let writer = Thread {
+            for part in ["pic", "ture"] {
+                pipe.fileHandleForWriting.write(Data(part.utf8))
+                usleep(50_000)
+            }
+            pipe.fileHandleForWriting.closeFile()
+        }
+        writer.start()
+        let number = pipe.fileHandleForReading.fileDescriptor
+        let reader = try PictureReader(program: "FaultyReader")
+        #expect(try reader.read(path: "/dev/fd/\(number)") == .symbol("picture"))
+    }
+
+    @Test("a pipe that brings too much is cut off, and the reader is as good as before")
+    func endlessPipe() throws {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: "/bin/cat")
+        process.arguments = ["/dev/zero"]
+        process.standardOutput = pipe
+        try process.run()
+        defer { process.terminate() }
+        let number = pipe.fileHandleForReading.fileDescriptor
+        let reader = try PictureReader(program: "FaultyReader")
+        #expect(try reader.read(path: "/dev/fd/\(number)") == .refused(.tooLarge(.bytes)))
+        #expect(try reader.read(contents: ["after"]) == [.symbol("after")])
+    }
+}

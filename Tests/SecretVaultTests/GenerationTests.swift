@@ -1,0 +1,216 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+struct GenerationTests {
+    @Test("an older file that was put back is reported, and still opens")
+    func older() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let old = try vault.bytes()
+        try vault.unlock().update(add("later"))
+        let new = try vault.bytes()
+        try vault.put(old)
+        let open = try vault.unlock()
+        #expect(open.reports == [.olderFile(generation: 5, newest: 6)])
+        #expect(open.entries.count == 4)
+        try vault.put(new)
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    @Test("what is saved after an older file was put back is newer than all that were there")
+    func newest() throws {
+        let vault = try TestVault()
+        let old = try vault.bytes()
+        for name in ["a", "b", "c"] { try vault.unlock().update(add(name)) }
+        let lost = try vault.bytes()
+        try vault.put(old)
+        let open = try vault.unlock()
+        try open.update(add("d"))
+        #expect(open.generation == 5)
+        #expect(open.reports.isEmpty)
+        try vault.put(lost)
+        #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
+    }
+
+    @Test("a mark that says more than could be true is reported, and uses no numbers up")
+    func absurdMark() throws {
+        let missed = VaultLimits.missedGenerations
+        let cases: [(mark: UInt64, next: UInt64)] = [
+            (1 + missed, 2 + missed), (2 + missed, 2), (VaultLimits.generation - 1, 2),
+            (VaultLimits.generation, 2),
+        ]
+        for (generation, next) in cases {
+            let vault = try TestVault()
+            let document = try VaultDocument(parsing: vault.bytes())
+            let mark = GenerationMark(
+                vaultID: document.vaultID, generation: generation, changes: 0)
+            try vault.put(mark.text, as: "vault.generation")
+            let open = try vault.unlock()
+            #expect(open.reports == [.olderFile(generation: 1, newest: generation)])
+            try open.update(add("a"))
+            #expect(open.generation == next)
+            #expect(try vault.unlock().reports.isEmpty)
+            try open.update(add("b"))
+            #expect(try vault.unlock().generation == next + 1)
+        }
+    }
+
+    @Test("a new vault stands, and its recovery key comes, when the mark can't be written")
+    func newUnmarked() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("notes".utf8), to: "vault.generation")
+        let made = try Vault.create(
+            at: folder.file("vault"), passphrase: TestVault.passphrase,
+            cost: ScryptCost(logN: 10), recoveryKey: true, now: 0)
+        #expect(made.reports == [.generationNotMarked(.inTheWay(name: "vault.generation"))])
+        let key = try #require(made.recoveryKey)
+        let open = try Vault.unlock(at: folder.file("vault"), with: .recoveryKey(key))
+        #expect(open.openedSlot == 2)
+        #expect(try folder.bytes(of: "vault.generation") == Array("notes".utf8))
+    }
+
+    @Test("a file put back after a change without the vault key is reported, too")
+    func olderChange() throws {
+        let vault = try TestVault()
+        let document = try VaultDocument(parsing: vault.bytes())
+        let mark = GenerationMark(vaultID: document.vaultID, generation: 1, changes: 1)
+        try vault.put(mark.text, as: "vault.generation")
+        #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
+    }
+
+    @Test("no mark, another vault's mark, a spoiled one and an older one say nothing")
+    func noMark() throws {
+        let vault = try TestVault()
+        let document = try VaultDocument(parsing: vault.bytes())
+        let marks: [[UInt8]] = [
+            [], Array("watchword-generation 1\n".utf8),
+            GenerationMark(vaultID: [UInt8](repeating: 1, count: 16), generation: 9, changes: 0)
+                .text,
+            GenerationMark(vaultID: document.vaultID, generation: 1, changes: 0).text,
+            GenerationMark(vaultID: document.vaultID, generation: 9, changes: 0).text + [0x0A],
+            GenerationMark(vaultID: document.vaultID, generation: .max, changes: 0).text,
+        ]
+        for mark in marks {
+            try vault.put(mark, as: "vault.generation")
+            #expect(try vault.unlock().reports.isEmpty)
+        }
+        try vault.unlock().update(add("still"))
+        #expect(try vault.unlock().generation == 2)
+    }
+
+    @Test("a mark that can't be written is reported, and the saving stands")
+    func unmarked() throws {
+        let vault = try TestVault()
+        let open = try vault.unlock()
+        // A folder in the mark's place can't be replaced by a file.
+        try removeFile(vault.folder.file("vault.generation"))
+        try makeFolder(vault.folder.file("vault.generation"))
+        try open.update(add("saved"))
+        #expect(
+            open.reports == [.generationNotMarked(.inTheWay(name: "vault.generation"))])
+        #expect(try vault.unlock().entries.map(\.issuer) == ["saved"])
+    }
+
+    private func add(_ name: String) -> (inout VaultChanges) throws(VaultError) -> Void {
+        { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: name, account: "", value: secret("x")), now: 0)
+        }
+    }
+}
+
+struct TombstoneTests {
+    /// Puts a tombstone in a record's place, as somebody does who has no key.
+    static func wipe(_ id: RecordID, in vault: TestVault) throws {
+        let document = try VaultDocument(parsing: vault.bytes())
+        var text = VaultText()
+        let tombstone = RecordBody.tombstone(Tombstone(time: 1_795_000_100, reason: .failures))
+        tombstone.write(of: id, to: &text)
+        let index = try #require(document.records.firstIndex { $0.id == id })
+        var old = VaultText()
+        document.bodies[index].write(of: id, to: &old)
+        let lines = String(decoding: document.bytes, as: UTF8.self)
+            .replacing(
+                String(decoding: old.bytes, as: UTF8.self),
+                with: String(decoding: text.bytes, as: UTF8.self)
+            )
+            .replacing("\nchanges 0\n", with: "\nchanges 1\n")
+        let body = Array(lines.utf8).dropLast(VaultEnvelope.lastLineCount)
+        try vault.put(body + (try VaultEnvelope.lastLine(for: body)))
+    }
+
+    @Test("a wiped entry keeps its name, is reported at each unlocking, and can be removed")
+    func wiped() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        try Self.wipe(ids[3], in: vault)
+        let tombstone = Tombstone(time: 1_795_000_100, reason: .failures)
+        for _ in 0..<2 {
+            let open = try vault.unlock()
+            #expect(open.reports == [.wiped(ids[3], tombstone)])
+            #expect(open.entries.map(\.tombstone) == [nil, nil, nil, tombstone])
+            #expect(open.entries[3].issuer == "shop")
+            #expect(throws: VaultError.wiped) { try open.open(ids[3]) }
+            let check = try open.check()
+            #expect(check.opened == 3 && check.damages.isEmpty)
+            try open.update { changes throws(VaultError) in
+                try changes.rename(ids[0], issuer: "kept", account: "through a saving")
+            }
+        }
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in try changes.remove(ids[3], purge: false) }
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    @Test("a wiped entry holds no secret any more, until another takes its place")
+    func wipedHoldsNothing() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let content = try vault.unlock().open(ids[1])
+        try Self.wipe(ids[1], in: vault)
+        try vault.unlock().update { changes throws(VaultError) in
+            #expect(try changes.entries(withSecretOf: content) == [])
+            #expect(try changes.entries(equivalentTo: content) == [])
+            let given = try changes.content(content, notBehind: ids[1])
+            try changes.replace(ids[1], with: given)
+            #expect(try changes.entries(equivalentTo: content) == [ids[1]])
+        }
+        #expect(Facts(try vault.unlock().open(ids[1])) == Facts(content))
+    }
+
+    @Test("what was counted is kept through a saving, and goes with its record")
+    func attempts() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let id = Self.base64(ids[1])
+        let counted = [
+            "attempts vault 2 1795000000 0 AAAAAAAAAAAAAAAAAAAAAA== 17",
+            "attempts \(id) 5 1795000000 1795000060 /////////////////////w== 99",
+        ]
+        let document = try VaultDocument(parsing: vault.bytes())
+        let body = Array(
+            document.bytes.dropLast(VaultEnvelope.lastLineCount)
+                + (counted.joined(separator: "\n") + "\n").utf8)
+        try vault.put(body + (try VaultEnvelope.lastLine(for: body[...])))
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.rename(ids[0], issuer: "a", account: "b")
+        }
+        #expect(try Self.countedLines(vault) == counted)
+        try open.update { changes throws(VaultError) in try changes.remove(ids[1], purge: false) }
+        #expect(try Self.countedLines(vault) == [counted[0]])
+    }
+
+    private static func countedLines(_ vault: TestVault) throws -> [String] {
+        String(decoding: try vault.bytes(), as: UTF8.self).split(separator: "\n")
+            .filter { $0.hasPrefix("attempts ") }.map(String.init)
+    }
+
+    private static func base64(_ id: RecordID) -> String {
+        var text = VaultText()
+        text.writeBase64(id.bytes)
+        return String(decoding: text.bytes, as: UTF8.self)
+    }
+}

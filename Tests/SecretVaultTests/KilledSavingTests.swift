@@ -1,0 +1,214 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Kills a writer before each system call of a saving, by `strace`, and looks at what is left.
+@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing, or may not trace here"))
+struct KilledSavingTests {
+    /// A writer's run: what it does, and what its vault may be afterwards.
+    struct Run: Sendable, CustomTestStringConvertible {
+        let verb: String
+        let before: [String]
+        let after: [String]
+        var testDescription: String { verb }
+    }
+
+    static let runs = [
+        Run(verb: "add", before: ["a-0", "a-1"], after: ["a-0", "a-1", "new-0"]),
+        Run(verb: "purge", before: ["a-0", "a-1"], after: ["a-1"]),
+    ]
+
+    @Test(
+        "killed at any system call of a saving, the old or the new vault is there", arguments: runs)
+    func killed(run: Run) throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let vault = try prepared(with: writer)
+        let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
+        // The saving begins where the writer takes the lock; reading before that changes nothing.
+        let first = try #require(calls.firstIndex { $0.hasPrefix("flock(") })
+        #expect(calls[first...].contains { $0.hasPrefix("rename") })
+        var seen: Set<[String]> = []
+        for call in first..<calls.count {
+            let vault = try prepared(with: writer)
+            let killed = try strace.run([
+                "-f", "-o", "/dev/null", "-e", "trace=all",
+                "-e", kill(before: call, of: calls),
+                writer, run.verb, vault.path, "new", "1",
+            ])
+            #expect(killed.status != 0, "call \(call) of \(calls.count): \(calls[call])")
+            seen.insert(try whatIsLeft(vault, run, "killed before \(calls[call])"))
+        }
+        #expect(seen == [run.before, run.after])
+    }
+
+    @Test("killed at any system call of its making, there is no vault or a whole one")
+    func killedMaking() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let traced = try TemporaryFolder()
+        let calls = try trace(
+            strace, [writer, "create", traced.file("vault"), "", "0"], traced)
+        let first = try #require(calls.firstIndex { $0.hasPrefix("flock(") })
+        for call in first..<calls.count {
+            let folder = try TemporaryFolder()
+            _ = try strace.run([
+                "-f", "-o", "/dev/null", "-e", "trace=all",
+                "-e", kill(before: call, of: calls),
+                writer, "create", folder.file("vault"), "", "0",
+            ])
+            let made = try ForeignProgram(path: writer).run(
+                ["create", folder.file("vault"), "", "0"])
+            let isThere = made.text.contains("alreadyExists")
+            #expect(made.status == 0 || isThere, "killed before \(calls[call])")
+            let vault = try Vault.unlock(
+                at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
+            #expect(vault.entries.isEmpty)
+            #expect(!(try names(in: folder.path).contains("vault.new")))
+        }
+    }
+
+    @Test(
+        "when any system call of a saving fails, it says so, and the old or the new vault is there",
+        arguments: runs)
+    func failing(run: Run) throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let vault = try prepared(with: writer)
+        let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
+        let first = try #require(calls.firstIndex { $0.hasPrefix("flock(") })
+        let failing = ["openat", "fchmod", "write", "fsync", "linkat", "renameat", "unlinkat"]
+        var refusals = 0
+        for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
+            // The last writing is of words on standard output.
+            guard !calls[call].hasPrefix("write(1,") else { continue }
+            let vault = try prepared(with: writer)
+            let fault = kill(before: call, of: calls)
+                .replacing(":signal=KILL", with: ":error=EIO")
+            let outcome = try strace.run([
+                "-f", "-o", "/dev/null", "-e", "trace=all", "-e", fault,
+                writer, run.verb, vault.path, "new", "1",
+            ])
+            let isMark = calls[call].contains("vault.generation") || call > markStart(calls)
+            #expect([0, 9].contains(outcome.status), "\(calls[call])")
+            // What fails before the vault is in its place is told; a mark that fails is reported.
+            if !isMark { #expect(outcome.status == 9, "\(calls[call])") }
+            refusals += outcome.status == 9 ? 1 : 0
+            let left = try whatIsLeft(vault, run, "failed at \(calls[call])")
+            #expect(outcome.status == 9 || left == run.after, "\(calls[call])")
+        }
+        #expect(refusals >= 8)
+    }
+
+    @Test("when the previous generation can't be erased, it says that the change is saved")
+    func failingErasure() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let vault = try prepared(with: BuiltProgram.path("vault-writer"))
+        // The renames: the older file aside, the previous one, the new one, the mark, the erased one.
+        let outcome = try strace.run([
+            "-o", "/dev/null", "-e", "inject=renameat:error=EIO:when=5",
+            BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1",
+        ])
+        #expect(outcome.status == 9)
+        let failure = SystemCallFailure(call: "renameat", number: EIO)
+        #expect(outcome.text == "\(VaultError.previousNotErased(failure))\n")
+        #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[1].after)
+        #expect(try names(in: vault.folder.path).contains("vault.previous"))
+    }
+
+    @Test(
+        "when the disk does not confirm a saving, it says so, and a new vault stands all the same")
+    func notConfirmed() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        // The second one is of the folder; the first is of the new file.
+        let fault = ["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=2", writer]
+        let vault = try prepared(with: writer)
+        let added = try strace.run(fault + ["add", vault.path, "new", "1"])
+        #expect(added.status == 9)
+        let failure = SystemCallFailure(call: "fsync", number: EIO)
+        #expect(added.text == "\(VaultError.notConfirmed(failure))\n")
+        #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
+        let folder = try TemporaryFolder()
+        let made = try strace.run(fault + ["create", folder.file("vault"), "", "0"])
+        #expect(made.status == 0)
+        #expect(made.text == "\(VaultReport.notConfirmed(failure))\n")
+    }
+
+    @Test("where a file can't have two names, the previous generation is a copy")
+    func withoutLinks() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        for error in ["EPERM", "EOPNOTSUPP", "ENOSYS", "EMLINK"] {
+            let vault = try prepared(with: writer)
+            let old = try vault.bytes()
+            let outcome = try strace.run([
+                "-o", "/dev/null", "-e", "inject=linkat:error=\(error)",
+                writer, "add", vault.path, "new", "1",
+            ])
+            #expect(outcome.status == 0)
+            #expect(try vault.folder.bytes(of: "vault.previous") == old)
+            #expect(try mode(of: vault.folder.file("vault.previous")) == 0o600)
+            #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
+        }
+    }
+
+    private func name(of call: String) -> Substring { call.prefix { $0 != "(" } }
+
+    // After the folder is synced for the first time, the vault is saved.
+    private func markStart(_ calls: [String]) -> Int {
+        let renamed = calls.firstIndex { $0.hasPrefix("renameat(") && $0.contains("\"vault.new\"") }
+        return calls.indices.first { $0 > renamed ?? 0 && calls[$0].hasPrefix("fsync(") } ?? 0
+    }
+
+    private func prepared(with writer: String) throws -> TestVault {
+        let vault = try TestVault()
+        let added = try ForeignProgram(path: writer).run(["add", vault.path, "a", "2"])
+        try #require(added.status == 0)
+        return vault
+    }
+
+    // strace counts each kind of call by itself.
+    private func kill(before call: Int, of calls: [String]) -> String {
+        let name = calls[call].prefix { $0 != "(" }
+        let count = calls[...call].filter { $0.hasPrefix(name + "(") }.count
+        return "inject=\(name):signal=KILL:when=\(count)"
+    }
+
+    /// Every system call of a run that is not disturbed, in order.
+    private func trace(
+        _ strace: ForeignProgram, _ command: [String], _ folder: TemporaryFolder
+    ) throws -> [String] {
+        let log = try TemporaryFolder()
+        let outcome = try strace.run(["-o", log.file("calls"), "-e", "trace=all"] + command)
+        try #require(outcome.status == 0)
+        return String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+            .filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+    }
+
+    private func whatIsLeft(_ vault: TestVault, _ run: Run, _ when: String) throws -> [String] {
+        let open = try vault.unlock()
+        let left = open.entries.map(\.issuer)
+        #expect(left == run.before || left == run.after, "\(when)")
+        #expect(open.reports.isEmpty, "\(when)")
+        let check = try open.check()
+        #expect(check.opened == left.count && check.damages.isEmpty, "\(when)")
+        if case .unusable(let error) = check.previous {
+            Issue.record("\(when), the previous generation is unusable: \(error)")
+        }
+        // The next saving works, and takes away what the killed one left.
+        try open.update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
+        }
+        #expect(try vault.unlock().entries.map(\.issuer) == left + ["next"], "\(when)")
+        #expect(
+            try names(in: vault.folder.path)
+                == ["vault", "vault.generation", "vault.lock", "vault.previous"], "\(when)")
+        return left
+    }
+}

@@ -1,0 +1,14 @@
+import TestSupport
+import Testing
+
+struct MemoryTests {
+    @Test("of three secrets the one in use is in memory, and none is after it was used")
+    func sealedInMemory() throws {
+        let vault = try TestVault()
+        let writer = ForeignProgram(path: BuiltProgram.path("vault-writer"))
+        try #require(try writer.run(["add", vault.path, "planted", "3"]).status == 0)
+        let outcome = try writer.run(["scan", vault.path, "planted", "3"])
+        #expect(outcome.status == 0)
+        #expect(outcome.text == "open [1, 0, 0]\nclosed [0, 0, 0]\n")
+    }
+}

@@ -1,0 +1,181 @@
+import Cryptography
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// What may stand where a vault should be.
+struct PathTests {
+    static func unlock(_ path: String) throws(VaultError) -> UnlockedVault {
+        try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+    }
+
+    @Test("where there is nothing, not even the folder, no vault is found")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: VaultError.notFound) { try Self.unlock(folder.file("vault")) }
+        #expect(throws: VaultError.notFound) { try Self.unlock(folder.file("none/vault")) }
+        try folder.write([], to: "file")
+        #expect(throws: VaultError.notFound) { try Self.unlock(folder.file("file/vault")) }
+        #expect(try !Vault.isTaken(folder.file("none/vault")))
+        #expect(try Vault.isTaken(folder.file("file")))
+    }
+
+    @Test("a folder is called a folder", arguments: ["", "/", "/.", "/.."])
+    func folder(ending: String) throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: VaultError.folder) { try Self.unlock(folder.path + ending) }
+    }
+
+    @Test("a symbolic link is not followed, be it to a vault or to nothing")
+    func link() throws {
+        let vault = try TestVault()
+        for target in [vault.path, vault.folder.file("nothing")] {
+            let path = vault.folder.file("link")
+            try FileManager.default.createSymbolicLink(
+                atPath: path, withDestinationPath: target)
+            #expect(throws: VaultError.symbolicLink) { try Self.unlock(path) }
+            #expect(throws: VaultError.alreadyExists) {
+                try Vault.create(
+                    at: path, passphrase: secret("x"), cost: ScryptCost(logN: 10),
+                    recoveryKey: false, now: 0)
+            }
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    @Test("making a vault where there is something leaves nothing beside it")
+    func noLitter() throws {
+        let folder = try TemporaryFolder()
+        try folder.write([1], to: "notes")
+        #expect(throws: VaultError.alreadyExists) {
+            try Vault.create(
+                at: folder.file("notes"), passphrase: secret("x"), cost: ScryptCost(logN: 10),
+                recoveryKey: false, now: 0)
+        }
+        #expect(try names(in: folder.path) == ["notes"])
+    }
+
+    @Test("a device is called no file, and neither it nor a named pipe holds anybody up")
+    func devices() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: VaultError.notAFile) { try Self.unlock("/dev/null") }
+        #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+        #expect(throws: VaultError.notAFile) { try Self.unlock(folder.file("pipe")) }
+    }
+
+    @Test("a file that others may read or write is refused, one for its owner alone is not")
+    func modes() throws {
+        let vault = try TestVault()
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o601, 0o666] {
+            try setMode(mode, of: vault.path)
+            #expect(throws: VaultError.openToOthers(mode: UInt32(mode))) {
+                try vault.unlock()
+            }
+        }
+        for mode in [0o600, 0o400, 0o700] {
+            try setMode(mode, of: vault.path)
+            #expect(throws: Never.self) { try vault.unlock() }
+        }
+    }
+
+    @Test(
+        "somebody else's file is refused",
+        .enabled(if: geteuid() == 0, "only root may give files away"))
+    func owner() throws {
+        let vault = try TestVault()
+        #expect(unsafe chown(vault.path, 65_534, 65_534) == 0)
+        #expect(throws: VaultError.otherOwner(65_534)) { try vault.unlock() }
+        #expect(unsafe chown(vault.path, 0, 0) == 0)
+        #expect(throws: Never.self) { try vault.unlock() }
+    }
+
+    @Test("a folder that others may write to is reported, a sticky one and one's own are not")
+    func folderModes() throws {
+        let vault = try TestVault()
+        for mode in [0o770, 0o720, 0o702, 0o777, 0o2775] {
+            try setMode(mode, of: vault.folder.path)
+            let report = VaultReport.folderOpenToOthers(mode: UInt32(mode))
+            #expect(try vault.unlock().reports == [report])
+            #expect(try vault.unlock().check().reports == [report])
+        }
+        let made = try Vault.create(
+            at: vault.folder.file("second"), passphrase: secret("x"), cost: ScryptCost(logN: 10),
+            recoveryKey: false, now: 0)
+        #expect(made.reports == [.folderOpenToOthers(mode: 0o2775)])
+        for mode in [0o755, 0o1777, 0o700] {
+            try setMode(mode, of: vault.folder.path)
+            #expect(try vault.unlock().reports.isEmpty)
+        }
+    }
+
+    @Test(
+        "somebody else's folder is reported",
+        .enabled(if: geteuid() == 0, "only root may give folders away"))
+    func folderOwner() throws {
+        let vault = try TestVault()
+        #expect(unsafe chown(vault.folder.path, 65_534, 65_534) == 0)
+        #expect(try vault.unlock().reports == [.folderOfOther(65_534)])
+        #expect(unsafe chown(vault.folder.path, 0, 0) == 0)
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    @Test("a file of something else, an empty one and the beginning of one are told apart")
+    func otherFiles() throws {
+        let vault = try TestVault()
+        let cases: [(String, VaultError)] = [
+            ("", .truncated), ("watchword", .truncated), ("watchword-vault 1\n", .truncated),
+            ("age-encryption.org/v1\n", .notAVault), ("{}", .notAVault), ("\0\0\0\0", .notAVault),
+            ("watchword-vault 2\nwhatever", .newerVersion(2)),
+            ("watchword-vault 10\n", .newerVersion(10)),
+            ("watchword-vault 0\n", .damaged(.line(1))),
+            ("watchword-vault 02\n", .damaged(.line(1))),
+            ("watchword-vault 2", .damaged(.line(1))),
+            ("watchword-vault \n", .damaged(.line(1))),
+            ("watchword-vault 99999999999999999999\n", .damaged(.line(1))),
+        ]
+        for (text, error) in cases {
+            try vault.put(Array(text.utf8))
+            #expect(throws: error, "\(text)") { try vault.unlock() }
+        }
+    }
+
+    @Test("a file over 64 MiB is not read, without its room being taken")
+    func tooLarge() throws {
+        let vault = try TestVault()
+        // A hole: it takes no room on the disk either.
+        #expect(unsafe truncate(vault.path, (64 << 20) + 1) == 0)
+        #expect(throws: VaultError.overLimit(.fileSize)) { try vault.unlock() }
+    }
+
+    @Test("a cost over the ceiling is not paid, at the ceiling it is")
+    func ceiling() throws {
+        let vault = try TestVault()
+        #expect(throws: VaultError.costOverCeiling(logN: 10, ceiling: 9)) {
+            try Vault.unlock(at: vault.path, with: .passphrase(TestVault.passphrase), ceiling: 9)
+        }
+        #expect(throws: Never.self) {
+            try Vault.unlock(at: vault.path, with: .passphrase(TestVault.passphrase), ceiling: 10)
+        }
+        let sample = try TamperingTests.Sample()
+        for (logN, error) in [
+            ("25", VaultError.costOverCeiling(logN: 25, ceiling: 24)),
+            ("63", .costOverCeiling(logN: 63, ceiling: 24)), ("64", .damaged(.line(4))),
+            ("9", .damaged(.line(4))),
+        ] {
+            let forged = try sample.forged { lines in
+                lines[3] = lines[3].replacing("passphrase 10 8 1", with: "passphrase \(logN) 8 1")
+            }
+            try sample.vault.put(forged)
+            #expect(throws: error) { try sample.vault.unlock() }
+            // The recovery key's slot asks for nothing that costs.
+            let key = try #require(sample.vault.recoveryKey)
+            let expected: VaultError = error == .damaged(.line(4)) ? error : .damaged(.header)
+            #expect(throws: expected) {
+                try Vault.unlock(at: sample.vault.path, with: .recoveryKey(key))
+            }
+        }
+    }
+}

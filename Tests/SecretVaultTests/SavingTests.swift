@@ -1,0 +1,262 @@
+import Cryptography
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+struct SavingTests {
+    @Test("two processes that add fifty entries each, at once, lose none")
+    func twoWriters() throws {
+        let vault = try TestVault()
+        let writer = BuiltProgram.path("vault-writer")
+        let processes = ["left", "right"].map { name in
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: writer)
+            process.arguments = ["add", vault.path, name, "50"]
+            return process
+        }
+        for process in processes { try process.run() }
+        for process in processes { process.waitUntilExit() }
+        #expect(processes.map(\.terminationStatus) == [0, 0])
+        let open = try vault.unlock()
+        for name in ["left", "right"] {
+            let added = open.entries.map(\.issuer).filter { $0.hasPrefix(name) }
+            #expect(added == (0..<50).map { "\(name)-\($0)" })
+        }
+        #expect(open.entries.count == 100)
+        #expect(open.generation == 101)
+        #expect(try open.check().damages.isEmpty)
+    }
+
+    @Test("a writer that finds the lock held says busy, and does its work once it is free")
+    func busy() throws {
+        let vault = try TestVault()
+        let location = try VaultLocation(vault.path)
+        func hold() throws(VaultError) {
+            let first = try VaultWriter(location)
+            do throws(VaultError) {
+                _ = try VaultWriter(location, patience: 0)
+                Issue.record("two writers hold one lock")
+            } catch {
+                #expect(error == .busy)
+            }
+            _ = try first.read()
+        }
+        try hold()
+        _ = try VaultWriter(location, patience: 0)
+    }
+
+    @Test("a vault is read while a writer holds the lock")
+    func readingIsFree() throws {
+        let vault = try TestVault()
+        let writer = try VaultWriter(VaultLocation(vault.path))
+        #expect(throws: Never.self) { try vault.unlock() }
+        _ = try writer.read()
+    }
+
+    @Test("where files can't grow, the old vault stays as it is, and saving works again later")
+    func fileTooLarge() throws {
+        let vault = try TestVault()
+        let writer = BuiltProgram.path("vault-writer")
+        let before = try vault.bytes()
+        // 512 bytes: less than any vault.
+        let shell = ForeignProgram(path: "/bin/sh")
+        let outcome = try shell.run([
+            "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\" > /dev/null", "sh",
+            writer, "add", vault.path, "a", "20",
+        ])
+        #expect(outcome.status == 9)
+        #expect(try vault.unlock().entries.count < 20)
+        #expect(try vault.unlock().check().damages.isEmpty)
+        #expect(try vault.bytes().starts(with: before.prefix(20)))
+        #expect(try ForeignProgram(path: writer).run(["add", vault.path, "b", "1"]).status == 0)
+        #expect(
+            try names(in: vault.folder.path)
+                == ["vault", "vault.generation", "vault.lock", "vault.previous"])
+    }
+
+    @Test(
+        "on a full disk the old vault stays as it is, and saving works once there is room",
+        .enabled(if: ShownLimits.canMount, "a small disk can't be mounted here"))
+    func fullDisk() throws {
+        let folder = try TemporaryFolder()
+        let mount = try #require(ForeignProgram("mount"))
+        let options = ["-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", folder.path]
+        try #require(try mount.run(options).status == 0, "a container may forbid mounting")
+        defer {
+            #expect(throws: Never.self) {
+                _ = try #require(ForeignProgram("umount")).run([folder.path])
+            }
+        }
+        let writer = ForeignProgram(path: BuiltProgram.path("vault-writer"))
+        let path = folder.file("vault")
+        #expect(try writer.run(["create", path, "", "0"]).status == 0)
+        let stopped = try writer.run(["add", path, "a", "1000"])
+        #expect(stopped.status == 9)
+        #expect(stopped.text.contains("SystemCallFailure(call: \"write\", number: \(ENOSPC))"))
+        let open = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        let count = open.entries.count
+        #expect((10..<1000).contains(count))
+        #expect(open.entries.map(\.issuer) == (0..<count).map { "a-\($0)" })
+        #expect(try open.check().damages.isEmpty)
+        #expect(!(try names(in: folder.path).contains("vault.new")))
+        // Removing needs less room than adding.
+        try FileManager.default.removeItem(atPath: folder.file("vault.previous"))
+        #expect(try writer.run(["remove", path, "", "1"]).status == 0)
+        let after = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        #expect(after.entries.count == count - 1)
+    }
+
+    @Test(
+        "in a read-only folder the vault opens, and saving says that the system refused",
+        .enabled(if: ShownLimits.canMakeReadOnly, "no folder can be made read-only here"))
+    func readOnlyFolder() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let before = try vault.bytes()
+        let isRoot = geteuid() == 0
+        // Root may write to any folder but an immutable one.
+        if isRoot {
+            let chattr = try #require(ForeignProgram("chattr"))
+            let made = try chattr.run(["+i", vault.folder.path])
+            try #require(made.status == 0, "this file system knows no immutable folders")
+        } else {
+            try setMode(0o500, of: vault.folder.path)
+        }
+        defer {
+            #expect(throws: Never.self) {
+                if isRoot {
+                    _ = try #require(ForeignProgram("chattr")).run(["-i", vault.folder.path])
+                } else {
+                    try setMode(0o700, of: vault.folder.path)
+                }
+            }
+        }
+        let open = try vault.unlock()
+        #expect(open.entries.count == 4)
+        let refusal = SystemCallFailure(call: "openat", number: isRoot ? EPERM : EACCES)
+        #expect(throws: VaultError.system(refusal)) {
+            try open.update { changes throws(VaultError) in
+                try changes.remove(open.entries[0].id, purge: false)
+            }
+        }
+        #expect(try vault.bytes() == before)
+    }
+
+    @Test(
+        "after a power cut at any point, whatever of the folder reached the disk is a whole vault")
+    func powerCut() throws {
+        // What the folder may hold: each rename and link may have reached the disk or not, and the
+        // new file was on the disk before it was renamed.
+        let vault = try TestVault()
+        let open = try vault.unlock()
+        try open.update(adding("first"))
+        let (old, oldMark) = (try vault.bytes(), try vault.folder.bytes(of: "vault.generation"))
+        let oldPrevious = try vault.folder.bytes(of: "vault.previous")
+        try open.update(adding("second"))
+        let (new, newMark) = (try vault.bytes(), try vault.folder.bytes(of: "vault.generation"))
+        for current in [old, new] {
+            for previous in [nil, oldPrevious, old] {
+                for aside in [nil, [], Array(new.prefix(700)), new] {
+                    for mark in [nil, oldMark, current == new ? newMark : oldMark] {
+                        let state = [
+                            "vault": current, "vault.previous": previous,
+                            "vault.new": aside, "vault.generation": mark,
+                        ]
+                        try expectWhole(state, isNew: current == new)
+                    }
+                }
+            }
+        }
+    }
+
+    private func expectWhole(_ state: [String: [UInt8]?], isNew: Bool) throws {
+        let folder = try TemporaryFolder()
+        for (name, bytes) in state {
+            guard let bytes else { continue }
+            try folder.write(bytes, to: name)
+            try setMode(0o600, of: folder.file(name))
+        }
+        let open = try Vault.unlock(
+            at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
+        #expect(open.entries.map(\.issuer) == (isNew ? ["first", "second"] : ["first"]))
+        #expect(open.reports.isEmpty)
+        try open.update(adding("next"))
+        #expect(try open.check().damages.isEmpty)
+        #expect(!(try names(in: folder.path).contains("vault.new")))
+    }
+
+    private func adding(_ name: String) -> (inout VaultChanges) throws(VaultError) -> Void {
+        { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: name, account: "", value: secret("x")), now: 0)
+        }
+    }
+
+    @Test("purging leaves no previous generation that holds the entry, plainly removing does")
+    func purging() throws {
+        for purge in [false, true] {
+            let vault = try TestVault()
+            let ids = try vault.fill()
+            let box = try sealedBox(ids[2], in: vault)
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.remove(ids[2], purge: purge)
+            }
+            let files = try names(in: vault.folder.path)
+            #expect(files.contains("vault.previous") == !purge)
+            let holders = try files.filter { name in
+                String(decoding: try vault.folder.bytes(of: name), as: UTF8.self).contains(box)
+            }
+            #expect(holders == (purge ? [] : ["vault.previous"]))
+        }
+    }
+
+    @Test("purging overwrites the generation before the previous one as well")
+    func purgingOlder() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let box = try sealedBox(ids[0], in: vault)
+        // Who has the file open still sees what is in its blocks.
+        let older = try FileHandle(
+            forReadingFrom: URL(filePath: vault.folder.file("vault.previous")))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.remove(ids[0], purge: true)
+        }
+        let left = String(decoding: try older.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(left.hasPrefix("watchword-vault ") && !left.contains(box))
+        #expect(left.dropFirst(16).allSatisfy { $0 == "\0" })
+    }
+
+    @Test("an unrelated file beside the vault is left alone, and saving says that it is in the way")
+    func bystanders() throws {
+        let names = ["vault.new", "vault.previous.new", "vault.previous"]
+        for name in names {
+            let vault = try TestVault()
+            let before = try vault.bytes()
+            try vault.put(Array("my notes".utf8), as: name)
+            #expect(throws: VaultError.inTheWay(name: name)) {
+                try vault.unlock().update(adding("new"))
+            }
+            #expect(try vault.folder.bytes(of: name) == Array("my notes".utf8))
+            #expect(try vault.bytes() == before)
+        }
+        for name in names.prefix(2) {
+            let folder = try TemporaryFolder()
+            try folder.write(Array("my notes".utf8), to: name)
+            #expect(throws: VaultError.inTheWay(name: name)) {
+                try Vault.create(
+                    at: folder.file("vault"), passphrase: secret("x"),
+                    cost: ScryptCost(logN: 10), recoveryKey: false, now: 0)
+            }
+            #expect(try folder.bytes(of: name) == Array("my notes".utf8))
+        }
+    }
+
+    private func sealedBox(_ id: RecordID, in vault: TestVault) throws -> String {
+        let document = try VaultDocument(parsing: vault.bytes())
+        let index = try #require(document.records.firstIndex { $0.id == id })
+        guard case .sealed(let box) = document.bodies[index] else { throw VaultError.wiped }
+        return String(decoding: box, as: UTF8.self)
+    }
+}

@@ -1,0 +1,273 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+struct SlotTests {
+    private func cost() throws(VaultError) -> ScryptCost {
+        do { return try ScryptCost(logN: 10) } catch { throw .noSuchSlot }
+    }
+
+    @Test("a vault with a recovery key opens with either")
+    func either() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        let key = try #require(vault.recoveryKey)
+        let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
+        #expect(open.openedSlot == 2)
+        #expect(open.slots.map(\.method) == [.passphrase(logN: 10), .recoveryKey])
+        #expect(open.slots.map(\.created) == [TestVault.now, TestVault.now])
+        #expect(Facts(try open.open(ids[0])) == Facts(try TestVault.contents()[0]))
+        #expect(try vault.unlock().openedSlot == 1)
+        #expect(try open.check().hasRecoveryKey)
+        #expect(try !TestVault().unlock().check().hasRecoveryKey)
+    }
+
+    @Test("another vault's recovery key does not open")
+    func otherRecoveryKey() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let other = try #require(try TestVault(recoveryKey: true).recoveryKey)
+        #expect(throws: VaultError.wrongRecoveryKey) {
+            try Vault.unlock(at: vault.path, with: .recoveryKey(other))
+        }
+    }
+
+    @Test("a changed passphrase opens, the old one does not, and nothing is sealed anew")
+    func changed() throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        let boxes = try sealedLines(vault)
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: try changes.slot(1), to: secret("new one"), cost: try cost(), now: 7)
+        }
+        #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
+        let new = try Vault.unlock(at: vault.path, with: .passphrase(secret("new one")))
+        #expect(new.slots.map(\.created) == [7, TestVault.now])
+        #expect(try sealedLines(vault) == boxes)
+        #expect(try new.check().opened == 4)
+        // The old passphrase would open what is kept as the previous generation.
+        #expect(try !names(in: vault.folder.path).contains("vault.previous"))
+    }
+
+    @Test("a forgotten passphrase is replaced by way of the recovery key, and nothing is lost")
+    func forgotten() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        let open = try Vault.unlock(
+            at: vault.path, with: .recoveryKey(try #require(vault.recoveryKey)))
+        try open.update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: try changes.slot(1), to: secret("remembered"), cost: try cost(), now: 7)
+        }
+        let new = try Vault.unlock(at: vault.path, with: .passphrase(secret("remembered")))
+        #expect(new.entries.map(\.id) == ids)
+        #expect(Facts(try new.open(ids[3])) == Facts(try TestVault.contents()[3]))
+    }
+
+    @Test("slots are added at the lowest free number, up to sixteen, and listed in order")
+    func adding() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let open = try vault.unlock()
+        let third = try open.update { changes throws(VaultError) in
+            try changes.addPassphrase(secret("second"), cost: try cost(), now: 0)
+        }
+        #expect(third == 3)
+        try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(2)) }
+        let key = try open.update { changes throws(VaultError) in
+            try changes.addRecoveryKey(now: 0)
+        }
+        #expect(open.slots.map(\.number) == [1, 2, 3])
+        #expect(
+            open.slots.map(\.method)
+                == [.passphrase(logN: 10), .recoveryKey, .passphrase(logN: 10)])
+        #expect(try Vault.unlock(at: vault.path, with: .recoveryKey(key)).openedSlot == 2)
+        let opened = try Vault.unlock(at: vault.path, with: .passphrase(secret("second")))
+        #expect(opened.openedSlot == 3)
+        try open.update { changes throws(VaultError) in
+            for _ in 0..<13 { _ = try changes.addRecoveryKey(now: 0) }
+        }
+        #expect(throws: VaultError.overLimit(.slots)) {
+            try open.update { changes throws(VaultError) in
+                _ = try changes.addRecoveryKey(now: 0)
+            }
+        }
+        #expect(try vault.unlock().slots.count == 16)
+    }
+
+    @Test("a slot whose number was given again meanwhile is not taken for the one that was there")
+    func numberGivenAgain() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let seen = try vault.unlock().slots
+        // Somebody else removes the recovery key, adds a passphrase, and changes the first one.
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.removeSlot(changes.slot(2))
+            try changes.addPassphrase(secret("second"), cost: try cost(), now: TestVault.now)
+            try changes.changePassphrase(
+                of: try changes.slot(1), to: secret("first"), cost: try cost(),
+                now: TestVault.now)
+        }
+        let before = try vault.bytes()
+        let open = try Vault.unlock(at: vault.path, with: .passphrase(secret("second")))
+        #expect(open.slots.map(\.number) == seen.map(\.number))
+        for slot in seen {
+            #expect(throws: VaultError.noSuchSlot) {
+                try open.update { changes throws(VaultError) in try changes.removeSlot(slot) }
+            }
+            #expect(throws: VaultError.noSuchSlot) {
+                try open.update { changes throws(VaultError) in
+                    try changes.changePassphrase(
+                        of: slot, to: secret("x"), cost: try cost(), now: 0)
+                }
+            }
+        }
+        #expect(try vault.bytes() == before)
+        let first = open.slots[0]
+        try open.update { changes throws(VaultError) in try changes.removeSlot(first) }
+        #expect(open.slots.map(\.number) == [2])
+    }
+
+    @Test("the last slot that opens on any device stays; one of two goes")
+    func last() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(1)) }
+        #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
+        #expect(throws: VaultError.lastSlot) {
+            try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(2))
+            }
+        }
+        #expect(throws: VaultError.noSuchSlot) {
+            try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(1))
+            }
+        }
+    }
+
+    @Test("a slot of a later version is kept, listed by its name, and does not count as portable")
+    func laterSlot() throws {
+        let vault = try TestVault()
+        let sample = try VaultDocument(parsing: vault.bytes())
+        let (key, _) = try sample.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        var state = try VaultState(verifying: sample, with: key)
+        state.slots.append(
+            Slot(
+                number: 4, created: 5,
+                method: .other(word: Array("tpm2".utf8), rest: Array("pcr=7 c2VhbGVk".utf8))))
+        try vault.put(try state.written(with: key))
+        let open = try vault.unlock()
+        #expect(open.slots.map(\.method) == [.passphrase(logN: 10), .other("tpm2")])
+        #expect(throws: VaultError.lastSlot) {
+            try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(1))
+            }
+        }
+        try open.update { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: "a", account: "", value: secret("x")), now: 0)
+        }
+        let text = String(decoding: try vault.bytes(), as: UTF8.self)
+        #expect(text.contains("\nslot 4 5 tpm2 pcr=7 c2VhbGVk\n"))
+    }
+
+    @Test(
+        "a slot whose time, number, cost or salt was changed, and one of another vault, do not open"
+    )
+    func tamperedSlots() throws {
+        let sample = try TamperingTests.Sample()
+        let other = try TamperingTests.Sample()
+        let words = sample.lines[3].split(separator: " ").map(String.init)
+        let otherWords = other.lines[3].split(separator: " ").map(String.init)
+        #expect(words[...5] == ["slot", "1", "1795000000", "passphrase", "10", "8"])
+        func open(_ words: [String]) throws {
+            let forged = try sample.forged { lines in lines[3] = words.joined(separator: " ") }
+            let document = try VaultDocument(parsing: forged)
+            _ = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        }
+        #expect(throws: Never.self) { try open(words) }
+        for (place, word) in [(2, "1795000001"), (4, "11"), (7, otherWords[7])] {
+            var changed = words
+            changed[place] = word
+            #expect(throws: VaultError.wrongPassphrase, "word \(place + 1)") { try open(changed) }
+        }
+        #expect(throws: VaultError.wrongPassphrase) { try open(otherWords) }
+        // The number, where the next slot leaves room for another one.
+        let renumbered = try sample.forged { lines in
+            lines[3] = lines[3].replacing("slot 1 ", with: "slot 2 ")
+            lines[4] = lines[4].replacing("slot 2 ", with: "slot 3 ")
+        }
+        let document = try VaultDocument(parsing: renumbered)
+        #expect(throws: VaultError.wrongPassphrase) {
+            try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        }
+        let recoveryKey = try #require(sample.vault.recoveryKey)
+        #expect(throws: VaultError.wrongRecoveryKey) {
+            try document.key(with: .recoveryKey(recoveryKey), ceiling: 24)
+        }
+    }
+
+    private func sealedLines(_ vault: TestVault) throws -> [Substring] {
+        String(decoding: try vault.bytes(), as: UTF8.self).split(separator: "\n").filter {
+            $0.hasPrefix("sealed ")
+        }
+    }
+}
+
+extension VaultChanges {
+    /// The slot that has the number now.
+    fileprivate func slot(_ number: Int) throws(VaultError) -> SlotSummary {
+        guard let slot = slots.first(where: { $0.number == number }) else { throw .noSuchSlot }
+        return slot
+    }
+}
+
+struct RecoveryKeyTests {
+    @Test("a key is read back as it was written, in any case, with any spaces and dashes")
+    func reading() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let key = try #require(vault.recoveryKey)
+        let text = String(decoding: try key.text().copied, as: UTF8.self)
+        #expect(text.wholeMatch(of: /([A-Z2-7]{4}-){13}[A-Z2-7]{4}/) != nil)
+        for typed in [
+            text, text.lowercased(), text.replacing("-", with: " "),
+            text.replacing("-", with: ""), " \(text)\n",
+        ] {
+            let read = try RecoveryKey(parsing: secret(typed))
+            #expect(read.secret == key.secret)
+        }
+    }
+
+    @Test("each single character that is another one is noticed, and so are two that were swapped")
+    func mistyping() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let text = try #require(vault.recoveryKey).text().copied
+        for index in text.indices where text[index] != UInt8(ascii: "-") {
+            var typed = text
+            typed[index] = typed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(throws: RecoveryKeyError.mistyped) {
+                try RecoveryKey(parsing: SecretBytes(copying: typed.span))
+            }
+            guard index + 1 < text.count, text[index] != text[index + 1],
+                text[index + 1] != UInt8(ascii: "-")
+            else { continue }
+            var swapped = text
+            swapped.swapAt(index, index + 1)
+            #expect(throws: RecoveryKeyError.mistyped) {
+                try RecoveryKey(parsing: SecretBytes(copying: swapped.span))
+            }
+        }
+    }
+
+    @Test("too short, too long, empty, and a digit that is no letter here each say so")
+    func others() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)
+        let cases: [(String, RecoveryKeyError)] = [
+            ("", .length(0, expected: 56)), (String(text.dropLast()), .length(55, expected: 56)),
+            (text + "A", .length(57, expected: 56)), ("1" + text.dropFirst(), .notALetter),
+            ("é" + text.dropFirst(2), .notALetter),
+        ]
+        for (typed, error) in cases {
+            #expect(throws: error) { try RecoveryKey(parsing: secret(typed)) }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// What accidents and attackers do to the file; nobody here has the vault key but to look.
+struct TamperingTests {
+    /// A vault with an entry of each kind, and what its owner has in hand.
+    struct Sample {
+        let vault: TestVault
+        let ids: [RecordID]
+        let bytes: [UInt8]
+        let document: VaultDocument
+        let key: VaultKey
+
+        init() throws {
+            vault = try TestVault(recoveryKey: true)
+            ids = try vault.fill()
+            bytes = try vault.bytes()
+            document = try VaultDocument(parsing: bytes)
+            key = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24).0
+        }
+
+        /// Everything that unlocking and checking verify, but for the cost of the passphrase.
+        func verify(_ bytes: [UInt8]) throws(VaultError) {
+            let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+            for record in state.records {
+                guard case .sealed = record.body else { continue }
+                _ = try record.content(with: key)
+            }
+        }
+
+        /// The same with the last line made anew, as somebody does who means harm.
+        func forged(_ bytes: [UInt8]) throws -> [UInt8] {
+            let body = bytes.dropLast(VaultEnvelope.lastLineCount)
+            return body + (try VaultEnvelope.lastLine(for: body))
+        }
+
+        /// The file with its lines changed, and its last line made anew.
+        func forged(_ change: (inout [String]) throws -> Void) throws -> [UInt8] {
+            var lines = self.lines
+            try change(&lines)
+            return try forged(Array((lines.joined(separator: "\n") + "\n").utf8))
+        }
+
+        var lines: [String] {
+            String(decoding: bytes, as: UTF8.self).dropLast().split(
+                separator: "\n", omittingEmptySubsequences: false
+            ).map(String.init)
+        }
+    }
+
+    @Test("a sample that nobody touched is fine")
+    func untouched() throws {
+        let sample = try Sample()
+        #expect(throws: Never.self) { try sample.verify(sample.bytes) }
+        #expect(try sample.forged(sample.bytes) == sample.bytes)
+        #expect(try sample.forged { _ in } == sample.bytes)
+    }
+
+    @Test("every single byte that is flipped is noticed, and is not called a cut file")
+    func flips() throws {
+        let sample = try Sample()
+        for index in sample.bytes.indices {
+            for bit: UInt8 in [0x01, 0x02, 0x20, 0x80] {
+                var flipped = sample.bytes
+                flipped[index] ^= bit
+                let error = #expect(throws: VaultError.self, "byte \(index)") {
+                    try VaultDocument(parsing: flipped)
+                }
+                #expect(error != .truncated, "byte \(index), bit \(bit)")
+            }
+        }
+    }
+
+    @Test("every single byte flipped with the last line made anew is noticed with the vault key")
+    func forgedFlips() throws {
+        let sample = try Sample()
+        let changes = try #require(sample.lines.firstIndex { $0.hasPrefix("changes ") })
+        let changesStart = sample.lines[..<changes].reduce(0) { $0 + $1.utf8.count + 1 }
+        // The number of changes without the vault key is the one thing that may be another.
+        let digit = changesStart + "changes ".utf8.count
+        var unnoticed: [Int] = []
+        for index in 0..<sample.bytes.count - VaultEnvelope.lastLineCount {
+            for bit: UInt8 in [0x01, 0x20] {
+                var flipped = sample.bytes
+                flipped[index] ^= bit
+                do {
+                    try sample.verify(try sample.forged(flipped))
+                    unnoticed.append(index)
+                } catch is VaultError {}
+            }
+        }
+        #expect(unnoticed == [digit])
+    }
+
+    @Test("a file that is cut anywhere is called cut")
+    func cuts() throws {
+        let sample = try Sample()
+        for count in sample.bytes.indices {
+            #expect(throws: VaultError.truncated, "cut after \(count) bytes") {
+                try VaultDocument(parsing: Array(sample.bytes.prefix(count)))
+            }
+        }
+    }
+
+    @Test("a line that is missing, doubled or in another's place is noticed")
+    func lines() throws {
+        let sample = try Sample()
+        let count = sample.lines.count - 1
+        for index in 0..<count {
+            let missing = try sample.forged { lines in lines.remove(at: index) }
+            #expect(throws: VaultError.self, "line \(index + 1) missing") {
+                try sample.verify(missing)
+            }
+            let doubled = try sample.forged { lines in lines.insert(lines[index], at: index) }
+            #expect(throws: VaultError.self, "line \(index + 1) doubled") {
+                try sample.verify(doubled)
+            }
+            for other in index + 1..<count {
+                let swapped = try sample.forged { lines in lines.swapAt(index, other) }
+                #expect(throws: VaultError.self, "lines \(index + 1) and \(other + 1) swapped") {
+                    try sample.verify(swapped)
+                }
+            }
+        }
+    }
+
+    @Test("other line ends, spaces, leading zeros, signs and text behind the end are refused")
+    func canonical() throws {
+        let sample = try Sample()
+        let spoilings: [(String, (String) -> String)] = [
+            ("generation ", { $0.replacing("generation ", with: "generation 0") }),
+            ("generation ", { $0.replacing("generation ", with: "generation +") }),
+            ("generation ", { $0 + " " }),
+            ("generation ", { $0 + "\r" }),
+            ("record ", { $0.replacing(" lock-out", with: "  lock-out") }),
+            ("record ", { $0.replacing("per-unlock", with: "Per-unlock") }),
+            ("changes ", { $0.replacing("changes ", with: "changes 0") }),
+            ("changes ", { _ in "changes 9223372036854775808" }),
+            ("changes ", { $0 + "\n" }),
+            ("changes ", { $0 + "\nattempts vault 0 1 1 AAAAAAAAAAAAAAAAAAAAAA== 1" }),
+            ("changes ", { $0 + "\nattempts \(Self.unknownID) 1 1 1 AAAAAAAAAAAAAAAAAAAAAA== 1" }),
+            ("sealed ", { _ in "tombstone \(Self.unknownID) 1 failures" }),
+        ]
+        for (start, spoil) in spoilings {
+            let index = try #require(sample.lines.firstIndex { $0.hasPrefix(start) })
+            let spoiled = try sample.forged { lines in lines[index] = spoil(lines[index]) }
+            let error = #expect(throws: VaultError.self) { try VaultDocument(parsing: spoiled) }
+            #expect(
+                [.damaged(.line(index + 1)), .damaged(.line(index + 2))].contains(error),
+                "\(start) \(String(describing: error))")
+        }
+        #expect(throws: VaultError.damaged(.checksum)) {
+            try VaultDocument(parsing: sample.bytes + [0x0A])
+        }
+        #expect(throws: VaultError.damaged(.checksum)) {
+            try VaultDocument(parsing: sample.bytes + Array("attempt".utf8) + [0x0A])
+        }
+    }
+
+    private static let unknownID = "AAAAAAAAAAAAAAAAAAAAAA=="
+
+    @Test("Base64 with bits left over is refused where nothing but the checksum vouches for it")
+    func looseBits() throws {
+        let sample = try Sample()
+        let index = try #require(sample.lines.firstIndex { $0.hasPrefix("vault ") })
+        let line = Array(sample.lines[index].utf8)
+        // The last character before the padding carries two bits of the last byte.
+        var loose = line
+        loose[line.count - 3] += 1
+        let forged = try sample.forged { lines in
+            lines[index] = String(decoding: loose, as: UTF8.self)
+        }
+        #expect(throws: VaultError.damaged(.line(index + 1))) {
+            try VaultDocument(parsing: forged)
+        }
+    }
+
+    @Test("a record's older sealed box, and one of another record, are noticed at unlocking")
+    func replay() throws {
+        let sample = try Sample()
+        let open = try sample.vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.replace(
+                sample.ids[2], with: .plainSecret(issuer: "", account: "", value: secret("new")))
+        }
+        let newBytes = try sample.vault.bytes()
+        let newer = String(decoding: newBytes, as: UTF8.self).split(separator: "\n").map(
+            String.init)
+        let places = newer.indices.filter { newer[$0].hasPrefix("sealed ") }
+        let oldPlaces = sample.lines.indices.filter { sample.lines[$0].hasPrefix("sealed ") }
+        func forge(_ line: String, at place: Int) throws -> [UInt8] {
+            var lines = newer
+            lines[place] = line
+            return try sample.forged(Array((lines.joined(separator: "\n") + "\n").utf8))
+        }
+        let old = try forge(sample.lines[oldPlaces[2]], at: places[2])
+        #expect(throws: VaultError.damaged(.record(sample.ids[2]))) { try sample.verify(old) }
+        let box = newer[places[3]].split(separator: " ")[2]
+        let id = newer[places[2]].split(separator: " ")[1]
+        let swapped = try forge("sealed \(id) \(box)", at: places[2])
+        #expect(throws: VaultError.damaged(.record(sample.ids[2]))) { try sample.verify(swapped) }
+        #expect(throws: Never.self) {
+            try sample.verify(try forge(newer[places[2]], at: places[2]))
+        }
+    }
+
+    @Test("a header with a record's line taken out, with its box, is noticed")
+    func removedRecord() throws {
+        let sample = try Sample()
+        let forged = try sample.forged { lines in
+            let id = lines.first { $0.hasPrefix("record ") }?.split(separator: " ")[1] ?? ""
+            lines.removeAll { $0.contains(id) }
+        }
+        #expect(throws: VaultError.damaged(.header)) { try sample.verify(forged) }
+    }
+
+    @Test("the list of an older generation does not open under a newer header")
+    func olderManifest() throws {
+        let sample = try Sample()
+        try sample.vault.unlock().update { changes throws(VaultError) in
+            try changes.rename(sample.ids[0], issuer: "renamed", account: "")
+        }
+        let old = try #require(sample.lines.first { $0.hasPrefix("manifest ") })
+        var lines = String(decoding: try sample.vault.bytes(), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+        let index = try #require(lines.firstIndex { $0.hasPrefix("manifest ") })
+        lines[index] = old
+        let forged = try sample.forged(Array((lines.joined(separator: "\n") + "\n").utf8))
+        #expect(throws: VaultError.damaged(.manifest)) { try sample.verify(forged) }
+    }
+
+    @Test("a box that its listed digest vouches for is still opened with its own clear part only")
+    func associatedData() throws {
+        // Who has the vault key could list anything; a mistake of ours would show here.
+        let sample = try Sample()
+        let state = try VaultState(verifying: sample.document, with: sample.key)
+        let record = state.records[2]
+        let access = AccessControl(presence: .perUse, onFailure: .lockOut)
+        let line = RecordLine(
+            id: record.line.id, revision: record.line.revision, accessControl: access)
+        let moved = VaultState.Record(line: line, listed: record.listed, body: record.body)
+        #expect(throws: VaultError.damaged(.record(record.line.id))) {
+            try moved.content(with: sample.key)
+        }
+        #expect(throws: Never.self) { try record.content(with: sample.key) }
+    }
+}

@@ -1,0 +1,105 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+
+@testable import SecretVault
+
+/// A vault in a folder of its own, with a passphrase that is cheap to try.
+final class TestVault {
+    let folder: TemporaryFolder
+    let path: String
+    let recoveryKey: RecoveryKey?
+
+    static let passphrase = secret("correct horse battery staple")
+    static let now: Int64 = 1_795_000_000
+
+    init(recoveryKey: Bool = false) throws {
+        folder = try TemporaryFolder()
+        path = folder.file("vault")
+        self.recoveryKey = try Vault.create(
+            at: path, passphrase: TestVault.passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: recoveryKey, now: TestVault.now
+        ).recoveryKey
+    }
+
+    func unlock() throws(VaultError) -> UnlockedVault {
+        try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+    }
+
+    /// Adds an entry of each kind, one saving each.
+    func fill() throws -> [RecordID] {
+        let vault = try unlock()
+        return try TestVault.contents().map { content in
+            try vault.update { changes throws(VaultError) in
+                try changes.add(content, now: TestVault.now)
+            }
+        }
+    }
+
+    /// One entry of each kind.
+    static func contents() throws -> [EntryContent] {
+        [
+            .oneTimePassword(
+                try Credential(
+                    issuer: "GitHub", account: "alice@example.com",
+                    key: secret("12345678901234567890"),
+                    otherParameters: [.init(name: "image", value: "https://example.com/a.png")])),
+            .oneTimePassword(
+                try Credential(
+                    issuer: "Bänk", account: "", key: secret("another key of a bank"),
+                    algorithm: .sha512, style: .decimal(.eight), movingFactor: .counter(41))),
+            .plainSecret(issuer: "Wi-Fi", account: "home", value: secret("a plain password")),
+            .enrolledSecret(issuer: "shop", account: "alice", value: secret("wws_what it says")),
+        ]
+    }
+
+    func bytes() throws -> [UInt8] { try folder.bytes(of: "vault") }
+
+    /// Puts a file in the vault's place, as its owner would have it.
+    func put(_ bytes: [UInt8], as name: String = "vault") throws {
+        try folder.write(bytes, to: name)
+        try setMode(0o600, of: folder.file(name))
+    }
+}
+
+func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span) }
+
+extension SecretBytes {
+    /// The bytes of a secret that is known to the test.
+    var copied: [UInt8] { withBytes { [UInt8](copying: $0) } }
+}
+
+extension UnlockedVault {
+    /// Opens an entry by the presence that unlocking proved.
+    func open(_ id: RecordID) throws(VaultError) -> EntryContent {
+        try open(id, proof: proofOfUnlocking(for: id))
+    }
+}
+
+/// What can be compared of an entry with its secret.
+struct Facts: Equatable {
+    let kind: EntryKind
+    let issuer: String
+    let account: String
+    let secret: [UInt8]
+    var algorithm: HashAlgorithm?
+    var style: CodeStyle?
+    var movingFactor: MovingFactor?
+    var parameters: [Credential.Parameter] = []
+
+    init(_ content: EntryContent) {
+        kind = content.kind
+        issuer = content.issuer
+        account = content.account
+        switch content {
+        case .oneTimePassword(let credential):
+            secret = credential.key.copied
+            algorithm = credential.algorithm
+            style = credential.style
+            movingFactor = credential.movingFactor
+            parameters = credential.otherParameters
+        case .plainSecret(_, _, let value), .enrolledSecret(_, _, let value):
+            secret = value.copied
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+
+@testable import SecretVault
+
+/// All that a vault says, secrets included, in the words of `Scripts/read-vault.py --reveal`.
+struct VaultFacts: Codable, Equatable, Sendable {
+    struct SlotFacts: Codable, Equatable, Sendable {
+        let number: Int
+        let created: Int64
+        let method: String
+        var log_n: Int?
+    }
+
+    struct TombstoneFacts: Codable, Equatable, Sendable {
+        let time: Int64
+        let reason: String
+    }
+
+    struct ParameterFacts: Codable, Equatable, Sendable {
+        let name: String
+        let value: String
+    }
+
+    struct EntryFacts: Codable, Equatable, Sendable {
+        let id: String
+        let presence: String
+        let on_failure: String
+        let revision: UInt64
+        let created: Int64
+        let issuer: String
+        let account: String
+        let kind: String
+        var algorithm: String?
+        var digits: Int?
+        var period: Int64?
+        var start: Int64?
+        var counter: UInt64?
+        var secret: String?
+        var parameters: [ParameterFacts]?
+        var tombstone: TombstoneFacts?
+    }
+
+    struct AttemptsFacts: Codable, Equatable, Sendable {
+        let subject: String
+        let count: UInt64
+        let seen: UInt64
+        let until: UInt64
+        let uptime: UInt64
+    }
+
+    let vault: String
+    let generation: UInt64
+    let changes: UInt64
+    let slots: [SlotFacts]
+    let entries: [EntryFacts]
+    let attempts: [AttemptsFacts]
+
+    init(_ state: VaultState, key: VaultKey) throws {
+        vault = Hex.text(state.vaultID)
+        generation = state.generation
+        changes = state.changes
+        slots = state.slots.map { slot in
+            let summary = SlotSummary(slot)
+            return switch summary.method {
+            case .passphrase(let logN):
+                SlotFacts(
+                    number: slot.number, created: slot.created, method: "passphrase", log_n: logN)
+            case .recoveryKey:
+                SlotFacts(number: slot.number, created: slot.created, method: "recovery-key")
+            case .other(let word):
+                SlotFacts(number: slot.number, created: slot.created, method: word)
+            }
+        }
+        entries = try state.records.map { try EntryFacts($0, key: key) }
+        attempts = state.attempts.map { attempts in
+            let subject =
+                switch attempts.subject {
+                case .vault: "vault"
+                case .record(let id): id.text
+                }
+            return AttemptsFacts(
+                subject: subject, count: attempts.count, seen: attempts.seen,
+                until: attempts.until, uptime: attempts.uptime)
+        }
+    }
+}
+
+extension VaultFacts.EntryFacts {
+    init(_ record: VaultState.Record, key: VaultKey) throws {
+        let summary = record.summary
+        id = summary.id.text
+        presence = summary.accessControl.presence == .perUse ? "per-use" : "per-unlock"
+        on_failure =
+            switch summary.accessControl.onFailure {
+            case .lockOut: "lock-out"
+            case .wipe(let count): "wipe:\(count.value)"
+            }
+        revision = record.line.revision
+        created = summary.created
+        issuer = summary.issuer
+        account = summary.account
+        kind = summary.kind.rawValue
+        algorithm = summary.algorithm?.rawValue
+        period = summary.timeStep?.period
+        start = summary.timeStep?.start
+        switch summary.style {
+        case .steam: digits = 0
+        case .decimal(let length): digits = length.digits
+        case nil: digits = nil
+        }
+        if let found = summary.tombstone {
+            tombstone = .init(time: found.time, reason: found.reason.rawValue)
+            return
+        }
+        let facts = Facts(try record.content(with: key))
+        secret = Hex.text(facts.secret)
+        if case .counter(let value) = facts.movingFactor { counter = value }
+        if facts.movingFactor != nil {
+            parameters = facts.parameters.map { .init(name: $0.name, value: $0.value) }
+        }
+    }
+}

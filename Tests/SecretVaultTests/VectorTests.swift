@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A file in `Vectors/vault`, made once and kept for ever.
+struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
+    let file: String
+    let passphrase: String
+    var recoveryKey: String?
+    let holds: VaultFacts
+
+    var testDescription: String { file }
+    var url: URL { PackageFolder.root.appending(path: "Vectors/vault/\(file)") }
+    var openers: [VaultOpener] {
+        get throws {
+            let key = try recoveryKey.map { try RecoveryKey(parsing: secret($0)) }
+            return [.passphrase(secret(passphrase))] + (key.map { [.recoveryKey($0)] } ?? [])
+        }
+    }
+}
+
+struct VectorTests {
+    static let vectors = Result { try VectorFile<VaultVector>("vault/vaults.json").cases }
+
+    @Test(
+        "every vault that was ever written opens, and holds what it held",
+        arguments: try vectors.get())
+    func opens(vector: VaultVector) throws {
+        let bytes = [UInt8](try Data(contentsOf: vector.url))
+        let document = try VaultDocument(parsing: bytes)
+        for opener in try vector.openers {
+            let (key, _) = try document.key(with: opener, ceiling: 24)
+            let state = try VaultState(verifying: document, with: key)
+            #expect(try VaultFacts(state, key: key) == vector.holds)
+            // What is written again is the same, but for the list's nonce.
+            let again = String(decoding: try state.written(with: key), as: UTF8.self)
+            let old = String(decoding: bytes, as: UTF8.self)
+            #expect(again.prefix { $0 != "\n" } == old.prefix { $0 != "\n" })
+            #expect(lines(again) == lines(old))
+        }
+        #expect(throws: VaultError.wrongPassphrase) {
+            try document.key(with: .passphrase(secret(vector.passphrase + " ")), ceiling: 24)
+        }
+    }
+
+    private func lines(_ text: String) -> [Substring] {
+        text.split(separator: "\n").filter { !$0.hasPrefix("manifest ") && !$0.hasPrefix("end ") }
+    }
+
+    @Test(
+        "every vault that was ever written can be changed and saved", arguments: try vectors.get())
+    func saves(vector: VaultVector) throws {
+        let folder = try TemporaryFolder()
+        try folder.write([UInt8](try Data(contentsOf: vector.url)), to: "vault")
+        try setMode(0o600, of: folder.file("vault"))
+        let opener = try vector.openers[0]
+        let vault = try Vault.unlock(at: folder.file("vault"), with: opener)
+        try vault.update { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: "new", account: "", value: secret("x")), now: 0)
+        }
+        let again = try Vault.unlock(at: folder.file("vault"), with: opener)
+        #expect(again.generation == vector.holds.generation + 1)
+        #expect(again.entries.map(\.issuer) == vector.holds.entries.map(\.issuer) + ["new"])
+        #expect(again.slots.count == vector.holds.slots.count)
+        #expect(try again.check().damages.isEmpty)
+    }
+}
+
+/// Asks `Scripts/read-vault.py`, which knows the format's page and nothing of this code.
+@Suite(.enabled(if: SecondReader.isThere, "python3 with PyPI's cryptography is missing"))
+struct SecondReaderTests {
+    @Test(
+        "the second reader finds the same in every kept vault",
+        arguments: try VectorTests.vectors.get())
+    func vectors(vector: VaultVector) throws {
+        let facts = try SecondReader.read(vector.url.path, passphrase: vector.passphrase)
+        #expect(facts == vector.holds)
+        if let recoveryKey = vector.recoveryKey {
+            #expect(
+                try SecondReader.read(vector.url.path, recoveryKey: recoveryKey) == vector.holds)
+        }
+    }
+
+    @Test("the second reader finds the same in a vault made just now")
+    func fresh() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.remove(ids[1], purge: true)
+        }
+        try TombstoneTests.wipe(ids[3], in: vault)
+        let document = try VaultDocument(parsing: vault.bytes())
+        let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        let facts = try VaultFacts(VaultState(verifying: document, with: key), key: key)
+        let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+        #expect(try SecondReader.read(vault.path, passphrase: passphrase) == facts)
+        let written = String(decoding: try vault.recoveryKey?.text().copied ?? [], as: UTF8.self)
+        #expect(try SecondReader.read(vault.path, recoveryKey: written) == facts)
+    }
+
+    @Test(
+        "the second reader hides secrets unless told, refuses a wrong passphrase and a flipped byte"
+    )
+    func refusals() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+        let hidden = try SecondReader.run(vault.path, passphrase: passphrase, reveal: false)
+        #expect(hidden.status == 0 && !hidden.text.contains("secret\":"))
+        #expect(try SecondReader.run(vault.path, passphrase: "other").status == 1)
+        let bytes = try vault.bytes()
+        for index in stride(from: 3, to: bytes.count, by: 211) {
+            var flipped = bytes
+            flipped[index] ^= 1
+            try vault.put(flipped)
+            #expect(try SecondReader.run(vault.path, passphrase: passphrase).status == 3)
+        }
+    }
+}
+
+enum SecondReader {
+    static let isThere: Bool = {
+        guard let python = ForeignProgram("python3") else { return false }
+        do {
+            return try python.run(["-c", "import cryptography"]).status == 0
+        } catch {
+            return false
+        }
+    }()
+
+    static func read(_ path: String, passphrase: String? = nil, recoveryKey: String? = nil) throws
+        -> VaultFacts
+    {
+        let outcome = try run(path, passphrase: passphrase, recoveryKey: recoveryKey)
+        try #require(outcome.status == 0, "\(String(decoding: outcome.errors, as: UTF8.self))")
+        return try JSONDecoder().decode(VaultFacts.self, from: Data(outcome.output))
+    }
+
+    static func run(
+        _ path: String, passphrase: String? = nil, recoveryKey: String? = nil, reveal: Bool = true
+    ) throws -> ForeignProgram.Outcome {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Array("\(passphrase ?? recoveryKey ?? "")\n".utf8), to: "key")
+        let script = PackageFolder.root.appending(path: "Scripts/read-vault.py").path
+        let option = passphrase == nil ? "--recovery-key-file" : "--passphrase-file"
+        return try #require(ForeignProgram("python3")).run(
+            [script, path, option, file] + (reveal ? ["--reveal"] : []))
+    }
+}

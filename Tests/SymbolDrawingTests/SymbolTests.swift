@@ -1,0 +1,58 @@
+import Raster
+import SymbolDrawing
+import Testing
+
+@Suite struct SymbolTests {
+    @Test("the largest text a level holds makes version 40, one byte more names the limit")
+    func capacity() throws {
+        for correction in ErrorCorrection.allCases {
+            let most = [UInt8](repeating: 0x61, count: correction.capacity)
+            #expect(try Symbol(encoding: most.span, correction: correction).side == 177)
+            let tooMany = most + [0x61]
+            #expect(throws: SymbolDrawingError.tooLong(limit: correction.capacity)) {
+                try Symbol(encoding: tooMany.span, correction: correction)
+            }
+        }
+        #expect(ErrorCorrection.low.capacity == 2953)
+        #expect(ErrorCorrection.medium.capacity == 2331)
+    }
+
+    @Test("one byte makes the smallest symbol, none makes no symbol")
+    func smallest() throws {
+        let one: [UInt8] = [0x61]
+        #expect(try Symbol(encoding: one.span, correction: .medium).side == 21)
+        let none: [UInt8] = []
+        #expect(throws: SymbolDrawingError.empty) {
+            try Symbol(encoding: none.span, correction: .medium)
+        }
+    }
+
+    @Test("finder patterns stand in three corners, and outside everything is light")
+    func finders() throws {
+        let text = Array("otpauth".utf8)
+        let symbol = try Symbol(encoding: text.span, correction: .low)
+        for (column, row) in [(0, 0), (symbol.side - 1, 0), (0, symbol.side - 1)] {
+            #expect(symbol.isDark(column: column, row: row))
+        }
+        #expect(!symbol.isDark(column: 1, row: 1))
+        #expect(!symbol.isDark(column: -1, row: 0))
+        #expect(!symbol.isDark(column: 0, row: symbol.side))
+    }
+
+    @Test("a picture has a white frame of four modules, opaque black and white inside")
+    func frame() throws {
+        let text = Array("otpauth".utf8)
+        let symbol = try Symbol(encoding: text.span, correction: .medium)
+        let image = symbol.image(modulePixels: 3)
+        #expect(image.width == (symbol.side + 8) * 3)
+        #expect(image.height == image.width)
+        #expect(Set(image.pixels) == [0, 255])
+        let inside = 12..<image.width - 12
+        for row in 0..<image.height {
+            for column in 0..<image.width
+            where !inside.contains(row) || !inside.contains(column) {
+                #expect(image.pixels[row * image.width + column] == 255)
+            }
+        }
+    }
+}

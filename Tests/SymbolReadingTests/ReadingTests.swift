@@ -1,0 +1,119 @@
+import Raster
+import Testing
+
+@testable import SymbolReading
+
+@Suite struct ReadingTests {
+    private let text = "otpauth://totp/ACME:alice?secret=MFRGGZDF&issuer=ACME"
+
+    @Test(
+        "A symbol's bytes come out as they went in",
+        arguments: [
+            Array("otpauth://totp/東京銀行:jörg?secret=MFRGG".utf8),
+            // “jörg” in Latin-1, which is no UTF-8.
+            Array("otpauth://totp/j".utf8) + [0xF6] + Array("rg?secret=MFRGG".utf8),
+            [0, 1, 2, 0, 255, 254, 128, 0], (0...255).map { UInt8($0) },
+            Array("12345678901234567890".utf8), Array("UPPER CASE $%*+-./:".utf8),
+        ])
+    func bytes(payload: [UInt8]) throws {
+        let views = PictureViews(brightness: try drawn(payload))
+        #expect(try readSymbols(in: views).symbols == [payload])
+    }
+
+    @Test("Every symbol of a picture is found, light ones on dark beside dark ones on light")
+    func several() throws {
+        let page = beside([
+            try drawn("first"), try drawn("second").inverted(), try drawn("third"),
+            try drawn("fourth").inverted(),
+        ])
+        let symbols = try readSymbols(in: PictureViews(brightness: page)).symbols
+        #expect(
+            Set(symbols.map { String(decoding: $0, as: UTF8.self) })
+                == ["first", "second", "third", "fourth"])
+    }
+
+    @Test("Two symbols of one text are one text")
+    func twins() throws {
+        let page = beside([try drawn(text), try drawn(text)])
+        #expect(try readSymbols(in: PictureViews(brightness: page)).symbols == [Array(text.utf8)])
+    }
+
+    @Test("A symbol is read inverted, without a margin, and both")
+    func inverted() throws {
+        let whole = try drawn(text)
+        let tight = whole.cropped(by: 16)
+        for picture in [whole.inverted(), tight, tight.inverted()] {
+            let outcome = try readSymbols(in: PictureViews(brightness: picture))
+            #expect(outcome.symbols == [Array(text.utf8)])
+        }
+    }
+
+    @Test("What is drawn in white on a transparent ground is read by its alpha channel")
+    func whiteOnTransparent() throws {
+        let symbol = try drawn(text)
+        let white = symbol.changed { _, _, _ in 255 }
+        let views = PictureViews(brightness: white, alpha: symbol.inverted())
+        let outcome = try readSymbols(in: views)
+        #expect(outcome.symbols == [Array(text.utf8)])
+        #expect(outcome.tried.last?.hasPrefix("alpha channel") == true)
+        #expect(try readSymbols(in: PictureViews(brightness: white)).symbols == [])
+    }
+
+    @Test("Two colours of one brightness are told apart")
+    func colours() throws {
+        let symbol = try drawn(text)
+        let flat = symbol.changed { _, _, _ in 120 }
+        let samples = symbol.pixels.flatMap {
+            $0 == 0 ? [205, 60, 60] : [30, 165, 125] as [UInt8]
+        }
+        let colours = ColourImage(width: symbol.width, height: symbol.height, samples: samples)
+        let outcome = try readSymbols(in: PictureViews(brightness: flat, colours: { colours }))
+        #expect(outcome.symbols == [Array(text.utf8)])
+    }
+
+    @Test("A symbol too small in the size that photos are read at is read in full size")
+    func fullSize() throws {
+        let symbol = try drawn(text, modulePixels: 3)
+        let lost = symbol.changed { _, _, _ in 255 }
+        let outcome = try readSymbols(in: PictureViews(brightness: lost, fullSize: { symbol }))
+        #expect(outcome.symbols == [Array(text.utf8)])
+        #expect(outcome.tried.last?.contains("full size") == true)
+    }
+
+    @Test("A picture without a symbol yields nothing, and names what was tried")
+    func nothing() throws {
+        let blank = GrayImage(
+            width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
+        let outcome = try readSymbols(in: PictureViews(brightness: blank))
+        #expect(outcome.symbols == [])
+        #expect(outcome.tried.prefix(3) == ["finder patterns", "as it is", "inverted"])
+        #expect(Set(outcome.tried).count == outcome.tried.count)
+    }
+
+    @Test("After the deadline nothing is begun but the first two stages")
+    func deadline() throws {
+        let blank = GrayImage(
+            width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
+        let outcome = try readSymbols(in: PictureViews(brightness: blank), until: .now)
+        #expect(
+            outcome == SymbolReadingOutcome(symbols: [], tried: ["finder patterns", "as it is"]))
+    }
+
+    @Test(
+        "A picture of any shape is gone through, down to a single pixel",
+        arguments: [
+            (1, 1), (1, 500), (500, 1), (2, 3), (30, 30), (3_000, 2), (2, 3_000),
+        ])
+    func shapes(width: Int, height: Int) throws {
+        let pixels = (0..<width * height).map {
+            UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7)
+        }
+        let picture = GrayImage(width: width, height: height, pixels: pixels)
+        let alpha = picture.inverted()
+        let colours = ColourImage(
+            width: width, height: height, samples: pixels.flatMap { [$0, 255 - $0, $0 / 2] })
+        let views = PictureViews(
+            brightness: picture, alpha: alpha, colours: { colours }, fullSize: { picture })
+        #expect(try readSymbols(in: views).symbols == [])
+    }
+}

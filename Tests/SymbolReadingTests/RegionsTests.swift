@@ -1,0 +1,74 @@
+import Raster
+import Testing
+
+@testable import SymbolReading
+
+@Suite struct RegionsTests {
+    @Test("A region knows the one around it")
+    func nesting() throws {
+        // Dark ring, light ring, dark core, on light.
+        let regions = Regions(
+            picture([
+                ".........",
+                ".#######.",
+                ".#.....#.",
+                ".#.###.#.",
+                ".#.###.#.",
+                ".#.....#.",
+                ".#######.",
+                ".........",
+            ]))
+        let core = regions.number(at: Point(x: 4, y: 4))
+        #expect(regions[core].area == 6 && regions.isDark(core))
+        let ring = try #require(regions.surrounding(core))
+        #expect(regions[ring].area == 14 && !regions.isDark(ring))
+        let outer = try #require(regions.surrounding(ring))
+        #expect(regions[outer].area == 22 && regions.isDark(outer))
+        let ground = try #require(regions.surrounding(outer))
+        #expect(regions[ground].area == 30 && regions.surrounding(ground) == nil)
+        #expect(regions[outer].surrounds(regions[ring]))
+        #expect(!regions[ring].surrounds(regions[outer]))
+    }
+
+    @Test("Arms that meet further down are one region, corners that touch are two")
+    func joining() {
+        let regions = Regions(
+            picture([
+                "#.#.#.#",
+                "#.#.#.#",
+                "#.###.#",
+                "#.....#",
+                "#######",
+                ".......",
+                "##...##",
+                "..###..",
+            ]))
+        #expect(regions[regions.number(at: Point(x: 6, y: 0))].area == 15)
+        #expect(regions[regions.number(at: Point(x: 4, y: 0))].area == 7)
+        #expect(regions[regions.number(at: Point(x: 0, y: 6))].area == 2)
+        #expect(regions[regions.number(at: Point(x: 3, y: 7))].area == 3)
+    }
+
+    @Test("The extremes of a region lie on its outline")
+    func extremes() {
+        let regions = Regions(
+            picture([
+                "......",
+                "..##..",
+                ".####.",
+                "..##..",
+            ]))
+        let directions = [
+            Point(x: -1, y: 0), Point(x: 1, y: 0), Point(x: 0, y: -1), Point(x: 0, y: 1),
+        ]
+        let number = regions.number(at: Point(x: 3, y: 2))
+        let places = regions.extremes(of: number, towards: directions)
+        #expect(places[0].x == 1 && places[1].x == 5 && places[2].y == 1 && places[3].y == 4)
+    }
+
+    private func picture(_ rows: [String]) -> GrayImage {
+        GrayImage(
+            width: rows[0].count, height: rows.count,
+            pixels: rows.joined().map { $0 == "#" ? 0 : 255 })
+    }
+}

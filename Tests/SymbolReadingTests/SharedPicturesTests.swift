@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFile
+@testable import SymbolReading
+
+/// The pictures beside the project, and what other readers made of each.
+@Suite(.enabled(if: SharedPicture.folder != nil, "there are no pictures in ../shared"))
+struct SharedPicturesTests {
+    @Test("More pictures are read than zxing-cpp reads, and no text is invented")
+    func share() async throws {
+        let results = try await SharedPicture.readAll()
+        let invented = results.filter { !$0.inventions.isEmpty }.map(\.picture.file)
+        #expect(invented == [])
+        let read = results.filter(\.isComplete)
+        #expect(read.count >= results.filter(\.picture.zxing_cpp).count)
+        // What a prototype of this ladder read; less would be a step back.
+        #expect(read.count >= results.filter(\.picture.ladder).count)
+        for (category, members) in Dictionary(grouping: results, by: \.picture.category) {
+            let own = members.filter(\.isComplete).count
+            #expect(own >= members.filter(\.picture.zbar).count, "\(category)")
+        }
+    }
+}
+
+/// A line of the manifest.
+struct SharedPicture: Decodable, Sendable {
+    let file: String
+    let category: String
+    let expected: [String]
+    let zbar: Bool
+    let zxing_cpp: Bool
+    let ladder: Bool
+
+    static let folder: URL? = {
+        guard let shared = PackageFolder.shared else { return nil }
+        let folder = shared.appending(path: "pictures")
+        let manifest = folder.appending(path: "manifest.jsonl")
+        return FileManager.default.fileExists(atPath: manifest.path) ? folder : nil
+    }()
+
+    struct Result: Sendable {
+        let picture: SharedPicture
+        let texts: Set<[UInt8]>
+
+        var isComplete: Bool { texts.isSuperset(of: expected) }
+        var inventions: Set<[UInt8]> { texts.subtracting(expected) }
+        private var expected: Set<[UInt8]> { Set(picture.expected.map { Array($0.utf8) }) }
+    }
+
+    /// Reads all that is PNG, JPEG or WebP, two at a time, each for as long as it takes.
+    static func readAll() async throws -> [Result] {
+        let folder = try #require(folder)
+        let lines = try String(
+            contentsOf: folder.appending(path: "manifest.jsonl"), encoding: .utf8)
+        let pictures = try lines.split(separator: "\n")
+            .map { try JSONDecoder().decode(SharedPicture.self, from: Data($0.utf8)) }
+            .filter { ["png", "jpg", "webp"].contains(($0.file as NSString).pathExtension) }
+        return try await withThrowingTaskGroup(of: [Result].self) { group in
+            for part in 0..<2 {
+                group.addTask {
+                    try stride(from: part, to: pictures.count, by: 2).map { index in
+                        try pictures[index].read(in: folder)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    private func read(in folder: URL) throws -> Result {
+        let bytes = [UInt8](try Data(contentsOf: folder.appending(path: file)))
+        return Result(picture: self, texts: Set(try texts(inPictureFile: bytes)))
+    }
+}
+
+/// The texts of a picture file's first frame.
+func texts(inPictureFile bytes: [UInt8]) throws -> [[UInt8]] {
+    let image = try EncodedImage(bytes)
+    let side = PictureViews.workingSide(width: image.width, height: image.height)
+    let frame = try image.frame(longerSide: side)
+    let views = PictureViews(
+        brightness: frame.brightness, alpha: frame.alpha,
+        colours: { (try? image.colours(longerSide: side)) ?? nil })
+    return try readSymbols(in: views).symbols
+}

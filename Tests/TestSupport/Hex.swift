@@ -1,0 +1,23 @@
+/// Bytes in hexadecimal digits, as vectors are printed.
+public enum Hex {
+    /// Reads an even number of digits.
+    public static func bytes(_ text: String) throws -> [UInt8] {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { throw HexError.notHex }
+        return try stride(from: 0, to: digits.count, by: 2).map { index in
+            let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)
+            guard let byte = UInt8(pair, radix: 16) else { throw HexError.notHex }
+            return byte
+        }
+    }
+
+    /// Writes lower-case digits.
+    public static func text(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+/// Why a text is not hexadecimal.
+public enum HexError: Error {
+    case notHex
+}

@@ -1,0 +1,23 @@
+public import Cryptography
+
+extension SecretBytes {
+    /// A known secret of a test.
+    public convenience init(hex: String) throws {
+        let bytes = try Hex.bytes(hex)
+        self.init(copying: bytes.span)
+    }
+
+    /// A known secret that is a text.
+    public convenience init(text: String) {
+        let bytes = Array(text.utf8)
+        self.init(copying: bytes.span)
+    }
+
+    /// The digits of a known secret.
+    public var hex: String { withBytes { bytes in Hex.text(bytes.indices.map { bytes[$0] }) } }
+
+    /// The text of a known secret.
+    public var text: String {
+        withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,39 @@
+internal import Foundation
+
+/// A folder of the test's own (mode 0700), removed with everything in it when the test lets go.
+public final class TemporaryFolder: Sendable {
+    /// Where it is, without a slash at the end.
+    public let path: String
+
+    /// Makes a new, empty folder.
+    public init() throws {
+        let name = "watchword-test-\(UUID().uuidString)"
+        path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+    }
+
+    /// The path of `name` inside the folder.
+    public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file into the folder and returns its path.
+    @discardableResult
+    public func write(_ bytes: [UInt8], to name: String) throws -> String {
+        try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+
+    /// What is in one of the folder's files.
+    public func bytes(of name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name))))
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            print("left behind: \(path)")
+        }
+    }
+}

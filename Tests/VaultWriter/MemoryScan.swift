@@ -1,0 +1,62 @@
+import Glibc
+
+/// Looks for a text in all of this process's memory.
+struct MemoryScan {
+    /// Every byte of the text turned over, so that what is looked for is not found in here.
+    private let turned: [UInt8]
+
+    /// Takes the text in two parts; only put together, and turned over, it is what is looked for.
+    init(_ first: String, _ second: String) {
+        turned = first.utf8.map { ~$0 } + second.utf8.map { ~$0 }
+    }
+
+    /// How often the text stands in memory that can be written, which is where it could have come to.
+    func count() -> Int {
+        guard let maps = unsafe fopen("/proc/self/maps", "r") else { return -1 }
+        defer { unsafe fclose(maps) }
+        let memory = unsafe open("/proc/self/mem", O_RDONLY)
+        defer { close(memory) }
+        var found = 0
+        var line = [CChar](repeating: 0, count: 4096)
+        while unsafe fgets(&line, Int32(line.count), maps) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+            let words = text.split(separator: " ")
+            let ends = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+            guard ends.count == 2, words[1].hasPrefix("rw") else { continue }
+            found += count(from: ends[0], to: ends[1], in: memory)
+        }
+        return found
+    }
+
+    private func count(from start: Int, to end: Int, in memory: Int32) -> Int {
+        var found = 0
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var position = start
+        while position < end {
+            let size = unsafe pread(
+                memory, &chunk, min(chunk.count, end - position), off_t(position))
+            guard size > 0 else { return found }
+            found += count(in: chunk.prefix(size))
+            // What stands across the end of a chunk is seen in the next one.
+            guard position + size < end else { return found }
+            position += max(size - turned.count + 1, 1)
+        }
+        return found
+    }
+
+    private func count(in bytes: ArraySlice<UInt8>) -> Int {
+        let bytes = bytes.span
+        let first = ~turned[0]
+        var found = 0
+        var start = 0
+        while start + turned.count <= bytes.count {
+            if bytes[start] == first, stands(at: start, in: bytes) { found += 1 }
+            start += 1
+        }
+        return found
+    }
+
+    private func stands(at start: Int, in bytes: Span<UInt8>) -> Bool {
+        turned.indices.allSatisfy { bytes[start + $0] == ~turned[$0] }
+    }
+}

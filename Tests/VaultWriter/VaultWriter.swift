@@ -1,0 +1,102 @@
+import Cryptography
+import Glibc
+import SecretVault
+
+/// The tests' writer: makes and changes a vault in a process that can be killed, starved and raced.
+///
+/// Its passphrase is known to everybody, which is why it may stand here.
+@main struct VaultWriter {
+    static let passphrase = SecretBytes(copying: Array("correct horse battery staple".utf8).span)
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        precondition(
+            arguments.count == 5,
+            "vault-writer create|add|fill|remove|purge|measure|scan PATH NAME COUNT")
+        let (path, name) = (arguments[2], arguments[3])
+        let count = Int(arguments[4]) ?? 0
+        do throws(VaultError) {
+            if arguments[1] == "create" { return try create(path) }
+            if arguments[1] == "measure" { return try measure(path, rounds: count) }
+            let vault = try Vault.unlock(at: path, with: .passphrase(passphrase))
+            if arguments[1] == "scan" { return try scan(vault, name, count) }
+            if arguments[1] == "fill" { return try fill(vault, name, count) }
+            for index in 0..<count {
+                try change(vault, arguments[1], name: "\(name)-\(index)")
+            }
+        } catch {
+            print(error)
+            exit(9)  // Leaves in order, so that what was printed is not lost.
+        }
+    }
+
+    static func create(_ path: String) throws(VaultError) {
+        do {
+            let made = try Vault.create(
+                at: path, passphrase: passphrase, cost: ScryptCost(logN: 10), recoveryKey: false,
+                now: 0)
+            for report in made.reports { print(report) }
+        } catch let error as VaultError {
+            throw error
+        } catch {
+            preconditionFailure("the cost is in range")
+        }
+    }
+
+    static func change(_ vault: UnlockedVault, _ verb: String, name: String) throws(VaultError) {
+        try vault.update { changes throws(VaultError) in
+            if verb == "add" {
+                let value = SecretBytes(copying: Array("secret of \(name)".utf8).span)
+                try changes.add(.plainSecret(issuer: name, account: "", value: value), now: 0)
+            } else if let first = changes.entries.first {
+                try changes.remove(first.id, purge: verb == "purge")
+            }
+        }
+    }
+
+    /// Adds entries in one saving.
+    static func fill(_ vault: UnlockedVault, _ name: String, _ count: Int) throws(VaultError) {
+        try vault.update { changes throws(VaultError) in
+            for index in 0..<count {
+                let value = SecretBytes(copying: Array("secret of \(name)-\(index)".utf8).span)
+                try changes.add(
+                    .plainSecret(
+                        issuer: "\(name)-\(index)", account: "alice@example.com", value: value),
+                    now: 0)
+            }
+        }
+    }
+
+    /// Prints what unlocking, listing and opening the last entry take, the least of so many rounds.
+    static func measure(_ path: String, rounds: Int) throws(VaultError) {
+        var least: [Duration] = []
+        for _ in 0..<rounds {
+            let clock = ContinuousClock()
+            let start = clock.now
+            let vault = try Vault.unlock(at: path, with: .passphrase(passphrase))
+            let unlocked = clock.now
+            let entries = vault.entries
+            let listed = clock.now
+            if let last = entries.last {
+                _ = try vault.open(last.id, proof: vault.proofOfUnlocking(for: last.id))
+            }
+            let times = [unlocked - start, listed - unlocked, clock.now - listed]
+            least = least.isEmpty ? times : zip(least, times).map(min)
+        }
+        for (name, time) in zip(["unlock", "list", "open"], least) { print(name, time) }
+    }
+
+    /// Prints how often each entry's secret is in memory: while the first one is open, and after.
+    static func scan(_ vault: UnlockedVault, _ name: String, _ count: Int) throws(VaultError) {
+        let scans = (0..<count).map { MemoryScan("secret of \(name)", "-\($0)") }
+        try withFirst(of: vault) { print("open", scans.map { $0.count() }) }
+        print("closed", scans.map { $0.count() })
+    }
+
+    /// Opens the first entry for as long as `body` runs.
+    static func withFirst(of vault: UnlockedVault, _ body: () -> Void) throws(VaultError) {
+        let first = vault.entries[0].id
+        let content = try vault.open(first, proof: vault.proofOfUnlocking(for: first))
+        withExtendedLifetime(content, body)
+    }
+}
