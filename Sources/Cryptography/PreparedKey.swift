@@ -4,7 +4,8 @@ internal import COpenSSL
 ///
 /// It keeps the two hash states after HMAC's inner and outer pad (RFC 2104, section 4), so that an
 /// HMAC costs two compressions and no heap allocation. The states are as secret as the key: they
-/// live in the locked heap and are wiped when the value's life ends; the key itself is not kept.
+/// live in the locked heap while it has room and are wiped when the value's life ends; the key
+/// itself is not kept.
 @safe public struct PreparedKey: ~Copyable, @unchecked Sendable {
     // Sendable by hand: the states are written in the initialiser only.
     /// Which way an HMAC goes.
@@ -29,7 +30,7 @@ internal import COpenSSL
     init(_ key: SecretBytes, algorithm: HashAlgorithm, isEnveloped: Bool) {
         self.algorithm = algorithm
         SecretHeap.prepare()
-        let allocated = unsafe CRYPTO_secure_zalloc(Self.byteCount, "PreparedKey", 0)
+        let allocated = unsafe SecretHeap.allocate(Self.byteCount)
         guard let ready = unsafe allocated else { preconditionFailure("out of memory") }
         unsafe states = ready
         guard !isEnveloped else {
