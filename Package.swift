@@ -90,6 +90,7 @@ let package = Package(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
             "PictureReader"),
         tests("POSIXTests", "POSIX", "watchword-reader"),
+        tests("PresenceTests", "Presence"),
         tests("CryptographyTests", "Cryptography"),
         tests("ImageFileTests", "ImageFile", "Raster"),
         tests("SymbolReadingTests", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),
@@ -98,7 +99,7 @@ let package = Package(
         tests("OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "Cryptography"),
         tests(
             "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "POSIX",
-            "Presence", "vault-writer"),
+            "vault-writer"),
         program("vault-writer", path: "Tests/VaultWriter", "Cryptography", "SecretVault"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(

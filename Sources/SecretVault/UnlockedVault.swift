@@ -58,22 +58,24 @@ public final class UnlockedVault {
     /// asked.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
-    public func proofOfUnlocking(for id: RecordID) throws(VaultError) -> PresenceProof {
+    public func proofOfUnlocking(for id: RecordID) throws(VaultError)
+        -> PresenceProof<Cryptographic>
+    {
         let record = state.records[try state.index(of: id)]
         if record.line.accessControl.presence == .perUse, !usedOnce.insert(id).inserted {
             throw .presenceNeeded
         }
         var check = Unlocking()
-        guard let proof = check.prove(for: "unlock") else { throw .presenceNeeded }
+        guard let proof = check.prove(for: PresencePurpose("unlock")) else { throw .presenceNeeded }
         return proof
     }
 
     /// Opens the entry `id`; the proof is spent.
     ///
     /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
-    public func open(_ id: RecordID, proof: consuming PresenceProof) throws(VaultError)
-        -> EntryContent
-    {
+    public func open<Grade: PresenceGrade>(
+        _ id: RecordID, proof: consuming PresenceProof<Grade>
+    ) throws(VaultError) -> EntryContent {
         let record = state.records[try state.index(of: id)]
         return try record.content(with: key)
     }
@@ -132,7 +134,7 @@ public final class UnlockedVault {
 
 /// Unlocking is a check of presence: whoever had the key to a slot was there.
 private struct Unlocking: PresenceCheck {
-    let grade = PresenceGrade.cryptographic
+    typealias Grade = Cryptographic
 
     mutating func isPresent(for purpose: String) -> Bool { true }
 }
@@ -142,9 +144,9 @@ extension UnlockedVault {
     /// this returns, so no code is handed out twice.
     ///
     /// - Returns: the entry with the counter to make the code of.
-    public func nextHOTP(_ id: RecordID, proof: consuming PresenceProof) throws(VaultError)
-        -> EntryContent
-    {
+    public func nextHOTP<Grade: PresenceGrade>(
+        _ id: RecordID, proof: consuming PresenceProof<Grade>
+    ) throws(VaultError) -> EntryContent {
         try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
     }
 

@@ -2,17 +2,13 @@ import Presence
 import Testing
 
 /// A check that answers as it is told.
-private struct Answering: PresenceCheck {
-    struct Unplugged: Error, Equatable {}
+private struct Answering<Grade: PresenceGrade>: PresenceCheck {
+    struct Unplugged: PresenceFailure, Equatable { let mayHideAttempt = false }
 
-    let grade: PresenceGrade
     let answer: Bool?
     private(set) var asked: [String] = []
 
-    init(_ grade: PresenceGrade, answer: Bool?) {
-        self.grade = grade
-        self.answer = answer
-    }
+    init(_ grade: Grade.Type = Advisory.self, answer: Bool?) { self.answer = answer }
 
     mutating func isPresent(for purpose: String) throws(Unplugged) -> Bool {
         asked.append(purpose)
@@ -22,30 +18,86 @@ private struct Answering: PresenceCheck {
 }
 
 struct PresenceTests {
-    @Test(
-        "a yes makes a proof of the check's grade, and asks once",
-        arguments: [
-            PresenceGrade.cryptographic, .advisory,
-        ])
-    func yes(grade: PresenceGrade) throws {
-        var check = Answering(grade, answer: true)
-        let proof = try check.prove(for: "show a code")
+    private let purpose = PresencePurpose("show a code")
+
+    private func proof(lasting lifetime: Duration = .seconds(30), at now: ContinuousClock.Instant)
+        throws -> PresenceProof<Cryptographic>
+    {
+        var check = Answering(Cryptographic.self, answer: true)
+        guard let proof = try check.prove(for: purpose, lasting: lifetime, now: now) else {
+            throw Answering<Cryptographic>.Unplugged()
+        }
+        return proof
+    }
+
+    @Test("a yes makes a proof of the check's grade, and asks once, in the purpose's words")
+    func yes() throws {
+        var check = Answering(Cryptographic.self, answer: true)
+        let proof: PresenceProof<Cryptographic>? = try check.prove(for: purpose)
         #expect(check.asked == ["show a code"])
         guard let proof else {
             Issue.record("no proof of a yes")
             return
         }
-        let proved = proof.grade
-        #expect(proved == grade)
+        try proof.spend(on: purpose)
     }
 
     @Test("a no makes no proof, and a check that fails says why")
     func no() throws {
-        var refusing = Answering(.advisory, answer: false)
-        if try refusing.prove(for: "x") != nil { Issue.record("a proof of a no") }
-        #expect(throws: Answering.Unplugged()) {
-            var broken = Answering(.advisory, answer: nil)
-            if try broken.prove(for: "x") != nil { Issue.record("a proof of nothing") }
+        var refusing = Answering(answer: false)
+        if try refusing.prove(for: purpose) != nil { Issue.record("a proof of a no") }
+        #expect(throws: Answering<Advisory>.Unplugged()) {
+            var broken = Answering(answer: nil)
+            if try broken.prove(for: purpose) != nil { Issue.record("a proof of nothing") }
         }
+    }
+
+    @Test("a proof lasts until its time is over, and not a nanosecond longer")
+    func expiry() throws {
+        let now = ContinuousClock.now
+        try proof(at: now).spend(on: purpose, now: now)
+        try proof(at: now).spend(on: purpose, now: now + .seconds(30) - .nanoseconds(1))
+        #expect(throws: PresenceProofError.expired) {
+            try proof(at: now).spend(on: purpose, now: now + .seconds(30))
+        }
+        try proof(lasting: .seconds(40), at: now).spend(on: purpose, now: now + .seconds(30))
+        #expect(throws: PresenceProofError.expired) {
+            try proof(lasting: .zero, at: now).spend(on: purpose, now: now)
+        }
+    }
+
+    @Test("a proof's time starts with the answer, not with the question")
+    func start() throws {
+        let question = ContinuousClock.now
+        var moment = question
+        struct Thinking: PresenceCheck {
+            typealias Grade = Advisory
+            let think: () -> Void
+            func isPresent(for purpose: String) -> Bool {
+                think()
+                return true
+            }
+        }
+        var check = Thinking { moment = question + .seconds(100) }
+        guard let proof = check.prove(for: purpose, now: moment) else {
+            Issue.record("no proof of a yes")
+            return
+        }
+        try proof.spend(on: purpose, now: question + .seconds(120))
+    }
+
+    @Test("a proof is for the very purpose it was asked for, not for one of the same words")
+    func otherPurpose() throws {
+        let other = PresencePurpose(purpose.words)
+        let now = ContinuousClock.now
+        #expect(throws: PresenceProofError.otherPurpose) {
+            try proof(at: now).spend(on: other, now: now)
+        }
+    }
+
+    @Test("grades are called by their names")
+    func names() {
+        #expect(Cryptographic.name == "cryptographic")
+        #expect(Advisory.name == "advisory")
     }
 }
