@@ -30,8 +30,8 @@ let package = Package(
         .library(
             name: "Rooms",
             targets: [
-                "Cryptography", "ImageFile", "Interchange", "JSONReading", "JSONText",
-                "OneTimePassword", "Raster", "SecretVault", "SymbolDrawing", "SymbolReading",
+                "Cryptography", "ImageFile", "Interchange", "OneTimePassword", "Raster",
+                "SecretVault", "SymbolDrawing", "SymbolReading",
             ]),
     ],
     targets: [
@@ -46,8 +46,6 @@ let package = Package(
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-        .systemLibrary(
-            name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -61,20 +59,18 @@ let package = Package(
         room("SymbolDrawing", "CQREncode", "Raster"),
         room("PresenceDevices", "POSIX", "Presence"),
         // Level 2
-        room("JSONText", "Cryptography"),
         room("OneTimePassword", "Cryptography"),
         // Level 3
         .target(
             name: "SecretVault",
             dependencies: ["Cryptography", "OneTimePassword", "POSIX", "Presence"],
             exclude: ["VaultFile.md"], swiftSettings: house),
-        room("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
         // Level 5
         room(
-            "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
+            "Commands", "Cryptography", "ImageFile", "Interchange", "OneTimePassword",
             "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
             "SymbolDrawing"),
         // Level 6
@@ -109,10 +105,8 @@ let package = Package(
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",
             "LyingReader", "UnconfinedReader"),
-        tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
         tests(
-            "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
-            "SecretVault",
+            "CommandsTests", "Commands", "OneTimePassword", "Cryptography", "SecretVault",
             "watchword", "watchword-reader"),
     ]
 )

@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import Testing
 
 @testable import Commands

@@ -88,6 +88,7 @@ struct PagesTests {
             ("watchword add --qr pic", ["picture.png"]), ("watchword show --qr ", []),
             ("watchword qr read pic", ["picture.png"]),
             ("watchword totp --algorithm SHA2", ["SHA256"]),
+            ("watchword add --on-failure ", ["lock-out", "wipe"]),
             ("watchword code ", []), ("watchword completions ", ["bash", "zsh", "fish"]),
         ])
     func bash(_ line: String, _ words: [String]) throws {
@@ -114,7 +115,8 @@ struct PagesTests {
         arguments: [
             ("watchword co", ["code", "completions"]), ("watchword code --n", ["--next"]),
             ("watchword slot ", ["add", "list", "remove"]), ("watchword show --qr ", []),
-            ("watchword import --on-duplicate r", ["replace"]), ("watchword code ", []),
+            ("watchword import --on-duplicate r", ["replace"]),
+            ("watchword edit --on-failure ", ["lock-out", "wipe"]), ("watchword code ", []),
         ])
     func fish(_ line: String, _ words: [String]) throws {
         let fish = try #require(ForeignProgram("fish"))

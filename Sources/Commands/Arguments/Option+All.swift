@@ -5,6 +5,8 @@ extension Option {
         "passphrase-file", .file, "take the passphrase from the first line of FILE; - is stdin")
     static let recoveryKeyFile = Option(
         "recovery-key-file", .file, "unlock with the recovery key in FILE instead; - is stdin")
+    static let recoveryKey = Option(
+        "recovery-key", "unlock with the recovery key; the terminal asks for it")
     static let json = Option("json", "print JSON, one object a line")
     static let quiet = Option("quiet", short: "q", "no warnings and no notes")
     static let help = Option("help", short: "h", "show the verb's page")
@@ -12,7 +14,7 @@ extension Option {
 
     /// What every verb takes.
     static let global: [Option] = [
-        .vault, .passphraseFile, .recoveryKeyFile, .json, .quiet, .help, .version,
+        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .json, .quiet, .help, .version,
     ]
 
     // Where secrets come from.
@@ -33,6 +35,13 @@ extension Option {
     static let digits = Option("digits", .text("N"), "digits of a code, 1 to 10; default 6")
     static let period = Option("period", .text("SECONDS"), "seconds a code lasts; default 30")
     static let counter = Option("counter", .text("N"), "the counter's value; default 0")
+
+    // Who must be there before it opens, and what failing costs.
+    static let presence = Option(
+        "presence", .choice(["per-unlock", "per-use"]), "when you are asked; default per-unlock")
+    static let onFailure = Option(
+        "on-failure", .beginning(["lock-out", "wipe"], "lock-out|wipe[:N]"),
+        "what failing costs; default lock-out, wipe alone is wipe:3")
 
     // Which code.
     static let at = Option("at", .text("TIME"), "Unix seconds or RFC 3339; default now")

@@ -10,6 +10,8 @@ struct Option: Hashable, Sendable {
         case text(String)
         /// One of these words.
         case choice([String])
+        /// Something else, called by this placeholder; it begins with one of these words.
+        case beginning([String], String)
     }
 
     /// Its name without the dashes.
@@ -43,7 +45,7 @@ struct Option: Hashable, Sendable {
         switch value {
         case .none: nil
         case .file: "FILE"
-        case .text(let placeholder): placeholder
+        case .text(let placeholder), .beginning(_, let placeholder): placeholder
         case .choice(let words): words.joined(separator: "|")
         }
     }

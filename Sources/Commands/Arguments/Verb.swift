@@ -7,6 +7,7 @@ enum Verb: String, CaseIterable, Hashable, Sendable {
     case watch
     case list
     case show
+    case edit
     case rename
     case remove
     case export

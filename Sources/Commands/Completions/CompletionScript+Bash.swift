@@ -80,7 +80,7 @@ extension CompletionScript {
             let pattern = verbs.map { $0 + "' --\(option.name)'" }.joined(separator: "|")
             let action =
                 switch option.value {
-                case .choice(let words):
+                case .choice(let words), .beginning(let words, _):
                     "_watchword_words '\(words.joined(separator: " "))' \"$current\"; "
                 case .file: "_watchword_files \"$current\"; "
                 case .text, .none: ""

@@ -72,7 +72,8 @@ extension CompletionScript {
             case .none: ""
             case .file: " -r -F"
             case .text: " -x"
-            case .choice(let words): " -x -a '\(words.joined(separator: " "))'"
+            case .choice(let words), .beginning(let words, _):
+                " -x -a '\(words.joined(separator: " "))'"
             }
         return "\(short)-l \(option.name)\(value) -d '\(fishQuoted(option.summary))'"
     }

@@ -78,7 +78,8 @@ extension CompletionScript {
                 case .none: ""
                 case .file: ":file:_files"
                 case .text(let placeholder): ":\(zshQuoted(placeholder)): "
-                case .choice(let words): ":word:(\(words.joined(separator: " ")))"
+                case .choice(let words), .beginning(let words, _):
+                    ":word:(\(words.joined(separator: " ")))"
                 }
             let equals = option.value == .none ? "" : "="
             let explained = "[\(zshQuoted(option.summary))]\(value)"

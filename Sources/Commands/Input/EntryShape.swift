@@ -66,7 +66,7 @@ extension Session {
     }
 
     /// Any bytes; one line end at the end, which editors put there, is left out.
-    fileprivate func plainSecret() throws(CommandFailure) -> SecretBytes {
+    func plainSecret() throws(CommandFailure) -> SecretBytes {
         guard let path = arguments[.secretFile] else {
             let secret = try Question.plainSecret.ask()
             guard secret.count > 0 else { throw .input("the secret", .empty) }

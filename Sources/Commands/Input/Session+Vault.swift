@@ -46,14 +46,30 @@ extension Session {
 
     private func opener() throws(CommandFailure) -> VaultOpener {
         try usage { () throws(UsageError) in
-            try arguments.forbid(.passphraseFile, .recoveryKeyFile)
+            try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile)
         }
+        if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey()) }
         if let path = arguments[.recoveryKeyFile] {
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
             return .recoveryKey(try recoveryKey(text, from: source.name))
         }
         return .passphrase(try passphrase())
+    }
+
+    /// The recovery key as somebody types it; a slip of the pen costs nothing but another try.
+    private func typedRecoveryKey() throws(CommandFailure) -> RecoveryKey {
+        while true {
+            let answer = try Question.recoveryKey.ask()
+            guard answer.count > 0 else { throw .terminal(.ended, asking: .recoveryKey) }
+            do {
+                return try recoveryKey(answer, from: "what you typed")
+            } catch .recoveryKey(let place, let error) {
+                printer.complain(
+                    Words.sentence(for: .recoveryKey(place, error))
+                        + "; try again, or press Return to leave it.")
+            }
+        }
     }
 
     func recoveryKey(_ text: SecretBytes, from place: String) throws(CommandFailure)

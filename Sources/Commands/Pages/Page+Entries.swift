@@ -5,7 +5,7 @@ extension Page {
         operands: .optionalName,
         options: [
             .uriFile, .qr, .secretFile.saying("the key in Base32, or a plain secret's bytes"),
-            .issuer, .account, .type, .algorithm, .digits, .period, .counter,
+            .issuer, .account, .type, .algorithm, .digits, .period, .counter, .presence, .onFailure,
         ],
         examples: [
             "watchword add --qr screenshot.png",
@@ -20,6 +20,11 @@ extension Page {
                 + "the machine.",
             "NAME is “issuer:account” or an account alone; it goes before what an address "
                 + "says. An entry of the same name is not replaced; remove or rename it.",
+            "--presence per-use asks for you each time the entry is used, not only when the "
+                + "vault is unlocked. --on-failure wipe:N gives the secret up after N failures "
+                + "in a row; whoever can run watchword can bring that about, so keep it "
+                + "for what its issuer hands out again. lock-out makes further tries wait, 1, "
+                + "5, 15, 30, then 60 minutes, after 5 failures.",
         ])
     static let importing = Page(
         summary: "add what pictures and files hold",
@@ -38,6 +43,30 @@ extension Page {
                 + "together whatever their order, and the missing ones are named.",
             "Everything is saved at once at the end: an interruption changes nothing. "
                 + "Exit status 1 means that something was refused.",
+        ])
+    static let edit = Page(
+        summary: "change an entry",
+        operands: .name,
+        options: [
+            .presence.saying("when you are asked"), .onFailure.saying("what failing costs"),
+            .issuer, .account, .algorithm.saying("how codes are made"),
+            .digits.saying("digits of a code, 1 to 10"),
+            .period.saying("seconds a code lasts"),
+            .counter.saying("the counter of the next code"),
+            .secretFile.saying("the new key in Base32, or a plain secret's new bytes"),
+        ],
+        examples: [
+            "watchword edit github --presence per-use",
+            "watchword edit bank --presence per-use --on-failure wipe:5",
+            "watchword edit bank --counter 42",
+            "watchword edit 'router password' --secret-file new.txt",
+        ],
+        details: [
+            "What is not named stays as it is. An entry that asks for you at each use asks "
+                + "before its key, its codes or its protection change, too.",
+            "A new key (--secret-file) of a counter-based entry starts at 0 unless --counter "
+                + "says otherwise. The previous generation of the vault holds the old key, "
+                + "sealed, until the next save.",
         ])
     static let rename = Page(
         summary: "give an entry another name",

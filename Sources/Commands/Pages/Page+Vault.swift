@@ -20,13 +20,15 @@ extension Page {
         operands: .none, options: [.newPassphraseFile, .slot, .scryptLogN],
         examples: [
             "watchword passphrase",
-            "watchword passphrase --recovery-key-file key.txt",
+            "watchword passphrase --recovery-key",
             "watchword passphrase --passphrase-file old.txt --new-passphrase-file new.txt",
         ],
         details: [
-            "Asks for the present passphrase and twice for the new one. With "
-                + "--recovery-key-file a forgotten passphrase is replaced; of several, the one that --slot "
-                + "names."
+            "Asks for the present passphrase and twice for the new one. Nothing in the vault "
+                + "is sealed anew, and the previous generation, which the old passphrase "
+                + "would still open, is erased.",
+            "A forgotten passphrase is replaced with --recovery-key, which asks for the "
+                + "recovery key, or --recovery-key-file; of several, the one that --slot names.",
         ])
     static let slotList = Page(
         summary: "list what opens the vault",

@@ -9,6 +9,7 @@ extension Verb {
         case .watch: .watch
         case .list: .list
         case .show: .show
+        case .edit: .edit
         case .rename: .rename
         case .remove: .remove
         case .export: .export

@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import OneTimePassword
 import POSIX
 import PictureReader
@@ -21,6 +20,7 @@ enum AddEntry {
         }
         // What can be wrong with the arguments is said before anybody is asked for anything.
         let shape = try EntryShape(session)
+        let access = try AccessControlChange(session)
         let vault = try session.unlock()
         let content: EntryContent
         if arguments.has(.uriFile) || arguments.has(.qr) {
@@ -33,7 +33,9 @@ enum AddEntry {
         let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
             guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
             let same = try changes.entries(withSecretOf: content)
-            try changes.add(content, now: SystemClock.unixTime())
+            try changes.add(
+                content, accessControl: access.applied(to: .standard(for: content.kind)),
+                now: SystemClock.unixTime())
             return same
         }
         guard let same else { throw .nameTaken(name.visible) }

@@ -1,4 +1,3 @@
-import JSONText
 import SecretVault
 
 /// `check`: opens everything, and tells what there is to tell.

@@ -1,4 +1,3 @@
-import JSONText
 import OneTimePassword
 
 /// What is said of a time-based code beside the code.

@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import OneTimePassword
 import POSIX
 import SecretVault

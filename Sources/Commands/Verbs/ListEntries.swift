@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import OneTimePassword
 import SecretVault
 
@@ -11,7 +10,10 @@ enum ListEntries {
         let entries = wanted.map(vault.entries.holding) ?? vault.entries
         if let wanted, entries.isEmpty { throw .noSuchEntry(VisibleText.of(wanted)) }
         if session.wantsJSON {
-            for entry in entries { try session.printer.line(.object(facts(of: entry))) }
+            for entry in entries {
+                let facts = facts(of: entry, check: session.check(for: entry))
+                try session.printer.line(.object(facts))
+            }
             return .done
         }
         // Names far longer than the others must not push everything to the right.
@@ -26,11 +28,14 @@ enum ListEntries {
     }
 
     /// An entry as JSON, without its secret.
-    static func facts(of entry: EntrySummary) -> [(String, JSONValue)] {
+    static func facts(of entry: EntrySummary, check: EntryCheck) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
-            ("account", .text(entry.account)),
+            ("account", .text(entry.account)), ("check", .text(check.rawValue)),
             ("created_at", .text(Timestamp(unixTime: entry.created).text)),
-            ("id", .text(entry.id.text)), ("issuer", .text(entry.issuer)),
+            ("grade", .text(check.grade)), ("id", .text(entry.id.text)),
+            ("issuer", .text(entry.issuer)),
+            ("on_failure", .text(entry.accessControl.onFailure.word)),
+            ("presence", .text(entry.accessControl.presence.word)),
             ("type", .text(entry.kind.rawValue)),
         ]
         if let algorithm = entry.algorithm {

@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import POSIX
 import SecretVault
 

@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import POSIX
 import SecretVault
 
@@ -71,6 +70,10 @@ enum ManageSlots {
         let vault = try session.unlock()
         guard let slot = vault.slots.first(where: { $0.number == number }) else {
             throw .vault(try session.vaultPath(), .noSuchSlot)
+        }
+        // What is refused anyway is refused before anybody is asked.
+        try session.inVault { () throws(VaultError) in
+            try vault.rehearse { changes throws(VaultError) in try changes.removeSlot(slot) }
         }
         if !session.arguments.has(.yes) {
             try Question.confirm("Remove slot \(number), a \(method(slot))?")

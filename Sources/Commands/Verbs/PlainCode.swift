@@ -1,4 +1,3 @@
-import JSONText
 import OneTimePassword
 
 /// `totp` and `hotp`: codes without a vault.

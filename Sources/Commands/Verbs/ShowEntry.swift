@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import OneTimePassword
 import SecretVault
 
@@ -28,15 +27,32 @@ enum ShowEntry {
     private static func showFacts(_ entry: EntrySummary, _ session: Session)
         throws(CommandFailure)
     {
-        let facts = ListEntries.facts(of: entry)
+        let check = session.check(for: entry)
+        let facts = ListEntries.facts(of: entry, check: check)
         guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
         for (name, value) in facts {
             let padding = String(repeating: " ", count: max(12 - name.count, 1))
             switch value {
-            case .text(let text): try session.printer.line(name + padding + VisibleText.of(text))
+            case .text(let text):
+                let explained = explanation(of: name, entry.accessControl, check)
+                try session.printer.line(
+                    name + padding + VisibleText.of(text) + (explained.map { ": " + $0 } ?? ""))
             case .number(let number): try session.printer.line(name + padding + String(number))
             default: continue
             }
+        }
+    }
+
+    /// What the words of access control mean, for people.
+    private static func explanation(
+        of name: String, _ access: AccessControl, _ check: EntryCheck
+    ) -> String? {
+        switch name {
+        case "check": Words.sentence(for: check)
+        case "grade": Words.sentence(forGradeOf: check)
+        case "on_failure": Words.sentence(for: access.onFailure)
+        case "presence": Words.sentence(for: access.presence)
+        default: nil
         }
     }
 

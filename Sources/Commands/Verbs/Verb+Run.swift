@@ -7,6 +7,7 @@ extension Verb {
         case .watch: try WatchCodes.run(session)
         case .list: try ListEntries.run(session)
         case .show: try ShowEntry.run(session)
+        case .edit: try EditEntry.run(session)
         case .rename: try ChangeEntry.rename(session)
         case .remove: try ChangeEntry.remove(session)
         case .export: try ExportEntries.run(session)

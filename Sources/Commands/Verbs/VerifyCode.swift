@@ -1,5 +1,4 @@
 import Cryptography
-import JSONText
 import OneTimePassword
 
 /// `verify`: whether a code is right.

@@ -1,4 +1,3 @@
-import JSONText
 import OneTimePassword
 import POSIX
 import SecretVault

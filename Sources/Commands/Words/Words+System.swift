@@ -20,7 +20,7 @@ extension Words {
             "give the new passphrase with --passphrase-file or, where there is one already, "
                 + "--new-passphrase-file"
         case .key, .plainSecret: "give --secret-file FILE (- is standard input)"
-        case .recoveryKey: "give --recovery-key-file FILE"
+        case .recoveryKey: "give --recovery-key-file FILE (- is standard input)"
         case .confirmation: "--yes answers the question"
         }
     }

@@ -136,6 +136,9 @@ extension Words {
         case .decimal, nil: break
         }
         if let period = entry.period, period != 30 { words.append("\(period) s") }
+        if let access = description(of: entry.accessControl, for: entry.kind) {
+            words.append(access)
+        }
         return words.joined(separator: ", ")
     }
 }

@@ -1,29 +1,20 @@
-public import Cryptography
+import Cryptography
 
 /// A JSON value (RFC 8259); an object keeps the order it was written in.
 ///
-/// A secret is written and read without ever being a `String`. There are no fractions: nothing that
-/// Watchword says or understands has one.
-public enum JSONValue: Sendable {
-    /// A text that may be seen.
+/// A secret is written without ever being a `String`.
+enum JSONValue: Sendable {
     case text(String)
-    /// A text that may be a secret, as UTF-8.
     case secret(SecretBytes)
-    /// A whole number.
     case number(Int64)
-    /// A whole number that may be beyond `Int64`.
     case counter(UInt64)
-    /// True or false.
     case flag(Bool)
-    /// Nothing.
     case null
-    /// Values in their order.
     case list([JSONValue])
-    /// Named values in their order.
     case object([(String, JSONValue)])
 
     /// The value's JSON in one line, without a line end.
-    public func rendered() -> SecretBytes {
+    func rendered() -> SecretBytes {
         SecretBytes(capacity: bound) { output in write(into: &output) }
     }
 
@@ -102,7 +93,7 @@ public enum JSONValue: Sendable {
 
 extension JSONValue {
     /// `bytes` as a member called `name`, or, when they are no UTF-8, in Base64 as one called `base64`.
-    public static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
+    static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
         let isText = bytes.withBytes { bytes in
             var scalars = TextScalars()
             while let element = scalars.next(in: bytes) {

@@ -1,0 +1,23 @@
+import Presence
+import SecretVault
+
+/// What is asked before an entry opens.
+enum EntryCheck: String, Hashable, Sendable {
+    /// What opens the vault: at its unlocking, and again at each further use.
+    case passphrase
+    /// The system's own question, beside the passphrase.
+    case pam
+
+    /// The name of what a yes is worth.
+    var grade: String {
+        switch self {
+        case .passphrase: Cryptographic.name
+        case .pam: Advisory.name
+        }
+    }
+}
+
+extension Session {
+    /// What is asked before `entry` opens.
+    func check(for entry: EntrySummary) -> EntryCheck { .passphrase }
+}

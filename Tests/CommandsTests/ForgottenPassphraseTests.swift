@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The rehearsal: the passphrase is forgotten, and the recovery key is on a piece of paper.
+@Suite(.serialized)
+struct ForgottenPassphraseTests {
+    private static let new = "remembered-this-time"
+
+    @Test("the recovery key opens, sets a new passphrase, and nothing is lost")
+    func rehearsal() throws {
+        let fixture = try VaultFixture(
+            [
+                "Site:me --secret-file key.txt --digits 8",
+                "Bank:me --secret-file key.txt --type hotp --counter 7 --on-failure wipe:9",
+                "password --secret-file pass.txt --type secret --presence per-use",
+            ], recoveryKey: true)
+        let listing = "watchword --json list --recovery-key-file recovery.txt"
+        let exporting = "watchword export -q --recovery-key-file recovery.txt"
+        let before = try (fixture.run(listing).text, fixture.run(exporting).text)
+        let terminal = try fixture.terminal("watchword passphrase --recovery-key --scrypt-log-n 10")
+        // It is written down in small letters, with spaces, and one of them wrong at first.
+        let key = try fixture.line(of: "recovery.txt")
+        let slip = (key.first == "A" ? "B" : "A") + key.dropFirst()
+        try terminal.answer([("as you wrote it down: ", slip)])
+        try terminal.waitFor("a character of the recovery key is wrong; try again")
+        try terminal.answer([
+            (
+                "as you wrote it down: ",
+                key.lowercased().replacingOccurrences(of: "-", with: " ")
+            ),
+            ("New passphrase: ", Self.new), ("New passphrase again: ", Self.new),
+        ])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("Changed the passphrase."))
+        // With the new passphrase alone everything is as it was.
+        try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
+        let after = try (
+            fixture.run("watchword --json list --passphrase-file new.txt").text,
+            fixture.run("watchword export -q --passphrase-file new.txt").text
+        )
+        #expect(after == before)
+        #expect(before.0.split(separator: "\n").count == 3)
+        let revealed = try fixture.run(
+            "watchword show password --reveal --passphrase-file new.txt")
+        #expect(revealed.text == VaultFixture.passphrase + "\n")
+        try fixture.run("watchword list --passphrase-file pass.txt", status: 4)
+        // The paper is still good.
+        try fixture.run("watchword list --recovery-key-file recovery.txt")
+    }
+
+    @Test(
+        "who has no recovery key at hand leaves with nothing changed", arguments: ["\n", "\u{4}"])
+    func leaving(_ answer: String) throws {
+        let fixture = try VaultFixture(recoveryKey: true)
+        let before = try fixture.vault()
+        let terminal = try fixture.terminal("watchword passphrase --recovery-key")
+        try terminal.waitFor("as you wrote it down: ")
+        try terminal.type(answer)
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("nothing was done"))
+        #expect(try fixture.vault() == before)
+    }
+
+    @Test("check reminds of a recovery key that is not there, and says nothing of one that is")
+    func reminder() throws {
+        let without = try VaultFixture()
+        let check = "watchword check --passphrase-file pass.txt"
+        let reminded = try without.run(check)
+        #expect(String(decoding: reminded.errors, as: UTF8.self).contains("no recovery key"))
+        let json = try without.run("watchword --json check --passphrase-file pass.txt")
+        #expect(json.text.contains(#""recovery_key":false"#))
+        let with = try VaultFixture(recoveryKey: true)
+        #expect(try with.run(check).errors == [])
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What opens the vault, as its owner changes it on a terminal.
+@Suite(.serialized)
+struct SlotTerminalTests {
+    private static let new = "another-horse"
+
+    /// The lines of the vault's file that hold sealed records, without what belongs to the whole file.
+    private func records(_ vault: String) -> [Substring] {
+        vault.split(separator: "\n").filter { $0.hasPrefix("record ") || $0.hasPrefix("sealed ") }
+    }
+
+    @Test("changing the passphrase wraps one key anew, and the old one opens nothing that is kept")
+    func changed() throws {
+        let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
+        let before = try fixture.vault()
+        let terminal = try fixture.terminal("watchword passphrase --scrypt-log-n 10")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase), ("New passphrase: ", Self.new),
+            ("New passphrase again: ", Self.new),
+        ])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("Changed the passphrase."))
+        #expect(try records(fixture.vault()) == records(before))
+        #expect(records(before).count == 4)
+        // The old passphrase is tried on every file that is left beside the vault.
+        let tried = try fixture.run(
+            """
+            cd .local/share/watchword
+            for file in vault*; do
+                cp "$file" ~/kept; chmod 600 ~/kept
+                watchword list --vault ~/kept --passphrase-file ~/pass.txt 2>/dev/null && echo "$file opens"
+            done
+            exec watchword list --passphrase-file ~/pass.txt 2>&1
+            """, status: 4)
+        #expect(!tried.text.contains("opens\n"))
+        #expect(tried.text.contains("does not open the vault"))
+        try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
+        #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("B:b"))
+    }
+
+    @Test(
+        "a new passphrase that is not given twice changes nothing",
+        arguments: ["other\n", "\n", "\u{4}", "\u{3}"])
+    func unchanged(_ again: String) throws {
+        let fixture = try VaultFixture()
+        let before = try fixture.vault()
+        let terminal = try fixture.terminal("watchword passphrase --scrypt-log-n 10")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase), ("New passphrase: ", Self.new),
+        ])
+        try terminal.waitFor("New passphrase again: ")
+        try terminal.type(again)
+        #expect(try terminal.end() != 0)
+        #expect(try fixture.vault() == before)
+        try fixture.run("watchword list --passphrase-file pass.txt")
+    }
+
+    @Test("a slot is taken away after a question, and the last one that is not a device's stays")
+    func removed() throws {
+        let fixture = try VaultFixture(recoveryKey: true)
+        let refusing = try fixture.terminal("watchword slot remove 2 --passphrase-file pass.txt")
+        try refusing.answer([("Remove slot 2, a recovery-key? [y/N] ", "n")])
+        #expect(try refusing.end() == 1)
+        let kept = try fixture.run("watchword slot list --passphrase-file pass.txt")
+        #expect(kept.text.contains("2  recovery-key"))
+        let agreeing = try fixture.terminal("watchword slot remove 2 --passphrase-file pass.txt")
+        try agreeing.answer([("Remove slot 2, a recovery-key? [y/N] ", "y")])
+        #expect(try agreeing.end() == 0)
+        try fixture.run("watchword list --recovery-key-file recovery.txt", status: 4)
+        // The last one is refused before anybody is asked.
+        let last = try fixture.terminal("watchword slot remove 1 --passphrase-file pass.txt")
+        #expect(try last.end() == 1)
+        #expect(!last.screen.contains("[y/N]"))
+        #expect(last.screen.contains("the last way to open the vault stays; add another one first"))
+        try fixture.run("watchword list --passphrase-file pass.txt")
+    }
+
+    @Test("the slot that the recovery key opened can't go when a passphrase was never there again")
+    func recoveryKeyAlone() throws {
+        let fixture = try VaultFixture(recoveryKey: true)
+        try fixture.run("watchword slot remove -y 1 --recovery-key-file recovery.txt")
+        try fixture.run("watchword slot remove -y 2 --recovery-key-file recovery.txt", status: 1)
+        // A passphrase is set again where there is none.
+        let terminal = try fixture.terminal(
+            "watchword passphrase --scrypt-log-n 10 --recovery-key-file recovery.txt")
+        try terminal.answer([
+            ("New passphrase: ", Self.new), ("New passphrase again: ", Self.new),
+        ])
+        #expect(try terminal.end() == 0)
+        try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
+        try fixture.run("watchword list --passphrase-file new.txt")
+    }
+
+    @Test("a new passphrase may be a second one, and is asked for twice")
+    func added() throws {
+        let fixture = try VaultFixture()
+        let terminal = try fixture.terminal("watchword slot add passphrase --scrypt-log-n 10")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase), ("New passphrase: ", Self.new),
+            ("New passphrase again: ", Self.new),
+        ])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("Added slot 2."))
+        for passphrase in [VaultFixture.passphrase, Self.new] {
+            let listing = try fixture.terminal("watchword slot list")
+            try listing.answer([("Passphrase: ", passphrase)])
+            #expect(try listing.end() == 0)
+            #expect(listing.screen.contains("2  passphrase  scrypt 2^10"))
+        }
+    }
+
+    @Test("a recovery key is added, shown once, asked back, and opens")
+    func recoveryKeyAdded() throws {
+        let fixture = try VaultFixture()
+        let terminal = try fixture.terminal(
+            "watchword slot add recovery-key --passphrase-file pass.txt")
+        try terminal.waitFor("as you wrote it down: ")
+        let pattern = /[A-Z2-7]{4}(-[A-Z2-7]{4}){13}/
+        let key = try #require(terminal.screen.firstMatch(of: pattern)?.output.0)
+        terminal.clear()
+        try terminal.type(key + "\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("That is it."))
+        let opening = try fixture.terminal("watchword list --recovery-key")
+        try opening.answer([("as you wrote it down: ", String(key))])
+        #expect(try opening.end() == 0)
+        #expect(opening.screen.contains("Site:me"))
+    }
+}

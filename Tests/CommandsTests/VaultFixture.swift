@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A folder with a vault in it, its passphrase in `pass.txt`, its recovery key in `recovery.txt`.
+struct VaultFixture {
+    static let passphrase = "correct-horse-battery"
+    static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+
+    let folder: TemporaryFolder
+
+    /// Makes the vault, and adds entries: what follows `watchword add -q` on its command line.
+    init(_ entries: [String] = ["Site:me --secret-file key.txt"], recoveryKey: Bool = false) throws
+    {
+        folder = try TemporaryFolder()
+        try folder.write(Array((Self.passphrase + "\n").utf8), to: "pass.txt")
+        try folder.write(Array((Self.key + "\n").utf8), to: "key.txt")
+        try run(
+            "watchword init -q --scrypt-log-n 10 --passphrase-file pass.txt"
+                + (recoveryKey ? " >recovery.txt" : " --no-recovery-key"))
+        for entry in entries { try run("watchword add -q \(entry) --passphrase-file pass.txt") }
+    }
+
+    /// Runs a command without a terminal; it must end with `status`.
+    @discardableResult
+    func run(_ command: String, status: Int32 = 0) throws -> ForeignProgram.Outcome {
+        let outcome = try Transcript.run(command, in: folder)
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(outcome.status == status, "\(command)\n\(outcome.text)\(errors)")
+        return outcome
+    }
+
+    /// Runs a command on a terminal.
+    func terminal(_ command: String) throws -> PseudoTerminal {
+        try PseudoTerminal(command, in: folder)
+    }
+
+    /// The first line of one of the folder's files.
+    func line(of name: String) throws -> String {
+        String(decoding: try folder.bytes(of: name).prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
+    /// The vault's file, or one beside it.
+    func vault(_ suffix: String = "") throws -> String {
+        String(
+            decoding: try folder.bytes(of: ".local/share/watchword/vault" + suffix), as: UTF8.self)
+    }
+}
+
+extension PseudoTerminal {
+    /// Waits for each question and gives its answer, like a person who reads before typing.
+    func answer(_ dialogue: [(question: String, answer: String)]) throws {
+        for (question, answer) in dialogue {
+            try waitFor(question)
+            // The next question may be the same.
+            clear()
+            try type(answer + "\n")
+        }
+    }
+}
