@@ -1,8 +1,9 @@
 /// That the person was here a moment ago: made by a ``PresenceCheck`` that said yes, spent by the call
 /// it is handed to.
 ///
-/// It can't be copied, stored in an array or a global, or made by hand, so one yes opens one thing, soon.
-/// The clock goes on while the machine sleeps.
+/// It can't be copied, stored in a collection, or made by hand, so one yes opens one thing. What the
+/// compiler can't refuse, keeping it in an object of one's own, gains nothing: it is soon worth nothing.
+/// Its clock goes on while the machine sleeps.
 public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     private let purpose: PresencePurpose
     private let expiry: ContinuousClock.Instant
