@@ -26,6 +26,7 @@ let package = Package(
         .executable(name: "watchword", targets: ["watchword"]),
         .executable(name: "watchword-reader", targets: ["watchword-reader"]),
         .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
+        .library(name: "Verification", targets: ["Verification"]),
         // For the fuzz and benchmark packages in Tests.
         .library(
             name: "Rooms",
@@ -65,6 +66,7 @@ let package = Package(
             name: "SecretVault",
             dependencies: ["Cryptography", "OneTimePassword", "POSIX", "Presence"],
             exclude: ["VaultFile.md"], swiftSettings: house),
+        room("Verification", "Cryptography", "OneTimePassword"),
         // Level 4
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
@@ -101,6 +103,7 @@ let package = Package(
             "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "POSIX",
             "vault-writer"),
         program("vault-writer", path: "Tests/VaultWriter", "Cryptography", "SecretVault"),
+        tests("VerificationTests", "Verification", "OneTimePassword", "Cryptography"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",

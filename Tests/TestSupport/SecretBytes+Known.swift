@@ -21,3 +21,8 @@ extension SecretBytes {
         withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
     }
 }
+
+extension SecretBytes {
+    /// The bytes of a known secret.
+    public var known: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
+}

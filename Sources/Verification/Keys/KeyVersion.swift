@@ -1,0 +1,30 @@
+internal import Cryptography
+
+/// One version of the keys outside the database.
+public struct KeyVersion: Sendable {
+    /// Its number, which every row names that hangs on it.
+    public let id: KeyID
+    /// The version as the file has it.
+    let secret: SecretBytes
+    /// Seals seeds and answers.
+    let sealing: SealingKey
+    /// Keys the digests of enrolled secrets and recovery codes (NIST SP 800-63B-4, 3.1.1.2).
+    let pepper: SecretBytes
+    /// Derives what a rotation hands out.
+    let rotation: SecretBytes
+
+    init(_ id: KeyID, _ secret: SecretBytes) throws(KeyRingError) {
+        guard secret.count == KeyRing.keyCount else { throw .malformed }
+        self.id = id
+        self.secret = secret
+        let sealing: SecretBytes
+        do throws(CryptographyFailure) {
+            pepper = try secret.derived("watchword pepper")
+            rotation = try secret.derived("watchword rotation key")
+            sealing = try secret.derived("watchword key-encryption key")
+        } catch { throw .failed(error) }
+        do throws(SealedBoxError) {
+            self.sealing = try SealingKey(sealing)
+        } catch { throw .malformed }  // HKDF gives as many bytes as it was asked for.
+    }
+}

@@ -1,0 +1,99 @@
+internal import Cryptography
+
+/// What a ``MemoryStore`` holds.
+struct MemoryContent: Sendable {
+    private(set) var credentials: [CredentialID: CredentialRow] = [:]
+    private(set) var subjects: [Subject: Set<CredentialID>] = [:]
+    private(set) var fingerprints: [[UInt8]: CredentialID] = [:]
+    private(set) var tickets: [[UInt8]: TicketRow] = [:]
+    private(set) var answers: [[UInt8]: AnswerRow] = [:]
+    private(set) var clients: [[UInt8]: ClientRow] = [:]
+    private(set) var decoys: [Int: DecoyRow] = [:]
+    private(set) var events: [ChainedEvent] = []
+    private(set) var chain: EventChain
+    private(set) var start: ChainMark?
+
+    init(chain: EventChain) { self.chain = chain }
+
+    /// Whether a change's condition holds.
+    func allows(_ change: StoreChange) -> Bool {
+        switch change {
+        case .insertCredential(let row):
+            credentials[row.id] == nil && isFree(row.fingerprint, for: row.id)
+        case .updateCredential(let row):
+            credentials[row.id].map { $0.version + 1 == row.version } ?? false
+                && isFree(row.fingerprint, for: row.id)
+        case .insertTicket(let row): tickets[row.digest] == nil
+        case .spendTicket(let digest): tickets[digest] != nil
+        case .insertAnswer(let row): answers[row.key] == nil
+        case .insertClient(let row):
+            clients[row.id] == nil && !clients.values.contains { $0.digest == row.digest }
+        case .updateClient(let row):
+            clients[row.id].map { $0.version + 1 == row.version } ?? false
+        case .dropTickets, .writeDecoy, .appendEvent: true
+        }
+    }
+
+    /// Does a change whose condition holds.
+    mutating func apply(_ change: StoreChange) throws(StoreFailure) {
+        switch change {
+        case .insertCredential(let row), .updateCredential(let row): put(row)
+        case .insertTicket(let row): tickets[row.digest] = row
+        case .spendTicket(let digest): tickets[digest] = nil
+        case .dropTickets(let id):
+            for (digest, row) in tickets where row.credential == id { tickets[digest] = nil }
+        case .insertAnswer(let row): answers[row.key] = row
+        case .insertClient(let row), .updateClient(let row): clients[row.id] = row
+        case .writeDecoy(let row): decoys[row.slot] = row
+        case .appendEvent(let event): try append(event)
+        }
+    }
+
+    mutating func prune(
+        _ pruning: Pruning, key: AuditKey
+    ) throws(CryptographyFailure) -> PruningOutcome {
+        let lapsed = credentials.values.filter { row in
+            row.state == .pending && row.lapsesAt.map { $0 <= pruning.now } ?? false
+        }.prefix(pruning.limit)
+        for row in lapsed { remove(row) }
+        let oldTickets = tickets.values.filter { $0.expiresAt <= pruning.now }
+            .prefix(pruning.limit)
+        for row in oldTickets { tickets[row.digest] = nil }
+        let oldAnswers = answers.values.filter { $0.expiresAt <= pruning.now }
+            .prefix(pruning.limit)
+        for row in oldAnswers { answers[row.key] = nil }
+        let oldEvents = events.prefix { event in
+            pruning.eventsBefore.map { event.time < $0 } ?? false
+        }.prefix(pruning.limit)
+        if let last = oldEvents.last {
+            start = try EventChain.start(behind: last, key: key)
+            events.removeFirst(oldEvents.count)
+        }
+        return PruningOutcome(
+            credentials: lapsed.count, tickets: oldTickets.count, answers: oldAnswers.count,
+            events: oldEvents.count)
+    }
+
+    private func isFree(_ fingerprint: [UInt8]?, for id: CredentialID) -> Bool {
+        fingerprint.map { fingerprints[$0] ?? id == id } ?? true
+    }
+
+    private mutating func put(_ row: CredentialRow) {
+        if let stored = credentials[row.id] { remove(stored) }
+        credentials[row.id] = row
+        subjects[row.subject, default: []].insert(row.id)
+        if let fingerprint = row.fingerprint { fingerprints[fingerprint] = row.id }
+    }
+
+    private mutating func remove(_ row: CredentialRow) {
+        credentials[row.id] = nil
+        subjects[row.subject]?.remove(row.id)
+        if let fingerprint = row.fingerprint { fingerprints[fingerprint] = nil }
+    }
+
+    private mutating func append(_ event: Event) throws(StoreFailure) {
+        do throws(CryptographyFailure) {
+            events.append(try chain.append(event, position: chain.sequence + 1))
+        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+    }
+}

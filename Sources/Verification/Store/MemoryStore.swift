@@ -1,0 +1,103 @@
+internal import Cryptography
+
+/// The reference of a store: everything in memory, gone with the process.
+public actor MemoryStore: VerificationStore {
+    private var content: MemoryContent
+    private let key: AuditKey
+
+    /// Starts empty.
+    ///
+    /// - Parameter node: 16 random bytes that name the chain of events.
+    public init(node: [UInt8], key: AuditKey) {
+        self.key = key
+        content = MemoryContent(chain: EventChain(node: node, key: key))
+    }
+
+    /// The row with this id.
+    public func credential(_ id: CredentialID) -> CredentialRow? { content.credentials[id] }
+
+    /// A subject's rows, the oldest first.
+    public func credentials(
+        of subject: Subject, includingRevoked: Bool, limit: Int
+    ) -> [CredentialRow] {
+        let ids = content.subjects[subject] ?? []
+        let rows = ids.compactMap { content.credentials[$0] }
+            .filter { includingRevoked || $0.state != .revoked }
+            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        return Array(rows.prefix(limit))
+    }
+
+    /// The row with this fingerprint.
+    public func credential(fingerprint: [UInt8]) -> CredentialRow? {
+        content.fingerprints[fingerprint].flatMap { content.credentials[$0] }
+    }
+
+    /// The rows that hang on a key, by id.
+    public func credentials(
+        under key: KeyID?, after: CredentialID?, limit: Int
+    ) -> [CredentialRow] {
+        let rows = content.credentials.values.filter { row in
+            (key == nil || row.keyID == key) && after.map { $0 < row.id } ?? true
+        }
+        return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
+    }
+
+    /// How many rows and answers hang on each key.
+    public func keyUsage() -> [KeyUsage] {
+        var credentials: [KeyID: [CredentialKind: Int]] = [:]
+        for row in content.credentials.values {
+            if let id = row.keyID { credentials[id, default: [:]][row.kind, default: 0] += 1 }
+        }
+        var answers: [KeyID: Int] = [:]
+        for row in content.answers.values { answers[row.keyID, default: 0] += 1 }
+        return Set(credentials.keys).union(answers.keys).sorted().map { id in
+            KeyUsage(
+                keyID: id, credentials: credentials[id] ?? [:], answers: answers[id] ?? 0)
+        }
+    }
+
+    /// The ticket with this digest.
+    public func ticket(digest: [UInt8]) -> TicketRow? { content.tickets[digest] }
+
+    /// The answer kept under this key.
+    public func answer(key: [UInt8]) -> AnswerRow? { content.answers[key] }
+
+    /// The client with this digest.
+    public func client(digest: [UInt8]) -> ClientRow? {
+        content.clients.values.first { $0.digest == digest }
+    }
+
+    /// All clients, the oldest first.
+    public func clients() -> [ClientRow] {
+        content.clients.values.sorted { $0.createdAt < $1.createdAt }
+    }
+
+    /// Events in their order.
+    public func events(after position: UInt64, limit: Int) -> [ChainedEvent] {
+        Array(content.events.lazy.filter { $0.position > position }.prefix(limit))
+    }
+
+    /// Where the chain begins and ends.
+    public func chains() throws(StoreFailure) -> [ChainRecord] {
+        do throws(CryptographyFailure) {
+            let origin = try EventChain(node: content.chain.node, key: key).head()
+            return [
+                ChainRecord(start: content.start ?? origin, head: try content.chain.head())
+            ]
+        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+    }
+
+    /// Does all of `changes`, in their order, or none.
+    public func commit(_ changes: [StoreChange]) throws(StoreFailure) -> CommitOutcome {
+        guard changes.allSatisfy(content.allows) else { return .conflict }
+        for change in changes { try content.apply(change) }
+        return .done
+    }
+
+    /// Takes away what has had its time.
+    public func prune(_ pruning: Pruning) throws(StoreFailure) -> PruningOutcome {
+        do throws(CryptographyFailure) {
+            return try content.prune(pruning, key: key)
+        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+    }
+}

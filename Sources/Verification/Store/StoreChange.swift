@@ -1,0 +1,54 @@
+/// One change of a commit.
+///
+/// The conditions are what makes a decision a compare-and-set: when one of them does not hold,
+/// nothing of the commit happens.
+public enum StoreChange: Hashable, Sendable {
+    /// Adds a row; on condition that its id and its fingerprint are not there.
+    case insertCredential(CredentialRow)
+    /// Replaces a row; on condition that the stored version is one less than the row's.
+    case updateCredential(CredentialRow)
+    /// Adds a ticket; on condition that its digest is not there.
+    case insertTicket(TicketRow)
+    /// Takes the ticket with this digest away; on condition that it is there.
+    case spendTicket(digest: [UInt8])
+    /// Takes all tickets of a credential away, however many there are.
+    case dropTickets(of: CredentialID)
+    /// Keeps an answer; on condition that its key is not there.
+    case insertAnswer(AnswerRow)
+    /// Adds a client; on condition that its id and its digest are not there.
+    case insertClient(ClientRow)
+    /// Replaces a client; on condition that the stored version is one less than the row's.
+    case updateClient(ClientRow)
+    /// Writes a row that means nothing into one of ``DecoyRow/slotCount`` slots, whatever is there.
+    case writeDecoy(DecoyRow)
+    /// Adds an event to the end of the store's chain, by ``EventChain``.
+    case appendEvent(Event)
+}
+
+/// What is written in place of a credential's row when there is none.
+///
+/// An attempt on an unknown subject must cost what a wrong code costs, and most of that is a durable
+/// write. A decoy has a row's size and one of a few slots, so guessers fill no disk.
+public struct DecoyRow: Hashable, Sendable {
+    /// The primary key: 0 to ``slotCount`` - 1.
+    public let slot: Int
+    /// Random bytes.
+    public let body: [UInt8]
+
+    /// How many slots there are.
+    public static let slotCount = 1_024
+
+    /// Takes a slot, which is brought into the range.
+    public init(slot: UInt64, body: [UInt8]) {
+        self.slot = Int(slot % UInt64(Self.slotCount))
+        self.body = body
+    }
+}
+
+/// How a commit ended.
+public enum CommitOutcome: Hashable, Sendable {
+    /// Everything is done and durable.
+    case done
+    /// A condition did not hold: somebody else was faster. Nothing is done; read and decide again.
+    case conflict
+}

@@ -1,0 +1,28 @@
+/// What kind of authenticator a credential is.
+public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
+    /// Time-based one-time passwords (RFC 6238).
+    case totp
+    /// Counter-based one-time passwords (RFC 4226).
+    case hotp
+    /// A set of recovery codes (look-up secrets, NIST SP 800-63B-4, section 3.1.2).
+    case recovery
+    /// An enrolled secret that rotates at every use.
+    case secret
+
+    /// Whether a seed is sealed in the row, so that rotating keys can seal it anew; the others hold
+    /// digests, which move to a new pepper when they are used next.
+    public var isSealed: Bool { self == .totp || self == .hotp }
+}
+
+/// How far a credential's life has come.
+public enum CredentialState: String, CaseIterable, Hashable, Sendable {
+    /// Handed out, not confirmed: accepts nothing, lapses after ten minutes.
+    case pending
+    /// In use.
+    case active
+    /// Failed too often: accepts nothing and must be enrolled anew (NIST SP 800-63B-4, section
+    /// 3.2.2).
+    case disabled
+    /// Ended. Its secrets are deleted; that it was bound stays on record (section 4.1).
+    case revoked
+}

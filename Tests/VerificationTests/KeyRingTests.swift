@@ -1,0 +1,68 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("KeyRing")
+struct KeyRingTests {
+    @Test("a ring reads back from its text, and a new version leaves the others in place")
+    func roundTrip() throws {
+        let ring = try KeyRing.make().adding(makingCurrent: true).adding(makingCurrent: false)
+        let text = try ring.text()
+        let read = try KeyRing(parsing: text)
+        #expect(read.versions.map(\.id.number) == [1, 2, 3])
+        #expect(read.current.id.number == 2)
+        #expect(try read.text() == text)
+    }
+
+    @Test("every spoiled byte of a key file is noticed")
+    func spoiled() throws {
+        let text = try KeyRing.make().adding(makingCurrent: true).text()
+        let bytes = text.known
+        for index in bytes.indices {
+            var bytes = bytes
+            bytes[index] ^= 1
+            let spoiled = SecretBytes(copying: bytes.span)
+            #expect(throws: KeyRingError.self, "byte \(index)") {
+                try KeyRing(parsing: spoiled)
+            }
+        }
+        for count in bytes.indices {
+            let half = Array(bytes[..<count])
+            let cut = SecretBytes(copying: half.span)
+            #expect(throws: KeyRingError.self, "\(count) bytes") { try KeyRing(parsing: cut) }
+        }
+    }
+
+    @Test("a file of a newer version is told from a damaged one")
+    func newer() {
+        #expect(throws: KeyRingError.newer) {
+            try KeyRing(parsing: SecretBytes(text: "watchword-keys 2\nanything"))
+        }
+        #expect(throws: KeyRingError.malformed) {
+            try KeyRing(parsing: SecretBytes(text: "watchword-keys 01\nanything"))
+        }
+    }
+
+    @Test("the current version can't be retired, an older one can")
+    func retiring() throws {
+        let ring = try KeyRing.make().adding(makingCurrent: true)
+        let first = try #require(KeyID(1))
+        let second = try #require(KeyID(2))
+        #expect(throws: KeyRingError.isCurrent) { try ring.retiring(second) }
+        #expect(try ring.retiring(first).versions.map(\.id) == [second])
+        #expect(throws: KeyRingError.unknownVersion) {
+            try ring.retiring(first).making(current: first)
+        }
+    }
+
+    @Test("a ring takes so many versions and no more")
+    func full() throws {
+        var ring = try KeyRing.make()
+        for _ in 1..<KeyRing.maximalCount { ring = try ring.adding(makingCurrent: true) }
+        #expect(try KeyRing(parsing: ring.text()).versions.count == KeyRing.maximalCount)
+        let full = ring
+        #expect(throws: KeyRingError.full) { try full.adding(makingCurrent: true) }
+    }
+}

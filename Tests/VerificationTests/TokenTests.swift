@@ -1,0 +1,65 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Token")
+struct TokenTests {
+    @Test("V-25 N-30 a token has at least 128 random bits", arguments: Token.Kind.allCases)
+    func length(kind: Token.Kind) {
+        #expect(kind.count >= 32)
+    }
+
+    @Test("a token reads back from its text, as its own kind alone", arguments: Token.Kind.allCases)
+    func roundTrip(kind: Token.Kind) throws {
+        let token = Token(kind, try Randomness.secret(count: kind.count))
+        let text = token.text
+        for other in Token.Kind.allCases {
+            let read = text.withBytes { Token(other, text: $0) }
+            let isSame = read.map { $0.bytes == token.bytes }
+            #expect(isSame == (other == kind ? true : nil))
+        }
+    }
+
+    @Test("T-10 nothing but the one text of a token is read", arguments: Token.Kind.allCases)
+    func canonical(kind: Token.Kind) throws {
+        let token = Token(kind, try Randomness.secret(count: kind.count))
+        let text = token.text.text
+        for spoiled in [
+            "", kind.prefix, text + "=", text + "A", text + "\n", " " + text, "\u{feff}" + text,
+            String(text.dropLast()), text.uppercased() + "x", text + "\0",
+        ] {
+            let characters = Array(spoiled.utf8)
+            let read = Token(kind, text: characters.span)
+            #expect(read == nil)
+        }
+    }
+
+    @Test("identifiers have one text each")
+    func identifiers() throws {
+        let id = try #require(CredentialID(bytes: Array(0..<16)))
+        #expect(id.text == "cr_AAECAwQFBgcICQoLDA0ODw")
+        #expect(CredentialID(text: id.text) == id)
+        // The last character carries four bits that belong to no byte.
+        #expect(CredentialID(text: "cr_AAECAwQFBgcICQoLDA0OD" + "x") == nil)
+        #expect(CredentialID(text: "vf_AAECAwQFBgcICQoLDA0ODw") == nil)
+        #expect(CredentialID(bytes: Array(0..<15)) == nil)
+    }
+
+    @Test("a subject is told by its bytes, 1 to 255 of UTF-8 without NUL")
+    func subjects() {
+        #expect(Subject("\u{e9}") != Subject("e\u{301}"))
+        #expect(Subject("") == nil)
+        #expect(Subject("a\0") == nil)
+        #expect(Subject(utf8: [0xff]) == nil)
+        #expect(Subject(String(repeating: "a", count: 255)) != nil)
+        #expect(Subject(String(repeating: "a", count: 256)) == nil)
+    }
+
+    @Test("an origin keeps whole characters of what is too long")
+    func origin() {
+        let origin = Origin(address: "::1", userAgent: String(repeating: "é", count: 200))
+        #expect(origin.userAgent == String(repeating: "é", count: 128))
+    }
+}
