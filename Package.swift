@@ -31,8 +31,8 @@ let package = Package(
         .library(
             name: "Rooms",
             targets: [
-                "Cryptography", "ImageFile", "Interchange", "OneTimePassword", "Raster",
-                "SecretVault", "SymbolDrawing", "SymbolReading",
+                "Cryptography", "ImageFile", "Interchange", "JSONReading", "JSONText",
+                "OneTimePassword", "Raster", "SecretVault", "SymbolDrawing", "SymbolReading",
             ]),
     ],
     targets: [
@@ -47,6 +47,8 @@ let package = Package(
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .systemLibrary(
+            name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -60,6 +62,7 @@ let package = Package(
         room("SymbolDrawing", "CQREncode", "Raster"),
         room("PresenceDevices", "POSIX", "Presence"),
         // Level 2
+        room("JSONText", "Cryptography"),
         room("OneTimePassword", "Cryptography"),
         // Level 3
         .target(
@@ -67,12 +70,13 @@ let package = Package(
             dependencies: ["Cryptography", "OneTimePassword", "POSIX", "Presence"],
             exclude: ["VaultFile.md"], swiftSettings: house),
         room("Verification", "Cryptography", "OneTimePassword"),
+        room("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
         // Level 5
         room(
-            "Commands", "Cryptography", "ImageFile", "Interchange", "OneTimePassword",
+            "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
             "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
             "SymbolDrawing"),
         // Level 6
@@ -108,8 +112,10 @@ let package = Package(
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",
             "LyingReader", "UnconfinedReader"),
+        tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
         tests(
-            "CommandsTests", "Commands", "OneTimePassword", "Cryptography", "SecretVault",
+            "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
+            "SecretVault",
             "watchword", "watchword-reader"),
     ]
 )

@@ -1,4 +1,5 @@
 import Cryptography
+import JSONText
 import Testing
 
 @testable import Commands

@@ -27,6 +27,10 @@ URIS = [
 MIGRATIONS = [
     "otpauth-migration://offline?data=CiUKCkhlbGxvId6tvu8SDWFsaWNlQGdvb2dsZRoGR29vZ2xlIAEoATACEAEYASAA",
 ]
+JSON = [
+    '{"subject":"alice","code":"492039","credential":"cr_AA","counter":7}',
+    '[true,false,null,-1,"\\u00e9\\ud83d\\ude00\\n",{"a":[{}]}]', '{"a":1,"a":2}', "[1.5e3]",
+]
 BASE32 = ["JBSWY3DPEHPK3PXP", "MZXW6===", "MZXW6YTBOI======", "mzxw 6ytb-oi"]
 
 
@@ -56,7 +60,7 @@ def write(place, target, text):
 
 
 def main(place):
-    for target, seeds in (("uri", URIS), ("migration", MIGRATIONS), ("base32", BASE32),
+    for target, seeds in (("uri", URIS), ("migration", MIGRATIONS), ("base32", BASE32), ("json", JSON),
                           ("lines", ["\n".join(["# comment", "", *URIS, *MIGRATIONS])])):
         for text in seeds:
             write(place, target, text)

@@ -1,4 +1,5 @@
 import Cryptography
+import JSONText
 import POSIX
 
 /// What the program prints: data on standard output, words on standard error.

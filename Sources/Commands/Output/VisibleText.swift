@@ -1,4 +1,5 @@
 import Cryptography
+import JSONText
 
 /// Foreign text made fit for a terminal: what steers it is spelled out, and so nothing a label or a
 /// picture holds can move the cursor, colour the screen or turn the line round.
@@ -40,22 +41,5 @@ enum VisibleText {
 
     private static func hexadecimal(_ value: UInt32) -> String {
         String(value, radix: 16, uppercase: true)
-    }
-}
-
-extension OutputSpan<UInt8> {
-    /// Appends the text's bytes.
-    mutating func append(ascii text: String) {
-        for byte in text.utf8 { append(byte) }
-    }
-
-    /// Appends the scalar's UTF-8.
-    mutating func append(_ scalar: Unicode.Scalar) {
-        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { append(byte) }
-    }
-
-    /// Appends what `bytes` lends.
-    mutating func append(_ bytes: Span<UInt8>) {
-        for index in bytes.indices { append(bytes[index]) }
     }
 }

@@ -1,3 +1,4 @@
+import JSONText
 import SecretVault
 
 /// `check`: opens everything, and tells what there is to tell.

@@ -1,3 +1,4 @@
+import JSONText
 import OneTimePassword
 
 /// What is said of a time-based code beside the code.

@@ -1,3 +1,4 @@
+import JSONText
 import OneTimePassword
 
 /// `totp` and `hotp`: codes without a vault.

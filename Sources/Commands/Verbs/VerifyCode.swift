@@ -1,4 +1,5 @@
 import Cryptography
+import JSONText
 import OneTimePassword
 
 /// `verify`: whether a code is right.

@@ -10,6 +10,7 @@ enum FuzzTarget: String, CaseIterable {
     case record
     case manifest
     case recovery
+    case json
 
     /// Hands the bytes to the target.
     func tryOut(_ bytes: [UInt8]) {
@@ -24,6 +25,7 @@ enum FuzzTarget: String, CaseIterable {
         case .record: fuzzRecord(bytes)
         case .manifest: fuzzManifest(bytes)
         case .recovery: fuzzRecoveryKey(bytes)
+        case .json: fuzzJSON(bytes)
         }
     }
 }

@@ -1,14 +1,16 @@
 /// Reads UTF-8 scalar by scalar, and tells each byte that belongs to none.
-struct TextScalars {
-    enum Element: Hashable {
+package struct TextScalars {
+    package enum Element: Hashable {
         case scalar(Unicode.Scalar)
         case stray(UInt8)
     }
 
     private var position = 0
 
+    package init() {}
+
     /// The next scalar or stray byte of `bytes`, from where the last call ended.
-    mutating func next(in bytes: Span<UInt8>) -> Element? {
+    package mutating func next(in bytes: Span<UInt8>) -> Element? {
         guard position < bytes.count else { return nil }
         let first = bytes[position]
         let (count, bits): (Int, UInt32) =
@@ -48,7 +50,7 @@ extension Unicode.Scalar {
     ///
     /// Control and format characters (ESC, the bidirectional overrides, zero-width spaces), and the
     /// line and paragraph separators. The two joiners stay: scripts and emoji are written with them.
-    var misleads: Bool {
+    package var misleads: Bool {
         if value == 0x200C || value == 0x200D { return false }
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: return true

@@ -1,20 +1,29 @@
-import Cryptography
+public import Cryptography
 
 /// A JSON value (RFC 8259); an object keeps the order it was written in.
 ///
-/// A secret is written without ever being a `String`.
-enum JSONValue: Sendable {
+/// A secret is written and read without ever being a `String`. There are no fractions: nothing that
+/// Watchword says or understands has one.
+public enum JSONValue: Sendable {
+    /// A text that may be seen.
     case text(String)
+    /// A text that may be a secret, as UTF-8.
     case secret(SecretBytes)
+    /// A whole number.
     case number(Int64)
+    /// A whole number that may be beyond `Int64`.
     case counter(UInt64)
+    /// True or false.
     case flag(Bool)
+    /// Nothing.
     case null
+    /// Values in their order.
     case list([JSONValue])
+    /// Named values in their order.
     case object([(String, JSONValue)])
 
     /// The value's JSON in one line, without a line end.
-    func rendered() -> SecretBytes {
+    public func rendered() -> SecretBytes {
         SecretBytes(capacity: bound) { output in write(into: &output) }
     }
 
@@ -93,7 +102,7 @@ enum JSONValue: Sendable {
 
 extension JSONValue {
     /// `bytes` as a member called `name`, or, when they are no UTF-8, in Base64 as one called `base64`.
-    static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
+    public static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
         let isText = bytes.withBytes { bytes in
             var scalars = TextScalars()
             while let element = scalars.next(in: bytes) {

@@ -1,0 +1,87 @@
+internal import CJansson
+internal import Cryptography
+internal import JSONText
+
+/// A parsed text, owned; freed and wiped with the value.
+@safe struct JanssonDocument: ~Copyable {
+    private let root: UnsafeMutablePointer<json_t>
+
+    /// Parses strictly: duplicates refused, whole numbers stay whole, nothing behind the value.
+    init(parsing text: Span<UInt8>) throws(JSONReadingError) {
+        JanssonMemory.prepare()
+        var problem = json_error_t()
+        let parsed = unsafe text.withUnsafeBytes { text in
+            // An empty span may have no address.
+            let none: StaticString = ""
+            let bytes = unsafe text.baseAddress ?? UnsafeRawPointer(none.utf8Start)
+            return unsafe json_loadb(
+                bytes.assumingMemoryBound(to: CChar.self), text.count,
+                Int(JSON_REJECT_DUPLICATES), &problem)
+        }
+        guard let ready = unsafe parsed else { throw Self.error(of: problem) }
+        unsafe root = ready
+    }
+
+    deinit { unsafe json_decref(root) }
+
+    /// The whole value.
+    func value() throws(JSONReadingError) -> JSONValue { try unsafe Self.value(of: root) }
+
+    /// A value inside; as deep as the text was, which the caller has limited.
+    private static func value(
+        of json: UnsafeMutablePointer<json_t>
+    ) throws(JSONReadingError) -> JSONValue {
+        switch unsafe json.pointee.type {
+        case JSON_OBJECT: return .object(try unsafe members(of: json))
+        case JSON_ARRAY:
+            var elements: [JSONValue] = []
+            for index in 0..<(unsafe json_array_size(json)) {
+                guard let element = unsafe json_array_get(json, index) else { throw .noMemory }
+                elements.append(try unsafe value(of: element))
+            }
+            return .list(elements)
+        case JSON_STRING:
+            guard let start = unsafe json_string_value(json) else { throw .noMemory }
+            let bytes = unsafe UnsafeRawBufferPointer(
+                start: start, count: json_string_length(json))
+            return .secret(unsafe SecretBytes(copying: bytes.bindMemory(to: UInt8.self).span))
+        case JSON_INTEGER: return .number(Int64(unsafe json_integer_value(json)))
+        case JSON_TRUE: return .flag(true)
+        case JSON_FALSE: return .flag(false)
+        case JSON_NULL: return .null
+        // Fractions and exponents.
+        default: throw .notWhole
+        }
+    }
+
+    private static func members(
+        of json: UnsafeMutablePointer<json_t>
+    ) throws(JSONReadingError) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = []
+        var position = unsafe json_object_iter(json)
+        while let current = unsafe position {
+            guard let name = unsafe json_object_iter_key(current),
+                let member = unsafe json_object_iter_value(current)
+            else { throw .noMemory }
+            // The library has seen to it that names are UTF-8 without NUL.
+            members.append((unsafe String(cString: name), try unsafe value(of: member)))
+            unsafe position = json_object_iter_next(json, current)
+        }
+        return members
+    }
+
+    private static func error(of problem: json_error_t) -> JSONReadingError {
+        let position = Int(problem.position)
+        let code = unsafe withUnsafePointer(to: problem) { unsafe json_error_code($0) }
+        return switch code {
+        case json_error_invalid_utf8: .notUTF8(at: position)
+        case json_error_premature_end_of_input: .incomplete
+        case json_error_end_of_input_expected: .trailing(at: position)
+        case json_error_null_character, json_error_null_byte_in_key: .nul(at: position)
+        case json_error_duplicate_key: .duplicateName(at: position)
+        case json_error_numeric_overflow: .notWhole
+        case json_error_out_of_memory: .noMemory
+        default: .syntax(at: position)
+        }
+    }
+}

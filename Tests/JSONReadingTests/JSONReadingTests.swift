@@ -1,0 +1,121 @@
+import Cryptography
+import JSONReading
+import JSONText
+import TestSupport
+import Testing
+
+struct JSONReadingTests {
+    private func read(
+        _ text: String, limits: JSONLimits = .message
+    ) throws(JSONReadingError) -> JSONValue {
+        try readJSON(Array(text.utf8).span, limits: limits)
+    }
+
+    @Test(
+        "what is written is read, and written again it is the same",
+        arguments: [
+            "{}", "[]", #"{"b":"x","a":-5,"c":[true,false,null,{"d":[]}]}"#,
+            #"["é😀","\n\t\"\\","\u001b",9223372036854775807,-9223372036854775808,0]"#,
+        ])
+    func roundTrip(_ text: String) throws {
+        #expect(try read(text).rendered().text == text)
+        #expect(try read(" \t\r\n\(text)\n").rendered().text == text)
+    }
+
+    @Test("every escape of RFC 8259 is read")
+    func escapes() throws {
+        let value = try read(#"["\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"]"#)
+        #expect(value.elements?.first?.string == "\"\\/\u{8}\u{C}\n\r\té😀")
+    }
+
+    @Test("members keep the order of the text")
+    func order() throws {
+        let names = (0..<100).map { "n\($0 * 7919 % 100)" }
+        let text = "{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
+        #expect(try read(text).members?.map(\.0) == names)
+    }
+
+    @Test(
+        "P-04 a name that comes twice is refused, also when it is spelled another way",
+        arguments: [
+            (#"{"a":1,"a":1}"#, 10), (#"{"a":1,"\u0061":2}"#, 15),
+            (#"{"x":{"a":1,"b":2,"a":3}}"#, 21),
+        ])
+    func duplicates(_ text: String, _ position: Int) throws {
+        #expect(throws: JSONReadingError.duplicateName(at: position)) { try read(text) }
+        _ = try read(#"{"a":1,"A":1,"x":{"a":1}}"#)
+    }
+
+    @Test(
+        "an error says where",
+        arguments: [
+            ("", JSONReadingError.incomplete), ("{", .incomplete), (#"{"a"#, .incomplete),
+            (#"{"a":1"#, .incomplete), ("nul", .syntax(at: 3)), ("7", .syntax(at: 1)),
+            (#""text""#, .syntax(at: 6)), ("[1,]", .syntax(at: 4)), (#"{"a":1,}"#, .syntax(at: 8)),
+            ("{'a':1}", .syntax(at: 2)), ("{a:1}", .syntax(at: 2)), ("[01]", .syntax(at: 2)),
+            ("[+1]", .syntax(at: 2)), ("[NaN]", .syntax(at: 4)), ("[1 2]", .syntax(at: 4)),
+            ("[]x", .trailing(at: 3)), ("{}{}", .trailing(at: 3)),
+            (#"["\ud800"]"#, .syntax(at: 8)), (#"["\x41"]"#, .syntax(at: 3)),
+            ("[\"\n\"]", .syntax(at: 2)), ("\u{FEFF}{}", .syntax(at: 3)),
+            ("// x\n{}", .syntax(at: 1)),
+            (#"["\u0000"]"#, .nul(at: 9)), (#"{"\u0000":1}"#, .nul(at: 9)),
+            ("[1.0]", .notWhole), ("[1e2]", .notWhole), ("[9223372036854775808]", .notWhole),
+            ("[-9223372036854775809]", .notWhole), ("[1e999]", .notWhole),
+        ])
+    func refusals(_ text: String, _ expected: JSONReadingError) throws {
+        let error = #expect(throws: JSONReadingError.self) { try read(text) }
+        // Where exactly the library stops within a word is its own affair.
+        if case .syntax = expected, case .syntax? = error { return }
+        if case .nul = expected, case .nul? = error { return }
+        if case .trailing = expected, case .trailing? = error { return }
+        #expect(error == expected)
+    }
+
+    @Test(
+        "bytes that are no UTF-8 are refused",
+        arguments: ["80", "c0af", "eda080", "f4908080", "e282"])
+    func strayBytes(_ hex: String) throws {
+        let bytes = try Array("[\"".utf8) + Hex.bytes(hex) + Array("\"]".utf8)
+        let error = #expect(throws: JSONReadingError.self) { try readJSON(bytes.span) }
+        guard case .notUTF8? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let raw: [UInt8] = [0x5B, 0x22, 0x00, 0x22, 0x5D]
+        #expect(throws: JSONReadingError.self) { try readJSON(raw.span) }
+    }
+
+    @Test("depth and size are limited, and the limit itself is allowed")
+    func limits() throws {
+        let limits = JSONLimits(bytes: 20, depth: 3)
+        _ = try read("[[[1]]]", limits: limits)
+        _ = try read(#"["[[[[{{{{\"[["]"#, limits: limits)
+        _ = try read("[[[]],[[]],[[]]]", limits: limits)
+        #expect(throws: JSONReadingError.tooDeep(limit: 3)) {
+            try read("[[[[1]]]]", limits: limits)
+        }
+        #expect(throws: JSONReadingError.tooDeep(limit: 3)) {
+            try read(#"[{"a":[{}]}]"#, limits: limits)
+        }
+        _ = try read("[" + String(repeating: " ", count: 18) + "]", limits: limits)
+        #expect(throws: JSONReadingError.tooLong(limit: 20)) {
+            try read("[" + String(repeating: " ", count: 19) + "]", limits: limits)
+        }
+        let deepest = JSONLimits(bytes: 10_000, depth: 2_000)
+        let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
+        #expect(try read(deep, limits: deepest).rendered().text == deep)
+    }
+
+    @Test("texts come as secrets, and are copied into a String only where somebody asks")
+    func accessors() throws {
+        let value = try read(#"{"t":"s","n":5,"m":-5,"f":true,"l":[1],"z":null}"#)
+        guard case .secret? = value["t"] else {
+            Issue.record("a text is not held as a secret")
+            return
+        }
+        #expect(value["t"]?.string == "s" && value["t"]?.secretText?.text == "s")
+        #expect(value["n"]?.wholeNumber == 5 && value["m"]?.wholeNumber == nil)
+        #expect(value["f"]?.truth == true && value["l"]?.elements?.count == 1)
+        #expect(value["missing"]?.string == nil && value["z"]?.string == nil)
+    }
+}
