@@ -187,19 +187,36 @@ def read_body(lines, record):
     expect(record_id == record["id64"], where)
 
 
-def read_attempts(lines, records):
-    subjects = ["vault"] + [record["id64"] for record in records]
-    attempts = []
-    while lines.next_is("attempts"):
-        where = lines.where()
-        subject, count, seen, until, boot, uptime = lines.take("attempts", 6)
-        expect(subject in subjects, where)
-        del subjects[:subjects.index(subject) + 1]
-        from_base64(boot, 16, where)
-        name = "vault" if subject == "vault" else from_base64(subject).hex()
-        attempts.append({"subject": name, "count": number(count, where, 1), "seen": number(seen, where),
-                         "until": number(until, where), "uptime": number(uptime, where)})
-    return attempts
+def read_failures(words, where):
+    count, wait, seen, boot, uptime = words
+    failures = {"count": number(count, where, 1), "wait": number(wait, where), "seen": number(seen, where),
+                "boot": from_base64(boot, 16, where).hex(), "uptime": number(uptime, where)}
+    minutes = 0 if failures["count"] < 5 else [1, 5, 15, 30, 60][min(failures["count"] - 5, 4)]
+    expect(failures["wait"] <= 60 * minutes, where)
+    return failures
+
+
+def read_attempts(data, vault_id):
+    """What the file beside the vault counts; nothing of another vault."""
+    body = data[:data.rfind(b"\nend ") + 1]
+    expect(body and data == body + b"end " + base64.b64encode(hashlib.sha256(body).digest()) + b"\n", "attempts: end")
+    lines = Lines(data.decode("ascii", "replace"))
+    expect(lines.take("watchword-attempts", 1) == ["1"], "attempts: version")
+    of = from_base64(lines.take("vault", 1)[0], 16, "attempts: vault")
+    attempts, last = [], b""
+    if lines.next_is("vault-failures"):
+        attempts.append({"subject": "vault", **read_failures(lines.take("vault-failures", 5), "attempts: vault-failures")})
+    while lines.next_is("record-failures"):
+        where = "attempts: " + lines.where()
+        name, revision, *words = lines.take("record-failures", 7)
+        record_id = from_base64(name, 16, where)
+        expect(last < record_id, where)
+        last = record_id
+        attempts.append({"subject": record_id.hex(), "revision": number(revision, where, 1, 2**62),
+                         **read_failures(words, where)})
+    lines.take("end", 1)
+    expect(lines.at == len(lines.lines), "attempts: " + lines.where())
+    return attempts if of == vault_id else []
 
 
 def parse(data):
@@ -223,7 +240,6 @@ def parse(data):
         read_body(lines, record)
     vault["manifest"] = from_base64(lines.take("manifest", 1)[0], None, "manifest")
     vault["changes"] = number(lines.take("changes", 1)[0], lines.where())
-    vault["attempts"] = read_attempts(lines, records)
     lines.take("end", 1)
     expect(lines.at == len(lines.lines), lines.where())
     return {**vault, "slots": slots, "records": records}
@@ -334,7 +350,16 @@ def verify(vault, key, reveal):
     slots = [{name: slot[name] for name in ("number", "created", "method", "log_n") if name in slot}
              for slot in vault["slots"]]
     return {"vault": vault["id"].hex(), "generation": vault["generation"], "changes": vault["changes"], "slots": slots,
-            "entries": entries, "attempts": vault["attempts"]}
+            "entries": entries}
+
+
+def beside(path, vault):
+    """What stands in the file of attempts beside the vault, where there is one."""
+    try:
+        with open(path + ".attempts", "rb") as file:
+            return {**vault, "attempts": read_attempts(file.read(), bytes.fromhex(vault["vault"]))}
+    except FileNotFoundError:
+        return {**vault, "attempts": []}
 
 
 def first_line(path):
@@ -352,12 +377,14 @@ def refuses(reader, *arguments):
 
 
 def self_test_case(folder, case):
-    with open(os.path.join(folder, case["file"]), "rb") as file:
+    path = os.path.join(folder, case["file"])
+    with open(path, "rb") as file:
         data = file.read()
     passphrase = case["passphrase"].encode()
-    assert read_vault(data, passphrase, None, True) == case["holds"], case["file"]
+    assert beside(path, read_vault(data, passphrase, None, True)) == case["holds"], case["file"]
     if "recoveryKey" in case:
-        assert read_vault(data, None, recovery_key(case["recoveryKey"]), True) == case["holds"], case["file"]
+        opened = read_vault(data, None, recovery_key(case["recoveryKey"]), True)
+        assert beside(path, opened) == case["holds"], case["file"]
     try:
         read_vault(data, passphrase + b" ", None, False)
         raise AssertionError(f"{case['file']} opens with a wrong passphrase")
@@ -367,8 +394,8 @@ def self_test_case(folder, case):
     vault = parse(data)
     key = vault_key(vault, passphrase, None)
     end = data.rfind(b"\nend ") + 1
-    # Who means harm makes the last line anew. These lines may be written without the vault key, so a
-    # number in them may be any other.
+    # Who means harm makes the last line anew. This line may be written without the vault key, so its
+    # number may be any other.
     free = data.index(b"\nchanges ") + 1
     for at in range(end):
         flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
@@ -379,12 +406,26 @@ def self_test_case(folder, case):
         assert at >= free or in_tombstone or refuses(lambda: verify(parse(forged), key, True)), (case["file"], at)
 
 
+def self_test_attempts(folder):
+    """Every cut of a file of attempts, and every byte that is flipped, is noticed."""
+    names = [name for name in os.listdir(folder) if name.endswith(".attempts")]
+    for name in names:
+        with open(os.path.join(folder, name), "rb") as file:
+            data = file.read()
+        assert all(refuses(read_attempts, data[:cut], b"") for cut in range(len(data))), name
+        for at in range(len(data)):
+            flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+            assert refuses(read_attempts, flipped, b""), (name, at)
+    assert names
+
+
 def self_test():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Vectors", "vault")
     with open(os.path.join(folder, "vaults.json"), encoding="utf-8") as file:
         cases = json.load(file)["cases"]
     for case in cases:
         self_test_case(folder, case)
+    self_test_attempts(folder)
     print(f"{len(cases)} vaults read, and every cut, every flipped byte and every forged one noticed")
 
 
@@ -408,7 +449,8 @@ def main():
         passphrase = first_line(options.passphrase_file) if options.passphrase_file else None
         recovery = (recovery_key(first_line(options.recovery_key_file).decode("ascii", "replace"))
                     if options.recovery_key_file else None)
-        print(json.dumps(read_vault(data, passphrase, recovery, options.reveal), ensure_ascii=False, indent=1))
+        vault = beside(options.vault, read_vault(data, passphrase, recovery, options.reveal))
+        print(json.dumps(vault, ensure_ascii=False, indent=1))
     except Wrong:
         print("wrong passphrase or recovery key", file=sys.stderr)
         return 1

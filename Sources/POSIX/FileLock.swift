@@ -20,20 +20,23 @@ public struct FileLock: ~Copyable, Sendable {
     ///
     /// The file stays for ever: taking it away would let two processes lock two files.
     ///
-    /// - Parameter patience: milliseconds to wait while somebody else holds the lock.
-    public init(_ name: String, in folder: borrowing Folder, patience: Int)
-        throws(FileLockError)
-    {
-        descriptor = try FileLock.take(name, in: folder, patience: patience)
+    /// - Parameters:
+    ///   - sharing: whether others may hold it, too, who share it as well.
+    ///   - patience: milliseconds to wait while somebody else holds the lock.
+    public init(
+        _ name: String, in folder: borrowing Folder, sharing: Bool = false, patience: Int
+    ) throws(FileLockError) {
+        descriptor = try FileLock.take(
+            name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, patience: patience)
     }
 
-    private static func take(_ name: String, in folder: borrowing Folder, patience: Int)
-        throws(FileLockError) -> FileDescriptor
-    {
+    private static func take(
+        _ name: String, in folder: borrowing Folder, operation: Int32, patience: Int
+    ) throws(FileLockError) -> FileDescriptor {
         let file = try FileLock.open(name, in: folder)
         // The kernel has no call that waits for a lock for a limited time.
         var waited = 0
-        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+        while flock(file.number, operation | LOCK_NB) != 0 {
             let number = errno
             guard number == EWOULDBLOCK || number == EINTR else {
                 throw .system(SystemCallFailure(call: "flock", number: number))

@@ -86,6 +86,22 @@ public struct FileReplacement: Sendable {
         }
     }
 
+    /// Overwrites and takes away all that is not the file itself: the previous one, and what killed
+    /// writers left of either.
+    public func eraseAllButCurrent(in folder: borrowing Folder) throws(FileReplacementError) {
+        try removeLeftovers(in: folder)
+        try erasePrevious(in: folder)
+    }
+
+    /// Takes the file away, for good when this returns; nothing is kept of it.
+    ///
+    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` when it is gone, but perhaps not for good.
+    public func remove(in folder: borrowing Folder) throws(FileReplacementError) {
+        try expectOwnOrNothing(name, in: folder)
+        try system { () throws(SystemCallFailure) in try folder.remove(name) }
+        do { try folder.synchronize() } catch { throw .notConfirmed(error) }
+    }
+
     // The old file gets a second name before the new file takes its first one away, so there is no
     // instant without a file of that name, and none with half a previous one.
     private func keepPrevious(in folder: borrowing Folder) throws(FileReplacementError) {

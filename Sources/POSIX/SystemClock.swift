@@ -18,6 +18,34 @@ public enum SystemClock {
         return now.tv_nsec / 1_000_000
     }
 
+    /// Whole seconds since the kernel started, those that the machine slept included; nobody sets this clock.
+    public static func bootTime() -> Int64 {
+        var now = timespec()
+        // CLOCK_BOOTTIME is there since Linux 2.6.39.
+        unsafe clock_gettime(CLOCK_BOOTTIME, &now)
+        return Int64(now.tv_sec)
+    }
+
+    /// The 16 bytes that tell one start of the kernel from every other; `nil` where `/proc` does not say.
+    public static func bootID() -> [UInt8]? {
+        do throws(SystemCallFailure) {
+            let file = try FileDescriptor(reading: "/proc/sys/kernel/random/boot_id")
+            let text = try [UInt8](capacity: 64) { output throws(SystemCallFailure) in
+                try file.readToEnd(into: &output)
+            }
+            return uuid(text)
+        } catch {
+            return nil
+        }
+    }
+
+    // 32 hexadecimal digits with dashes between, and a line feed.
+    private static func uuid(_ text: [UInt8]) -> [UInt8]? {
+        let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 32 else { return nil }
+        return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
     /// Whether the kernel says that something keeps the clock right; `nil` when it does not say.
     public static func isSynchronized() -> Bool? {
         switch linux_clock_is_synchronized() {

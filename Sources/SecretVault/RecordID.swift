@@ -24,6 +24,9 @@ public struct RecordID: Hashable, Sendable {
         }
     }
 
+    /// Whether its bytes come before those of `other`.
+    func precedes(_ other: RecordID) -> Bool { (high, low) < (other.high, other.low) }
+
     /// 32 hexadecimal digits: a name that stays when the entry is renamed.
     public var text: String {
         var digits: [UInt8] = []

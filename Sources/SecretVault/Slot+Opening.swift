@@ -32,6 +32,25 @@ extension Slot {
             number: number, created: created, method: .recoveryKey(salt: salt, wrapped: wrapped))
     }
 
+    /// Whether the slot is of the method that `opener` is for.
+    func accepts(_ opener: VaultOpener) -> Bool {
+        switch (method, opener) {
+        case (.passphrase, .passphrase), (.recoveryKey, .recoveryKey): true
+        default: false
+        }
+    }
+
+    /// Whether what the slot asks for is paid.
+    func isAffordable(ceiling: Int) -> Bool {
+        guard case .passphrase(let logN, _, _) = method else { return true }
+        do {
+            _ = try Slot.cost(logN, ceiling: ceiling)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Unwraps the vault key; `nil` when the slot is of another method, or does not open.
     func open(_ vaultID: [UInt8], with opener: VaultOpener, ceiling: Int)
         throws(VaultError) -> SecretBytes?
@@ -89,24 +108,47 @@ extension Slot {
     }
 }
 
+/// Why no slot gave the vault key away.
+struct SlotRefusal: Error {
+    let error: VaultError
+    /// Whether a slot said no: whoever guesses has learned something.
+    let isAnswer: Bool
+}
+
 extension VaultDocument {
+    /// Whether there is a slot that a guess at `opener` can be tried on.
+    func hasSlot(for opener: VaultOpener, ceiling: Int) -> Bool {
+        slots.contains { $0.accepts(opener) && $0.isAffordable(ceiling: ceiling) }
+    }
+
     /// Tries each slot that `opener` may open.
-    func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
+    func openedKey(with opener: VaultOpener, ceiling: Int) throws(SlotRefusal)
+        -> (VaultKey, slot: Int)
+    {
         var refusal: VaultError =
             switch opener {
             case .passphrase: .wrongPassphrase
             case .recoveryKey: .wrongRecoveryKey
             }
-        for slot in slots {
-            do {
+        var isAnswer = false
+        for slot in slots where slot.accepts(opener) {
+            do throws(VaultError) {
                 if let key = try slot.open(vaultID, with: opener, ceiling: ceiling) {
                     return (VaultKey(secret: key, vaultID: vaultID), slot.number)
                 }
+                isAnswer = true
             } catch .costOverCeiling(let logN, let ceiling) {
                 // Another slot may still open.
                 refusal = .costOverCeiling(logN: logN, ceiling: ceiling)
+            } catch {
+                throw SlotRefusal(error: error, isAnswer: isAnswer)
             }
         }
-        throw refusal
+        throw SlotRefusal(error: refusal, isAnswer: isAnswer)
+    }
+
+    /// Tries each slot that `opener` may open.
+    func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
+        do { return try openedKey(with: opener, ceiling: ceiling) } catch { throw error.error }
     }
 }

@@ -1,26 +1,29 @@
 internal import POSIX
-public import Presence
+internal import Presence
 
 /// A vault that is open: its list is known, its secrets are still sealed one by one.
 ///
 /// It is what the file was when it was read last; ``update(_:)`` reads it again before it changes
 /// anything, so that two programs lose nothing of each other's. It belongs to one task.
 public final class UnlockedVault {
-    private let location: VaultLocation
-    private let key: VaultKey
+    let location: VaultLocation
+    let key: VaultKey
     /// The number of the slot that opened the vault.
     public let openedSlot: Int
-    private var state: VaultState
+    private(set) var state: VaultState
     private var olderThan: GenerationMark?
     private var notMarked: VaultReport?
-    private let exposure: VaultReport?
-    private var usedOnce: Set<RecordID> = []
+    private let foundReports: [VaultReport]
+    /// The entries whose one use by the presence of unlocking is spent.
+    var usedOnce: Set<RecordID> = []
+    /// What the last proof for each entry was made for, until it is spent.
+    var purposes: [RecordID: PresencePurpose] = [:]
 
     init(
         location: VaultLocation, key: VaultKey, slot: Int, state: VaultState,
-        mark: GenerationMark?, exposure: VaultReport?
+        mark: GenerationMark?, reports: [VaultReport]
     ) {
-        self.exposure = exposure
+        foundReports = reports
         self.location = location
         openedSlot = slot
         self.key = key
@@ -39,7 +42,7 @@ public final class UnlockedVault {
 
     /// What the owner should be told.
     public var reports: [VaultReport] {
-        var reports: [VaultReport] = exposure.map { [$0] } ?? []
+        var reports = foundReports
         if let olderThan {
             reports.append(
                 .olderFile(generation: state.generation, newest: olderThan.generation))
@@ -50,34 +53,6 @@ public final class UnlockedVault {
         }
         if let notMarked { reports.append(notMarked) }
         return reports
-    }
-
-    /// Proves the presence that unlocking proved, for opening the entry `id`.
-    ///
-    /// An entry that asks for presence at each use takes it once; after that another check must be
-    /// asked.
-    ///
-    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
-    public func proofOfUnlocking(for id: RecordID) throws(VaultError)
-        -> PresenceProof<Cryptographic>
-    {
-        let record = state.records[try state.index(of: id)]
-        if record.line.accessControl.presence == .perUse, !usedOnce.insert(id).inserted {
-            throw .presenceNeeded
-        }
-        var check = Unlocking()
-        guard let proof = check.prove(for: PresencePurpose("unlock")) else { throw .presenceNeeded }
-        return proof
-    }
-
-    /// Opens the entry `id`; the proof is spent.
-    ///
-    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
-    public func open<Grade: PresenceGrade>(
-        _ id: RecordID, proof: consuming PresenceProof<Grade>
-    ) throws(VaultError) -> EntryContent {
-        let record = state.records[try state.index(of: id)]
-        return try record.content(with: key)
     }
 
     /// Changes the vault: reads it again if somebody else saved meanwhile, lets `change` do what it
@@ -114,6 +89,12 @@ public final class UnlockedVault {
         return result
     }
 
+    /// Reads the vault again if somebody else changed it.
+    func readAgain() throws(VaultError) {
+        let bytes = try location.read(location.name, in: location.openFolder())
+        state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+    }
+
     /// Does what ``update(_:)`` would do with `change`, and saves nothing of it.
     public func rehearse<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
@@ -132,24 +113,7 @@ public final class UnlockedVault {
     }
 }
 
-/// Unlocking is a check of presence: whoever had the key to a slot was there.
-private struct Unlocking: PresenceCheck {
-    typealias Grade = Cryptographic
-
-    mutating func isPresent(for purpose: String) -> Bool { true }
-}
-
 extension UnlockedVault {
-    /// Takes the next code's counter of a counter-based entry: the counter behind it is on the disk when
-    /// this returns, so no code is handed out twice.
-    ///
-    /// - Returns: the entry with the counter to make the code of.
-    public func nextHOTP<Grade: PresenceGrade>(
-        _ id: RecordID, proof: consuming PresenceProof<Grade>
-    ) throws(VaultError) -> EntryContent {
-        try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
-    }
-
     /// Opens every record and looks at what stands beside the vault.
     public func check() throws(VaultError) -> VaultCheck {
         var damages: [VaultPart] = []

@@ -56,27 +56,6 @@ public enum Vault {
         return NewVault(recoveryKey: recovery, reports: reports)
     }
 
-    /// Opens the vault at `path`.
-    ///
-    /// What a slot of the file asks for is not paid when it is over `ceiling` (the base-two logarithm of
-    /// scrypt's N) or needs more memory than the machine has.
-    public static func unlock(
-        at path: String, with opener: VaultOpener, ceiling: Int = 24
-    ) throws(VaultError) -> UnlockedVault {
-        let location = try VaultLocation(path)
-        let folder = try location.openFolder()
-        // The mark is written after the vault: read before it, it is never ahead of a saving that
-        // somebody else makes meanwhile.
-        let mark = GenerationMark.read(location, in: folder)
-        let document = try VaultDocument(parsing: location.read(location.name, in: folder))
-        let (key, slot) = try document.key(with: opener, ceiling: ceiling)
-        return UnlockedVault(
-            location: location, key: key, slot: slot,
-            state: try VaultState(verifying: document, with: key),
-            mark: mark,
-            exposure: try location.exposure(of: folder))
-    }
-
     /// Tells whether there is anything at `path`, whatever it is.
     public static func isTaken(_ path: String) throws(VaultError) -> Bool {
         let location = try VaultLocation(path)

@@ -18,7 +18,6 @@ struct VaultDocument {
     let manifest: [UInt8]
     /// How often the file was changed without the vault key in this generation.
     let changes: UInt64
-    let attempts: [Attempts]
 
     static let vaultIDCount = 16
     static let macCount = 32
@@ -51,7 +50,6 @@ struct VaultDocument {
         try line.skip("changes")
         changes = try line.lastCount()
         try line.next()
-        attempts = try Self.readAttempts(&line, of: records)
         guard line.start == bytes.count - VaultEnvelope.lastLineCount else { throw line.damaged }
     }
 
@@ -98,22 +96,5 @@ struct VaultDocument {
             bodies.append(try RecordBody(reading: &line, of: id))
         }
         return bodies
-    }
-
-    // The vault first, then records in their order; each at most once.
-    private static func readAttempts(_ line: inout LineReader, of records: [RecordLine])
-        throws(VaultError) -> [Attempts]
-    {
-        var subjects: ArraySlice<Attempts.Subject> = [.vault]
-        subjects.append(contentsOf: records.map { .record($0.id) })
-        var attempts: [Attempts] = []
-        while line.isLine("attempts") {
-            let next = try Attempts(reading: &line)
-            guard let index = subjects.firstIndex(of: next.subject) else { throw line.damaged }
-            subjects = subjects[(index + 1)...]
-            attempts.append(next)
-            try line.next()
-        }
-        return attempts
     }
 }

@@ -13,7 +13,7 @@ enum VaultEnvelope {
     // Every word that a line before the last one may start with.
     private static let otherLines = [
         "watchword-vault ", "vault ", "generation ", "slot ", "record ", "mac ", "sealed ",
-        "tombstone ", "manifest ", "changes ", "attempts ",
+        "tombstone ", "manifest ", "changes ",
     ].map { Array($0.utf8) }
 
     /// Verifies that `bytes` are a whole vault of this version, but for what needs a key.

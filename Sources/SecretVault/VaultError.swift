@@ -1,5 +1,6 @@
 public import Cryptography
 public import POSIX
+public import Presence
 
 /// Why the vault did not do what it was asked; none of the cases carries anything it holds.
 public enum VaultError: Error, Hashable, Sendable {
@@ -39,8 +40,14 @@ public enum VaultError: Error, Hashable, Sendable {
     case wrongPassphrase
     /// No slot opens with this recovery key.
     case wrongRecoveryKey
-    /// Too many failures; the next try is possible at this Unix time.
-    case lockedOut(until: Int64)
+    /// Too many failures; the next try is possible after so many seconds. A recovery key opens the vault
+    /// all the same.
+    case lockedOut(seconds: Int64)
+    /// The try could not be counted on the disk, so it was not made. A recovery key opens the vault without
+    /// counting.
+    case notCounted(SystemCallFailure)
+    /// The proof of presence is worth nothing here.
+    case proofRefused(PresenceProofError)
     /// This entry asks for presence at each use, and that of the unlocking is spent.
     case presenceNeeded
     /// Another writer holds the vault.

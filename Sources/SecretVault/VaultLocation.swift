@@ -7,6 +7,9 @@ struct VaultLocation {
 
     var lock: String { name + ".lock" }
     var mark: String { name + ".generation" }
+    var attempts: String { name + ".attempts" }
+    var attemptsLock: String { name + ".attempts.lock" }
+    var presenceLock: String { name + ".presence.lock" }
     var previous: String { name + ".previous" }
 
     /// Takes a path apart; one that ends in a slash or a dot is a folder's.

@@ -9,6 +9,8 @@ public enum VaultReport: Hashable, Sendable {
     case wiped(RecordID, Tombstone)
     /// The vault was saved, but the file beside it, by which an older one is noticed, was not.
     case generationNotMarked(VaultError)
+    /// The vault is open, but the failures that were counted could not be taken off, for this reason.
+    case failuresNotCleared(VaultError)
     /// The vault is saved, but the system did not say that it is on the disk for good.
     case notConfirmed(SystemCallFailure)
     /// The vault's folder belongs to the user with this number, who may put another file in its place.

@@ -16,7 +16,6 @@ struct VaultState {
     private(set) var records: [Record]
     /// Where each record is: whoever imports or exports thousands asks for each.
     private var places: [RecordID: Int]
-    var attempts: [Attempts]
 
     /// A new vault, before its first saving.
     init(new vaultID: [UInt8], slots: [Slot]) {
@@ -26,7 +25,6 @@ struct VaultState {
         self.slots = slots
         records = []
         places = [:]
-        attempts = []
     }
 
     /// Verifies everything that can be verified without opening a record: the header, that the list of
@@ -43,7 +41,6 @@ struct VaultState {
         generation = document.generation
         changes = document.changes
         slots = document.slots
-        attempts = document.attempts
         records = []
         records.reserveCapacity(document.records.count)
         places = Dictionary(minimumCapacity: document.records.count)
@@ -85,11 +82,10 @@ struct VaultState {
         records[index].listed.account = account
     }
 
-    /// Takes a record away, and what was counted against it.
+    /// Takes a record away.
     mutating func remove(_ id: RecordID) throws(VaultError) {
         records.remove(at: try index(of: id))
         places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.line.id, $0) })
-        attempts.removeAll { $0.subject == .record(id) }
     }
 }
 
@@ -154,7 +150,6 @@ extension VaultState {
         let manifest = Manifest(entries: records.map(\.listed))
         text.writeBase64(try manifest.sealed(under: key, macLine: macLine))
         text.write("\nchanges \(changes)\n")
-        for attempt in attempts { attempt.write(to: &text) }
         text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
         guard text.bytes.count <= VaultLimits.fileSize else { throw .overLimit(.fileSize) }
         return text.bytes
@@ -184,6 +179,5 @@ extension VaultState {
         slots = state.slots
         records = state.records
         places = state.places
-        attempts = state.attempts
     }
 }

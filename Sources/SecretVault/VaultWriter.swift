@@ -56,6 +56,11 @@ struct VaultWriter: ~Copyable {
         do { try vault.erasePrevious(in: folder) } catch { throw VaultError(error) }
     }
 
+    /// The same, and what killed writers left.
+    func eraseAllButCurrent() throws(VaultError) {
+        do { try vault.eraseAllButCurrent(in: folder) } catch { throw VaultError(error) }
+    }
+
     private var vault: FileReplacement {
         FileReplacement(of: location.name, beginningWith: VaultEnvelope.magic)
     }
@@ -66,11 +71,14 @@ struct VaultWriter: ~Copyable {
     /// harm, never a newer one, which would be a false alarm. It can't make the saving fail either.
     ///
     /// - Returns: what is to be reported, if it was not written.
-    func writeMark(of state: VaultState) -> VaultReport? {
+    func writeMark(of state: VaultState) -> VaultReport? { writeMark(GenerationMark(of: state)) }
+
+    /// The same for a file that was changed without the vault key.
+    func writeMark(_ mark: GenerationMark) -> VaultReport? {
         let file = FileReplacement(of: location.mark, beginningWith: GenerationMark.magic)
         do {
             try file.replace(
-                with: GenerationMark(of: state).text.span, in: folder, previous: .none)
+                with: mark.text.span, in: folder, previous: .none)
             return nil
         } catch {
             return .generationNotMarked(VaultError(error))

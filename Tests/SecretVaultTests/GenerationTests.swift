@@ -179,38 +179,4 @@ struct TombstoneTests {
         }
         #expect(Facts(try vault.unlock().open(ids[1])) == Facts(content))
     }
-
-    @Test("what was counted is kept through a saving, and goes with its record")
-    func attempts() throws {
-        let vault = try TestVault()
-        let ids = try vault.fill()
-        let id = Self.base64(ids[1])
-        let counted = [
-            "attempts vault 2 1795000000 0 AAAAAAAAAAAAAAAAAAAAAA== 17",
-            "attempts \(id) 5 1795000000 1795000060 /////////////////////w== 99",
-        ]
-        let document = try VaultDocument(parsing: vault.bytes())
-        let body = Array(
-            document.bytes.dropLast(VaultEnvelope.lastLineCount)
-                + (counted.joined(separator: "\n") + "\n").utf8)
-        try vault.put(body + (try VaultEnvelope.lastLine(for: body[...])))
-        let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in
-            try changes.rename(ids[0], issuer: "a", account: "b")
-        }
-        #expect(try Self.countedLines(vault) == counted)
-        try open.update { changes throws(VaultError) in try changes.remove(ids[1], purge: false) }
-        #expect(try Self.countedLines(vault) == [counted[0]])
-    }
-
-    private static func countedLines(_ vault: TestVault) throws -> [String] {
-        String(decoding: try vault.bytes(), as: UTF8.self).split(separator: "\n")
-            .filter { $0.hasPrefix("attempts ") }.map(String.init)
-    }
-
-    private static func base64(_ id: RecordID) -> String {
-        var text = VaultText()
-        text.writeBase64(id.bytes)
-        return String(decoding: text.bytes, as: UTF8.self)
-    }
 }

@@ -28,8 +28,8 @@ struct KilledSavingTests {
         let writer = BuiltProgram.path("vault-writer")
         let vault = try prepared(with: writer)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
-        // The saving begins where the writer takes the lock; reading before that changes nothing.
-        let first = try #require(calls.firstIndex { $0.hasPrefix("flock(") })
+        // The saving begins where the writer takes the vault's lock; what comes before it is unlocking.
+        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         #expect(calls[first...].contains { $0.hasPrefix("rename") })
         var seen: Set<[String]> = []
         for call in first..<calls.count {
@@ -52,7 +52,7 @@ struct KilledSavingTests {
         let traced = try TemporaryFolder()
         let calls = try trace(
             strace, [writer, "create", traced.file("vault"), "", "0"], traced)
-        let first = try #require(calls.firstIndex { $0.hasPrefix("flock(") })
+        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         for call in first..<calls.count {
             let folder = try TemporaryFolder()
             _ = try strace.run([
@@ -79,7 +79,7 @@ struct KilledSavingTests {
         let writer = BuiltProgram.path("vault-writer")
         let vault = try prepared(with: writer)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
-        let first = try #require(calls.firstIndex { $0.hasPrefix("flock(") })
+        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         let failing = ["openat", "fchmod", "write", "fsync", "linkat", "renameat", "unlinkat"]
         var refusals = 0
         for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
@@ -107,9 +107,9 @@ struct KilledSavingTests {
     func failingErasure() throws {
         let strace = try #require(ForeignProgram("strace"))
         let vault = try prepared(with: BuiltProgram.path("vault-writer"))
-        // The renames: the older file aside, the previous one, the new one, the mark, the erased one.
+        // The renames: what unlocking counts, the older file aside, the previous one, the new one, the mark, the erased one.
         let outcome = try strace.run([
-            "-o", "/dev/null", "-e", "inject=renameat:error=EIO:when=5",
+            "-o", "/dev/null", "-e", "inject=renameat:error=EIO:when=6",
             BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1",
         ])
         #expect(outcome.status == 9)
@@ -124,16 +124,18 @@ struct KilledSavingTests {
     func notConfirmed() throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
-        // The second one is of the folder; the first is of the new file.
-        let fault = ["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=2", writer]
+        // Of a saving, the second one is of the folder; the first is of the new file. Unlocking has three.
+        func fault(at place: Int) -> [String] {
+            ["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=\(place)", writer]
+        }
         let vault = try prepared(with: writer)
-        let added = try strace.run(fault + ["add", vault.path, "new", "1"])
+        let added = try strace.run(fault(at: 5) + ["add", vault.path, "new", "1"])
         #expect(added.status == 9)
         let failure = SystemCallFailure(call: "fsync", number: EIO)
         #expect(added.text == "\(VaultError.notConfirmed(failure))\n")
         #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
         let folder = try TemporaryFolder()
-        let made = try strace.run(fault + ["create", folder.file("vault"), "", "0"])
+        let made = try strace.run(fault(at: 2) + ["create", folder.file("vault"), "", "0"])
         #expect(made.status == 0)
         #expect(made.text == "\(VaultReport.notConfirmed(failure))\n")
     }
@@ -206,9 +208,7 @@ struct KilledSavingTests {
                 .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
         }
         #expect(try vault.unlock().entries.map(\.issuer) == left + ["next"], "\(when)")
-        #expect(
-            try names(in: vault.folder.path)
-                == ["vault", "vault.generation", "vault.lock", "vault.previous"], "\(when)")
+        #expect(try names(in: vault.folder.path) == TestVault.files, "\(when)")
         return left
     }
 }

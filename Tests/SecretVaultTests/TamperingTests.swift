@@ -140,8 +140,7 @@ struct TamperingTests {
             ("changes ", { $0.replacing("changes ", with: "changes 0") }),
             ("changes ", { _ in "changes 9223372036854775808" }),
             ("changes ", { $0 + "\n" }),
-            ("changes ", { $0 + "\nattempts vault 0 1 1 AAAAAAAAAAAAAAAAAAAAAA== 1" }),
-            ("changes ", { $0 + "\nattempts \(Self.unknownID) 1 1 1 AAAAAAAAAAAAAAAAAAAAAA== 1" }),
+            ("changes ", { $0 + "\nattempts vault 1 1 1 AAAAAAAAAAAAAAAAAAAAAA== 1" }),
             ("sealed ", { _ in "tombstone \(Self.unknownID) 1 failures" }),
         ]
         for (start, spoil) in spoilings {

@@ -1,5 +1,6 @@
 import Cryptography
 import OneTimePassword
+import POSIX
 import TestSupport
 
 @testable import SecretVault
@@ -12,6 +13,11 @@ final class TestVault {
 
     static let passphrase = secret("correct horse battery staple")
     static let now: Int64 = 1_795_000_000
+
+    /// What is in the folder of a vault that was opened and saved.
+    static let files = [
+        "vault", "vault.attempts.lock", "vault.generation", "vault.lock", "vault.previous",
+    ]
 
     init(recoveryKey: Bool = false) throws {
         folder = try TemporaryFolder()
@@ -54,6 +60,13 @@ final class TestVault {
     }
 
     func bytes() throws -> [UInt8] { try folder.bytes(of: "vault") }
+
+    /// What is counted beside the vault.
+    func attempts() throws -> Attempts {
+        let vaultID = try VaultDocument(parsing: bytes()).vaultID
+        let folder = try Folder(opening: self.folder.path)
+        return try Attempts.read(VaultLocation(path), in: folder, of: vaultID)
+    }
 
     /// Puts a file in the vault's place, as its owner would have it.
     func put(_ bytes: [UInt8], as name: String = "vault") throws {

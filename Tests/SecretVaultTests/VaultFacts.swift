@@ -44,10 +44,22 @@ struct VaultFacts: Codable, Equatable, Sendable {
 
     struct AttemptsFacts: Codable, Equatable, Sendable {
         let subject: String
+        var revision: UInt64?
         let count: UInt64
+        let wait: UInt64
         let seen: UInt64
-        let until: UInt64
+        let boot: String
         let uptime: UInt64
+
+        init(_ subject: String, _ failures: Failures, revision: UInt64? = nil) {
+            self.subject = subject
+            self.revision = revision
+            count = failures.count
+            wait = failures.wait
+            seen = failures.seen
+            boot = Hex.text(failures.boot)
+            uptime = failures.uptime
+        }
     }
 
     let vault: String
@@ -57,7 +69,7 @@ struct VaultFacts: Codable, Equatable, Sendable {
     let entries: [EntryFacts]
     let attempts: [AttemptsFacts]
 
-    init(_ state: VaultState, key: VaultKey) throws {
+    init(_ state: VaultState, key: VaultKey, attempts counted: Attempts) throws {
         vault = Hex.text(state.vaultID)
         generation = state.generation
         changes = state.changes
@@ -74,16 +86,11 @@ struct VaultFacts: Codable, Equatable, Sendable {
             }
         }
         entries = try state.records.map { try EntryFacts($0, key: key) }
-        attempts = state.attempts.map { attempts in
-            let subject =
-                switch attempts.subject {
-                case .vault: "vault"
-                case .record(let id): id.text
-                }
-            return AttemptsFacts(
-                subject: subject, count: attempts.count, seen: attempts.seen,
-                until: attempts.until, uptime: attempts.uptime)
-        }
+        attempts =
+            (counted.vault.map { [AttemptsFacts("vault", $0)] } ?? [])
+            + counted.records.sorted { $0.key.precedes($1.key) }.map { id, counted in
+                AttemptsFacts(id.text, counted.failures, revision: counted.revision)
+            }
     }
 }
 

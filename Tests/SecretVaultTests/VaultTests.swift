@@ -14,7 +14,8 @@ struct VaultTests {
         #expect(open.reports.isEmpty)
         #expect(open.generation == 1)
         #expect(try mode(of: vault.path) == 0o600)
-        #expect(try names(in: vault.folder.path) == ["vault", "vault.generation", "vault.lock"])
+        #expect(
+            try names(in: vault.folder.path) == TestVault.files.filter { $0 != "vault.previous" })
     }
 
     @Test("folders that are missing are made for their owner only")

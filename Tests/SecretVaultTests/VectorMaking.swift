@@ -47,13 +47,17 @@ struct VectorMaking {
         let document = try VaultDocument(parsing: bytes)
         let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
         let state = try VaultState(verifying: document, with: key)
+        let attempts = try vault.attempts()
+        if !attempts.isEmpty {
+            try Data(attempts.text()).write(to: url(name + ".vault.attempts"))
+        }
         return VaultVector(
             file: name + ".vault",
             passphrase: String(decoding: TestVault.passphrase.copied, as: UTF8.self),
             recoveryKey: try vault.recoveryKey.map {
                 String(decoding: try $0.text().copied, as: UTF8.self)
             },
-            holds: try VaultFacts(state, key: key))
+            holds: try VaultFacts(state, key: key, attempts: attempts))
     }
 
     private func fillOdd(_ vault: TestVault) throws {
@@ -114,18 +118,16 @@ struct VectorMaking {
 
     private func attempts() throws -> TestVault {
         let vault = try TestVault()
-        _ = try vault.fill()
+        let ids = try vault.fill()
         let document = try VaultDocument(parsing: vault.bytes())
-        var text = VaultText()
-        text.write(document.bytes.dropLast(VaultEnvelope.lastLineCount))
-        for subject in [Attempts.Subject.vault, .record(document.records[2].id)] {
-            Attempts(
-                subject: subject, count: 3, seen: 1_795_000_000, until: 1_795_000_060,
-                boot: [UInt8](repeating: 0xA5, count: 16), uptime: 86_400
-            ).write(to: &text)
+        let boot = [UInt8](repeating: 0xA5, count: 16)
+        let now = ClockReading(wall: 1_795_000_000, boot: boot, uptime: 86_400)
+        var attempts = Attempts(of: document.vaultID)
+        for subject in [Attempts.Subject.vault, .record(ids[1], revision: 3)] {
+            for _ in 0..<7 { attempts[subject] = .adding(to: attempts[subject], at: now) }
         }
-        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
-        try vault.put(text.bytes)
+        attempts[.record(ids[3], revision: 5)] = .adding(to: nil, at: now)
+        try vault.put(attempts.text(), as: "vault.attempts")
         return vault
     }
 }

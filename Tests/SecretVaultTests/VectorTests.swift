@@ -13,6 +13,13 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { file }
     var url: URL { PackageFolder.root.appending(path: "Vectors/vault/\(file)") }
+    /// What stands in the file of attempts beside it.
+    func attempts(of vaultID: [UInt8]) throws -> Attempts {
+        let path = url.path + ".attempts"
+        guard FileManager.default.fileExists(atPath: path) else { return Attempts(of: vaultID) }
+        return try Attempts(reading: [UInt8](try Data(contentsOf: URL(filePath: path))))
+    }
+
     var openers: [VaultOpener] {
         get throws {
             let key = try recoveryKey.map { try RecoveryKey(parsing: secret($0)) }
@@ -33,7 +40,8 @@ struct VectorTests {
         for opener in try vector.openers {
             let (key, _) = try document.key(with: opener, ceiling: 24)
             let state = try VaultState(verifying: document, with: key)
-            #expect(try VaultFacts(state, key: key) == vector.holds)
+            let attempts = try vector.attempts(of: state.vaultID)
+            #expect(try VaultFacts(state, key: key, attempts: attempts) == vector.holds)
             // What is written again is the same, but for the list's nonce.
             let again = String(decoding: try state.written(with: key), as: UTF8.self)
             let old = String(decoding: bytes, as: UTF8.self)
@@ -93,7 +101,8 @@ struct SecondReaderTests {
         try TombstoneTests.wipe(ids[3], in: vault)
         let document = try VaultDocument(parsing: vault.bytes())
         let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
-        let facts = try VaultFacts(VaultState(verifying: document, with: key), key: key)
+        let state = try VaultState(verifying: document, with: key)
+        let facts = try VaultFacts(state, key: key, attempts: vault.attempts())
         let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
         #expect(try SecondReader.read(vault.path, passphrase: passphrase) == facts)
         let written = String(decoding: try vault.recoveryKey?.text().copied ?? [], as: UTF8.self)

@@ -86,8 +86,10 @@ extension ExitCode {
                 .notAVault, .newerVersion, .truncated, .damaged, .costOverCeiling,
                 .spaceAroundName:
                 .badInput
-            case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded: .presence
-            case .system(let failure): failure.meansForbidden ? .badInput : .system
+            case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded, .proofRefused:
+                .presence
+            case .system(let failure), .notCounted(let failure):
+                failure.meansForbidden ? .badInput : .system
             case .busy, .replaced, .previousNotErased, .notConfirmed, .cryptography: .system
             }
     }

@@ -1,6 +1,7 @@
 import Cryptography
 import OneTimePassword
 import POSIX
+import Presence
 import SecretVault
 
 // The vault.
@@ -29,8 +30,14 @@ extension Words {
                 + "(2^\(ceiling))"
         case .wrongPassphrase: "the passphrase does not open the vault"
         case .wrongRecoveryKey: "the recovery key does not open the vault"
-        case .lockedOut(let until):
-            "too many failures; try again after \(Timestamp(unixTime: until).text)"
+        case .lockedOut(let seconds):
+            "too many failures; try again in \(seconds) seconds, or use the recovery key"
+        case .notCounted(let failure):
+            "a try must be written down before it is made, beside the vault, and can't be: "
+                + sentence(for: failure)
+                + "; the recovery key opens the vault without counting"
+        case .proofRefused(.expired): "it took too long since you were there; try again"
+        case .proofRefused(.otherPurpose): "you were asked for something else; try again"
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
         case .busy: "another program is changing the vault; try again"
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
@@ -93,6 +100,8 @@ extension Words {
                 + "(\(tombstone.reason.rawValue))"
         case .generationNotMarked(let error):
             "the vault is saved, but not the mark beside it: " + sentence(for: error)
+        case .failuresNotCleared(let error):
+            "the failures that were counted are still counted: " + sentence(for: error)
         case .notConfirmed(let failure):
             "the vault is saved, but it may not outlast a power cut: " + sentence(for: failure)
         case .folderOfOther(let user):

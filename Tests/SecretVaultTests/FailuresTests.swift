@@ -1,0 +1,182 @@
+import Testing
+
+@testable import SecretVault
+
+/// A machine's clocks, which a test sets, moves and starts again.
+struct TestClock {
+    var wall: Int64 = 1_795_000_000
+    var boot: UInt8 = 1
+    var uptime: Int64 = 500
+
+    var reading: ClockReading {
+        ClockReading(wall: wall, boot: [UInt8](repeating: boot, count: 16), uptime: uptime)
+    }
+
+    /// Time passes on both clocks.
+    mutating func pass(_ seconds: Int64) {
+        wall += seconds
+        uptime += seconds
+    }
+
+    /// The machine is off for so long, and starts again.
+    mutating func reboot(off seconds: Int64 = 30) {
+        boot += 1
+        wall += seconds
+        uptime = 5
+    }
+}
+
+struct FailuresTests {
+    static let waits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1800, 3600, 3600, 3600, 3600]
+
+    private func failures(_ count: Int, at clock: TestClock) throws -> Failures {
+        var failures: Failures?
+        for _ in 0..<count { failures = .adding(to: failures, at: clock.reading) }
+        return try #require(failures)
+    }
+
+    @Test("four failures are free; each wait after them lasts to its second, and no longer")
+    func steps() throws {
+        for (index, wait) in Self.waits.enumerated() {
+            var clock = TestClock()
+            let failed = try failures(index + 1, at: clock)
+            #expect(failed.count == UInt64(index + 1) && failed.wait == wait)
+            guard wait > 0 else { continue }
+            #expect(failed.rest(at: clock.reading) == wait)
+            clock.pass(Int64(wait) - 1)
+            #expect(failed.rest(at: clock.reading) == 1)
+            clock.pass(1)
+            #expect(failed.rest(at: clock.reading) == 0)
+        }
+        #expect(Failures.wait(after: .max) == 3600)
+    }
+
+    @Test("within a boot, setting the clock back or forward changes nothing", arguments: 5...9)
+    func clockSet(count: Int) throws {
+        for shift: Int64 in [-1_795_000_000, -86_400, -1, 1, 86_400, 1 << 40] {
+            var clock = TestClock()
+            let failed = try failures(count, at: clock)
+            clock.wall += shift
+            #expect(failed.rest(at: clock.reading) == failed.wait)
+            clock.pass(Int64(failed.wait) - 1)
+            #expect(failed.rest(at: clock.reading) == 1)
+            clock.pass(1)
+            #expect(failed.rest(at: clock.reading) == 0)
+        }
+    }
+
+    @Test("over a reboot the wall clock counts, to the second")
+    func reboot() throws {
+        for count in 5...9 {
+            var clock = TestClock()
+            let failed = try failures(count, at: clock)
+            clock.reboot(off: Int64(failed.wait) - 1)
+            #expect(failed.rest(at: clock.reading) == 1)
+            clock.pass(1)
+            #expect(failed.rest(at: clock.reading) == 0)
+        }
+    }
+
+    @Test("a clock set back over a reboot takes nothing off the wait, and adds nothing to it")
+    func rebootSetBack() throws {
+        for shift: Int64 in [-1_795_000_000, -86_400, -31] {
+            var clock = TestClock()
+            let failed = try failures(9, at: clock)
+            clock.reboot()
+            clock.wall += shift
+            #expect(failed.rest(at: clock.reading) == 3600)
+            let moved = try #require(failed.moved(to: clock.reading))
+            #expect(moved.seen == 1_795_000_000 && moved.moved(to: clock.reading) == nil)
+            clock.pass(3599)
+            #expect(moved.rest(at: clock.reading) == 1)
+            clock.pass(1)
+            #expect(moved.rest(at: clock.reading) == 0)
+        }
+    }
+
+    @Test("a clock that was far ahead for a moment costs the wait in one boot, and no more")
+    func glitch() throws {
+        var clock = TestClock()
+        clock.wall += 1 << 40
+        let failed = try failures(7, at: clock)
+        clock.wall -= 1 << 40
+        clock.pass(900)
+        #expect(failed.rest(at: clock.reading) == 0)
+        // And where the machine was started again before that wait was over.
+        for _ in 0..<3 {
+            clock.reboot(off: 86_400)
+            let moved = try #require(failed.moved(to: clock.reading))
+            #expect(moved.rest(at: clock.reading) == 900)
+            clock.pass(900)
+            #expect(moved.rest(at: clock.reading) == 0)
+        }
+    }
+
+    @Test("where the boot is not known, a boot clock that goes back is another boot's")
+    func unknownBoot() throws {
+        func reading(_ wall: Int64, _ uptime: Int64) -> ClockReading {
+            ClockReading(wall: wall, boot: nil, uptime: uptime)
+        }
+        var failed: Failures?
+        for _ in 0..<5 { failed = .adding(to: failed, at: reading(1000, 100)) }
+        let failures = try #require(failed)
+        #expect(failures.boot == [UInt8](repeating: 0, count: 16))
+        #expect(failures.rest(at: reading(0, 159)) == 1)
+        #expect(failures.rest(at: reading(0, 160)) == 0)
+        #expect(failures.rest(at: reading(1059, 5)) == 1)
+        #expect(failures.rest(at: reading(1060, 5)) == 0)
+        #expect(failures.rest(at: reading(0, 5)) == 60)
+    }
+
+    @Test("whatever the clocks do, no wait is longer than its step in one boot")
+    func anyClocks() throws {
+        var generator = SplitMix(state: 7)
+        for _ in 0..<2000 {
+            var clock = TestClock()
+            var failed = try failures(Int.random(in: 5...12, using: &generator), at: clock)
+            let wait = failed.wait
+            for _ in 0..<4 {
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: clock.wall = Int64.random(in: -5...Int64.max / 2, using: &generator)
+                case 1: clock.reboot(off: 0)
+                default: clock.pass(Int64.random(in: 0...4000, using: &generator))
+                }
+                let rest = failed.rest(at: clock.reading)
+                #expect(rest <= wait)
+                failed = failed.moved(to: clock.reading) ?? failed
+                #expect(failed.rest(at: clock.reading) == rest)
+            }
+            clock.pass(Int64(wait))
+            #expect(failed.rest(at: clock.reading) == 0)
+        }
+    }
+
+    @Test("the last failure taken off leaves no wait, and the only one nothing")
+    func takenOff() throws {
+        let clock = TestClock()
+        #expect(try failures(1, at: clock).withoutLast() == nil)
+        let five = try #require(try failures(6, at: clock).withoutLast())
+        #expect(five.count == 5 && five.rest(at: clock.reading) == 0)
+        #expect(Failures.adding(to: five, at: clock.reading).rest(at: clock.reading) == 300)
+    }
+
+    @Test("a count at its end stays there")
+    func end() {
+        let last = Failures(
+            count: VaultLimits.number, wait: 0, seen: 0, boot: TestClock().reading.boot, uptime: 0)
+        #expect(Failures.adding(to: last, at: TestClock().reading).count == VaultLimits.number)
+    }
+}
+
+/// Chance that is the same each time (Steele, Lea, Flood: “Fast Splittable Pseudorandom Number Generators”).
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
