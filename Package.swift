@@ -49,6 +49,9 @@ let package = Package(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(
             name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -74,6 +77,7 @@ let package = Package(
         // Level 4
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
+        room("HTTPListener", "CMicroHTTPD", "Cryptography"),
         // Level 5
         room(
             "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
@@ -117,5 +121,6 @@ let package = Package(
             "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "SecretVault",
             "watchword", "watchword-reader"),
+        tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
     ]
 )

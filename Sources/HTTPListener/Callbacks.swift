@@ -1,0 +1,110 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Synchronization
+
+// What libmicrohttpd's threads call. `context` is the listener, which the daemon keeps alive.
+
+typealias Context = UnsafeMutableRawPointer
+
+private func listener(_ context: Context?) -> HTTPListener? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<HTTPListener>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// Whether a connection is welcome; counted is it when it starts.
+let acceptance: @convention(c) (Context?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
+    context, address, _ in
+    guard let listener = unsafe listener(context) else { return .NO }
+    return unsafe listener.registry.accepts(PeerAddress(address)) ? .YES : .NO
+}
+
+/// A connection has started, or is about to be closed.
+let connectionNotice:
+    @convention(c) (
+        Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?,
+        MHD_ConnectionNotificationCode
+    ) -> Void = { context, connection, slot, code in
+        guard let listener = unsafe listener(context), let slot = unsafe slot else { return }
+        if code == .CONNECTION_NOTIFY_STARTED {
+            let record = unsafe ConnectionRecord(
+                socket: mhd_connection_socket(connection),
+                peer: PeerAddress(mhd_client_address(connection)))
+            unsafe slot.pointee = Unmanaged.passRetained(record).toOpaque()
+            listener.registry.add(record, until: .now + listener.limits.headerTime)
+        } else if let held = unsafe slot.pointee {
+            let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeRetainedValue()
+            listener.registry.remove(record)
+            unsafe slot.pointee = nil
+        }
+    }
+
+/// The first line has come; its target is copied before the library takes it apart.
+let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
+    context, target, _ in
+    guard let listener = unsafe listener(context), let target = unsafe target else {
+        return nil
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: target, count: strlen(target))
+    listener.begun.withLock { $0 += 1 }
+    return unsafe Unmanaged.passRetained(Exchange(target: Array(bytes))).toOpaque()
+}
+
+/// A request is over, answered or not.
+let completionNotice:
+    @convention(c) (
+        Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?, MHD_RequestTerminationCode
+    ) -> Void = { context, connection, slot, _ in
+        guard let listener = unsafe listener(context), let held = unsafe slot?.pointee else {
+            return
+        }
+        unsafe Unmanaged<Exchange>.fromOpaque(held).release()
+        unsafe slot?.pointee = nil
+        listener.begun.withLock { $0 -= 1 }
+        // The next request on this connection must come in time.
+        if let record = unsafe record(of: connection) {
+            let end = ContinuousClock.now + listener.limits.headerTime
+            listener.registry.setDeadline(end, of: record)
+        }
+    }
+
+/// Percent signs are left as they were sent: whoever knows what the path means reads them.
+let unescaping: @convention(c) (Context?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
+    _, _, text in
+    guard let text = unsafe text else { return 0 }
+    return unsafe strlen(text)
+}
+
+/// What the start of the connection was noted in.
+func record(of connection: OpaquePointer?) -> ConnectionRecord? {
+    guard let held = unsafe mhd_connection_context(connection) else { return nil }
+    return unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeUnretainedValue()
+}
+
+/// The head is complete; a part of the body has come; everything has come; or the answer is there.
+let access:
+    @convention(c) (
+        Context?, OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+        UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeMutablePointer<Int>?,
+        UnsafeMutablePointer<Context?>?
+    ) -> MHD_Result = { context, connection, target, method, version, part, partSize, slot in
+        guard let listener = unsafe listener(context), let connection = unsafe connection,
+            let held = unsafe slot?.pointee, let partSize = unsafe partSize
+        else { return .NO }
+        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
+        let call = unsafe Call(
+            listener: listener, exchange: exchange, connection: connection,
+            record: record(of: connection))
+        if let raw = exchange.targetOfNewRequest {
+            let head = unsafe RequestHead(
+                method: method, target: (target, raw), version: version, connection: connection)
+            return call.begin(head)
+        }
+        if unsafe partSize.pointee > 0 {
+            let bytes = unsafe UnsafeRawBufferPointer(start: part, count: partSize.pointee)
+            let goesOn = unsafe exchange.receive(
+                bytes.bindMemory(to: UInt8.self), limit: listener.limits.body)
+            unsafe partSize.pointee = 0
+            return goesOn ? .YES : .NO
+        }
+        return call.proceed()
+    }

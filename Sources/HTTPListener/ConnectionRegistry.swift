@@ -1,0 +1,76 @@
+internal import Glibc
+internal import Synchronization
+
+/// An open connection: its socket, where it comes from, and until when its client must have done its part.
+final class ConnectionRecord: Sendable {
+    let socket: Int32
+    let peer: PeerAddress
+
+    init(socket: Int32, peer: PeerAddress) {
+        self.socket = socket
+        self.peer = peer
+    }
+}
+
+/// All open connections.
+///
+/// libmicrohttpd's own time-out counts from the last byte, so that a client who sends one now and then
+/// holds a connection for ever. Here each part of a request has an end.
+final class ConnectionRegistry: Sendable {
+    private struct State {
+        /// The record of each connection, and when it is cut off; `nil` while it is our turn.
+        var connections: [ObjectIdentifier: (ConnectionRecord, ContinuousClock.Instant?)] = [:]
+        var countOfOrigin: [[UInt8]: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let limitPerOrigin: Int
+
+    init(limitPerOrigin: Int) { self.limitPerOrigin = limitPerOrigin }
+
+    /// How many connections are open.
+    var count: Int { state.withLock { $0.connections.count } }
+
+    /// Whether one more connection from there is welcome.
+    func accepts(_ peer: PeerAddress) -> Bool {
+        state.withLock { $0.countOfOrigin[peer.origin, default: 0] < limitPerOrigin }
+    }
+
+    func add(_ record: ConnectionRecord, until deadline: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.connections[ObjectIdentifier(record)] = (record, deadline)
+            state.countOfOrigin[record.peer.origin, default: 0] += 1
+        }
+    }
+
+    /// To be called before the socket is closed: its number may then be another connection's.
+    func remove(_ record: ConnectionRecord) {
+        state.withLock { state in
+            guard state.connections.removeValue(forKey: ObjectIdentifier(record)) != nil else {
+                return
+            }
+            let left = state.countOfOrigin[record.peer.origin, default: 1] - 1
+            state.countOfOrigin[record.peer.origin] = left > 0 ? left : nil
+        }
+    }
+
+    /// Says until when the client must have done its part; `nil` when it is our turn.
+    func setDeadline(_ deadline: ContinuousClock.Instant?, of record: ConnectionRecord) {
+        state.withLock { $0.connections[ObjectIdentifier(record)]?.1 = deadline }
+    }
+
+    /// Cuts off every connection whose time is over at `now`, and tells how many.
+    @discardableResult func cutOff(at now: ContinuousClock.Instant) -> Int {
+        // Under the lock, so that none of the sockets is closed and given away meanwhile.
+        state.withLock { state in
+            var count = 0
+            for (key, (record, deadline)) in state.connections {
+                guard let deadline, deadline <= now else { continue }
+                shutdown(record.socket, Int32(SHUT_RDWR))
+                state.connections[key]?.1 = nil
+                count += 1
+            }
+            return count
+        }
+    }
+}

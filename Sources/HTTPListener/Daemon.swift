@@ -1,0 +1,126 @@
+internal import CMicroHTTPD
+internal import Cryptography
+internal import Glibc
+internal import Synchronization
+
+/// libmicrohttpd's daemon: its threads, its listening socket, and what it was given to keep.
+final class Daemon: Sendable {
+    // The handle may be used from any thread (libmicrohttpd's manual, “Thread safety”); what must not
+    // overlap, starting and stopping, is serialised by the lock.
+    @safe private struct Running: @unchecked Sendable {
+        let handle: OpaquePointer
+        /// The listener that the callbacks are given; it lives as long as they may be called.
+        let owner: Unmanaged<HTTPListener>
+    }
+
+    private let running = Mutex<Running?>(nil)
+    // Both end in a NUL, and stay where they are for as long as the daemon may look at them.
+    private let certificate: SecretBytes?
+    private let key: SecretBytes?
+    private let priorities: SecretBytes
+
+    init(tls: TLSIdentity?) {
+        certificate = tls.map { Daemon.terminated($0.certificate.span) }
+        key = tls.map { tls in tls.key.withBytes { Daemon.terminated($0) } }
+        priorities = Daemon.terminated(Array(Daemon.priorities.utf8).span)
+    }
+
+    /// TLS 1.2 and 1.3, with forward secrecy and authenticated encryption only.
+    private static let priorities =
+        "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM"
+        + ":+CHACHA20-POLY1305"
+
+    private static func terminated(_ bytes: Span<UInt8>) -> SecretBytes {
+        SecretBytes(capacity: bytes.count + 1) { output in
+            for index in bytes.indices { output.append(bytes[index]) }
+            output.append(0)
+        }
+    }
+
+    /// What each connection may use for its buffer; a head over our own limit still fits, so that it is
+    /// answered in our own words.
+    private static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
+
+    func start(_ listener: HTTPListener, socket: consuming ListeningSocket, threads: Int)
+        throws(ListenerFailure)
+    {
+        let owner = unsafe Unmanaged.passRetained(listener)
+        let context = unsafe owner.toOpaque()
+        let listening = socket.number
+        var items = unsafe [
+            item(.LISTEN_SOCKET, Int(listening)),
+            item(.THREAD_POOL_SIZE, threads > 1 ? threads : 0),
+            item(.CONNECTION_LIMIT, listener.limits.connections),
+            item(.CONNECTION_MEMORY_LIMIT, Daemon.memory(listener.limits)),
+            item(.STRICT_FOR_CLIENT, 0),
+            item(.NOTIFY_CONNECTION, address(connectionNotice), context),
+            item(.NOTIFY_COMPLETED, address(completionNotice), context),
+            item(.URI_LOG_CALLBACK, address(targetNotice), context),
+            item(.UNESCAPE_CALLBACK, address(unescaping), nil),
+        ]
+        var flags =
+            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        if let certificate, let key {
+            flags |= MHD_USE_TLS.rawValue
+            unsafe items.append(item(.HTTPS_MEM_CERT, 0, pointer(certificate)))
+            unsafe items.append(item(.HTTPS_MEM_KEY, 0, pointer(key)))
+            unsafe items.append(item(.HTTPS_PRIORITIES, 0, pointer(priorities)))
+        }
+        unsafe items.append(item(.END))
+        let handle = unsafe items.withUnsafeMutableBufferPointer { items -> OpaquePointer? in
+            guard let start = items.baseAddress else { return nil }
+            let arguments: [any CVarArg] = unsafe [
+                Int32(MHD_OPTION.ARRAY.rawValue), start, Int32(MHD_OPTION.END.rawValue),
+            ]
+            return unsafe withVaList(arguments) { arguments in
+                unsafe MHD_start_daemon_va(
+                    flags, 0, acceptance, context, access, context, arguments)
+            }
+        }
+        guard let handle = unsafe handle else {
+            unsafe owner.release()
+            throw .notStarted
+        }
+        // From here on the daemon closes it.
+        _ = socket.release()
+        running.withLock { unsafe $0 = Running(handle: handle, owner: owner) }
+    }
+
+    /// Takes no more connections; those that are there go on.
+    func quiesce() {
+        running.withLock { running in
+            guard let handle = unsafe running?.handle else { return }
+            let socket = unsafe MHD_quiesce_daemon(handle)
+            if socket >= 0 { close(socket) }
+        }
+    }
+
+    /// Closes every connection and ends the threads; no request may be in anybody's hands.
+    func stop() {
+        let ended = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let ended else { return }
+        unsafe MHD_stop_daemon(ended.handle)
+        unsafe ended.owner.release()
+    }
+}
+
+private func item(
+    _ option: MHD_OPTION, _ value: Int = 0, _ pointer: UnsafeMutableRawPointer? = nil
+) -> MHD_OptionItem {
+    unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
+}
+
+// libmicrohttpd takes a function in the place of a number.
+private func address<Function>(_ function: Function) -> Int {
+    unsafe unsafeBitCast(function, to: Int.self)
+}
+
+// The bytes of a `SecretBytes` never move, and the daemon's owner keeps it as long as the daemon.
+private func pointer(_ bytes: SecretBytes) -> UnsafeMutableRawPointer? {
+    unsafe bytes.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Synchronization
+
+/// One request and its answer, from the first line to the last byte.
+final class Exchange: Sendable {
+    /// How far it is.
+    enum Stage {
+        /// The first line has come; the target as it was sent.
+        case begun(target: [UInt8])
+        /// The head was understood, and the body is coming.
+        case receiving(UnderstoodHead, body: [UInt8])
+        /// It is refused; what is left of its body is thrown away first, this much at most.
+        case refusing(ListenerRefusal, patience: Int)
+        /// Whoever is behind the listener works on it.
+        case handling
+        /// The answer can be sent.
+        case answered(ListenerResponse)
+        /// Nothing is left to do.
+        case sent
+    }
+
+    private let stage: Mutex<Stage>
+
+    init(target: [UInt8]) { stage = Mutex(.begun(target: target)) }
+
+    func withStage<Result: Sendable>(_ body: (inout Stage) -> Result) -> Result {
+        stage.withLock { body(&$0) }
+    }
+
+    /// Takes a part of the body; says whether it goes on.
+    func receive(_ part: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
+        stage.withLock { stage in
+            switch stage {
+            case .receiving(let head, var body):
+                // Let go of the other reference, so that it grows in place.
+                stage = .sent
+                guard body.count + part.count <= limit else {
+                    stage = .refusing(.bodyTooLarge, patience: Exchange.patience)
+                    return true
+                }
+                unsafe body.append(contentsOf: part)
+                stage = .receiving(head, body: body)
+                return true
+            case .refusing(let refusal, let patience):
+                guard part.count <= patience else { return false }
+                stage = .refusing(refusal, patience: patience - part.count)
+                return true
+            case .begun, .handling, .answered, .sent:
+                return false
+            }
+        }
+    }
+
+    /// How much of a refused body is read and thrown away: a connection that is closed with bytes unread is
+    /// reset, and the client would not see why.
+    static let patience = 1 << 20
+}

@@ -1,0 +1,96 @@
+internal import Glibc
+internal import Synchronization
+
+/// Takes requests over HTTP or HTTPS and hands them to a closure; knows nothing of what they mean.
+///
+/// libmicrohttpd's threads read and write; each whole request is answered by a task of its own.
+public final class HTTPListener: Sendable {
+    /// What answers a request.
+    public typealias Handler = @Sendable (ListenerRequest) async -> ListenerResponse
+    /// What answers a request that the listener refuses.
+    public typealias Refuser = @Sendable (ListenerRefusal, _ peer: String) -> ListenerResponse
+
+    /// Where it listens, with the port that the kernel chose.
+    public let address: ListenAddress
+    let limits: ListenerLimits
+    let handler: Handler
+    let refuser: Refuser
+    let registry: ConnectionRegistry
+    /// Requests that have begun and are not answered yet.
+    let begun = Mutex(0)
+    /// Those of them that the handler has in hand.
+    let handling = Mutex(0)
+    private let draining = Mutex(false)
+    private let daemon: Daemon
+    private let reaper: Task<Void, Never>
+
+    /// Listens from now on.
+    ///
+    /// - Parameters:
+    ///   - tls: with it HTTPS is spoken (TLS 1.2 and 1.3), without it HTTP.
+    ///   - threads: how many threads read and write.
+    public static func start(
+        on address: ListenAddress, tls: TLSIdentity? = nil,
+        limits: ListenerLimits = ListenerLimits(),
+        threads: Int = 2, refuser: @escaping Refuser, handler: @escaping Handler
+    ) throws(ListenerFailure) -> HTTPListener {
+        try HTTPListener(
+            address, tls: tls, limits: limits, threads: threads, refuser: refuser, handler: handler)
+    }
+
+    private init(
+        _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits, threads: Int,
+        refuser: @escaping Refuser, handler: @escaping Handler
+    ) throws(ListenerFailure) {
+        self.limits = limits
+        self.refuser = refuser
+        self.handler = handler
+        let registry = ConnectionRegistry(limitPerOrigin: limits.connectionsPerAddress)
+        self.registry = registry
+        let socket = try ListeningSocket(address)
+        self.address = address.with(port: socket.port)
+        daemon = Daemon(tls: tls)
+        reaper = Task {
+            // Whoever cancels it wakes it up.
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: HTTPListener.reaping) } catch { return }
+                registry.cutOff(at: .now)
+            }
+        }
+        do throws(ListenerFailure) {
+            try daemon.start(self, socket: socket, threads: threads)
+        } catch {
+            reaper.cancel()
+            throw error
+        }
+    }
+
+    /// How often connections are looked at whose clients take their time.
+    private static let reaping = Duration.milliseconds(200)
+
+    var isDraining: Bool { draining.withLock { $0 } }
+    var begunCount: Int { begun.withLock { $0 } }
+
+    /// Takes no more connections, answers what has begun, and stops.
+    ///
+    /// - Parameter grace: how long what has begun may still take.
+    /// - Returns: whether all of it was answered.
+    public func stop(grace: Duration) async -> Bool {
+        let isFirst = draining.withLock { draining in
+            defer { draining = true }
+            return !draining
+        }
+        guard isFirst else { return true }
+        daemon.quiesce()
+        let end = ContinuousClock.now + grace
+        while begun.withLock({ $0 }) > 0, .now < end {
+            do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
+        }
+        reaper.cancel()
+        let isDone = begun.withLock { $0 } == 0
+        // With a request in the handler's hands libmicrohttpd would end the process: then its threads go
+        // on until the process ends.
+        if handling.withLock({ $0 }) == 0 { daemon.stop() }
+        return isDone
+    }
+}

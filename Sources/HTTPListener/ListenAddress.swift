@@ -1,0 +1,65 @@
+internal import Glibc
+
+/// A numeric address and a port to listen on.
+public struct ListenAddress: Hashable, Sendable {
+    enum Family: Hashable, Sendable {
+        case version4
+        case version6
+    }
+
+    /// The address, without brackets.
+    public let host: String
+    /// The port; 0 lets the kernel choose.
+    public let port: UInt16
+    let family: Family
+    let bytes: [UInt8]
+
+    /// Reads `127.0.0.1:8420`, `[::1]:8420` or `localhost:8420`; names are not looked up.
+    public init?(parsing text: String) {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(digits)
+        else { return nil }
+        var host = String(text[..<colon])
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = String(host.dropFirst().dropLast()) }
+        if host == "localhost" { host = "127.0.0.1" }
+        let family: Family = isBracketed ? .version6 : .version4
+        guard let bytes = ListenAddress.bytes(of: host, family) else { return nil }
+        self.init(host: host, port: port, family: family, bytes: bytes)
+    }
+
+    private init(host: String, port: UInt16, family: Family, bytes: [UInt8]) {
+        self.host = host
+        self.port = port
+        self.family = family
+        self.bytes = bytes
+    }
+
+    /// The same address with another port.
+    func with(port: UInt16) -> ListenAddress {
+        ListenAddress(host: host, port: port, family: family, bytes: bytes)
+    }
+
+    /// As it stands in an address: IPv6 in brackets.
+    public var text: String {
+        family == .version6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Whether only this machine can reach it.
+    public var isLoopback: Bool {
+        switch family {
+        case .version4: bytes[0] == 127
+        case .version6:
+            bytes == [UInt8](repeating: 0, count: 15) + [1]
+                || bytes.starts(with: [UInt8](repeating: 0, count: 10) + [0xff, 0xff, 127])
+        }
+    }
+
+    private static func bytes(of host: String, _ family: Family) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: family == .version4 ? 4 : 16)
+        let number = family == .version4 ? AF_INET : AF_INET6
+        return unsafe inet_pton(number, host, &bytes) == 1 ? bytes : nil
+    }
+}

@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// A socket that listens, before libmicrohttpd gets it: so that a failure has the kernel's own reason.
+struct ListeningSocket: ~Copyable {
+    let number: Int32
+    /// The port it got.
+    let port: UInt16
+
+    init(_ address: ListenAddress) throws(ListenerFailure) {
+        let family = address.family == .version4 ? AF_INET : AF_INET6
+        let type =
+            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            | Int32(SOCK_NONBLOCK.rawValue)
+        let opened = socket(family, type, 0)
+        guard opened >= 0 else { throw .system(call: "socket", number: errno) }
+        do throws(ListenerFailure) {
+            // A port that was let go of a moment ago is ours again at once.
+            try ListeningSocket.set(SOL_SOCKET, SO_REUSEADDR, of: opened)
+            if address.family == .version6 {
+                // [::] means IPv6: who wants both listens on both.
+                try ListeningSocket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, of: opened)
+            }
+            try ListeningSocket.bind(opened, to: address)
+            guard listen(opened, SOMAXCONN) == 0 else {
+                throw .system(call: "listen", number: errno)
+            }
+            port = try ListeningSocket.port(of: opened)
+        } catch {
+            close(opened)
+            throw error
+        }
+        number = opened
+    }
+
+    deinit { close(number) }
+
+    /// Hands the socket over; whoever takes it closes it.
+    consuming func release() -> Int32 {
+        let number = number
+        discard self
+        return number
+    }
+
+    private static func set(_ level: Int32, _ option: Int32, of number: Int32)
+        throws(ListenerFailure)
+    {
+        var yes: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        guard unsafe setsockopt(number, level, option, &yes, size) == 0 else {
+            throw .system(call: "setsockopt", number: errno)
+        }
+    }
+
+    private static func bind(_ number: Int32, to address: ListenAddress) throws(ListenerFailure) {
+        var storage = sockaddr_storage()
+        let size: Int
+        switch address.family {
+        case .version4:
+            var wanted = sockaddr_in()
+            wanted.sin_family = sa_family_t(AF_INET)
+            wanted.sin_port = address.port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &wanted.sin_addr) {
+                unsafe $0.copyBytes(from: address.bytes)
+            }
+            size = MemoryLayout<sockaddr_in>.size
+            unsafe withUnsafeMutableBytes(of: &storage) {
+                unsafe $0.storeBytes(of: wanted, as: sockaddr_in.self)
+            }
+        case .version6:
+            var wanted = sockaddr_in6()
+            wanted.sin6_family = sa_family_t(AF_INET6)
+            wanted.sin6_port = address.port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &wanted.sin6_addr) {
+                unsafe $0.copyBytes(from: address.bytes)
+            }
+            size = MemoryLayout<sockaddr_in6>.size
+            unsafe withUnsafeMutableBytes(of: &storage) {
+                unsafe $0.storeBytes(of: wanted, as: sockaddr_in6.self)
+            }
+        }
+        let result = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            unsafe Glibc.bind(
+                number, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                socklen_t(size))
+        }
+        guard result == 0 else { throw .system(call: "bind", number: errno) }
+    }
+
+    private static func port(of number: Int32) throws(ListenerFailure) -> UInt16 {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            unsafe getsockname(
+                number, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+        }
+        guard result == 0 else { throw .system(call: "getsockname", number: errno) }
+        // The port stands at the same place in both families' addresses.
+        return unsafe withUnsafeBytes(of: &storage) { bytes in
+            UInt16(bigEndian: unsafe bytes.load(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Glibc
+
+/// Where a connection comes from.
+struct PeerAddress: Hashable, Sendable {
+    /// The numeric address.
+    let text: String
+    /// What counts as one client: the address, or the first 64 bits of an IPv6 address, because whoever
+    /// has one such address usually has the whole network.
+    let origin: [UInt8]
+
+    /// An address that is not known; all of them count as one.
+    static let unknown = PeerAddress(text: "unknown", origin: [])
+
+    private init(text: String, origin: [UInt8]) {
+        self.text = text
+        self.origin = origin
+    }
+
+    /// Reads what the kernel said; unknown families are ``unknown``.
+    init(_ address: UnsafePointer<sockaddr>?) {
+        guard let address = unsafe address else {
+            self = .unknown
+            return
+        }
+        let raw = unsafe UnsafeRawPointer(address)
+        let family = unsafe Int32(address.pointee.sa_family)
+        let bytes: [UInt8]
+        switch family {
+        case AF_INET:
+            let found = unsafe raw.loadUnaligned(as: sockaddr_in.self)
+            bytes = unsafe withUnsafeBytes(of: found.sin_addr) { unsafe Array($0) }
+        case AF_INET6:
+            let found = unsafe raw.loadUnaligned(as: sockaddr_in6.self)
+            bytes = unsafe withUnsafeBytes(of: found.sin6_addr) { unsafe Array($0) }
+        default:
+            self = .unknown
+            return
+        }
+        var room = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard unsafe inet_ntop(family, bytes, &room, socklen_t(room.count)) != nil else {
+            self = .unknown
+            return
+        }
+        let text = String(
+            decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.init(text: text, origin: family == AF_INET6 ? Array(bytes.prefix(8)) : bytes)
+    }
+}

@@ -1,0 +1,119 @@
+/// What a head says that is in order.
+struct UnderstoodHead: Sendable {
+    let method: String
+    let path: String
+    let query: String?
+    let headers: [ListenerRequest.Header]
+    /// How many bytes will come; `nil` when they come in chunks.
+    let contentLength: Int?
+    let expectsContinue: Bool
+
+    var hasBody: Bool { contentLength != 0 }
+}
+
+extension RequestHead {
+    // Of these one is enough; more of them are an attack on whoever reads the other one.
+    private static let single: Set<String> = [
+        "authorization", "content-length", "content-type", "content-encoding", "expect", "host",
+        "idempotency-key", "if-match", "if-none-match", "origin", "transfer-encoding",
+        "user-agent",
+    ]
+
+    /// Reads the head by the rules of RFC 9110 and RFC 9112, or says what is wrong with it.
+    func understood(within limits: ListenerLimits) throws(ListenerRefusal) -> UnderstoodHead {
+        guard size <= limits.headers else { throw .headersTooLarge }
+        guard isPlain else { throw .malformed }
+        let isOld = version.bytes.elementsEqual("HTTP/1.0".utf8)
+        guard isOld || version.bytes.elementsEqual("HTTP/1.1".utf8) else { throw .malformed }
+        let headers = try joined()
+        func value(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+        // RFC 9112, section 3.2: no host, no answer.
+        guard isOld || value("host") != nil else { throw .malformed }
+        if let host = value("host"), host.contains(where: { ", /?#@".contains($0) }) {
+            throw .malformed
+        }
+        let length = try contentLength(value("content-length"), coding: value("transfer-encoding"))
+        // RFC 9112, section 6.1: chunks came with HTTP/1.1, so in HTTP/1.0 they are a trick.
+        guard length != nil || !isOld else { throw .malformed }
+        if let expectation = value("expect"), expectation.lowercased() != "100-continue" {
+            throw .unknownExpectation
+        }
+        let (path, query) = try pathAndQuery()
+        return UnderstoodHead(
+            method: try text(method, where: \.isTokenByte), path: path, query: query,
+            headers: headers, contentLength: length, expectsContinue: value("expect") != nil)
+    }
+
+    private func text(_ part: Part, where isAllowed: (UInt8) -> Bool) throws(ListenerRefusal)
+        -> String
+    {
+        guard !part.bytes.isEmpty, part.bytes.allSatisfy(isAllowed) else { throw .malformed }
+        return String(decoding: part.bytes, as: UTF8.self)
+    }
+
+    private func joined() throws(ListenerRefusal) -> [ListenerRequest.Header] {
+        var headers: [ListenerRequest.Header] = []
+        var placeOf: [String: Int] = [:]
+        for (name, value) in fields {
+            let name = try text(name, where: \.isTokenByte).lowercased()
+            guard value.bytes.allSatisfy(\.isValueByte) else { throw .malformed }
+            // White space around a value is not part of it.
+            let trimmed = value.bytes.drop(while: \.isBlank).reversed().drop(while: \.isBlank)
+            guard let text = String(validating: trimmed.reversed(), as: UTF8.self) else {
+                throw .malformed
+            }
+            guard let place = placeOf[name] else {
+                placeOf[name] = headers.count
+                headers.append((name, text))
+                continue
+            }
+            guard !RequestHead.single.contains(name) else { throw .malformed }
+            headers[place].value += ", " + text
+        }
+        return headers
+    }
+
+    /// How long the body is (RFC 9112, section 6.3); never two answers.
+    private func contentLength(_ length: String?, coding: String?) throws(ListenerRefusal) -> Int? {
+        if let coding {
+            guard length == nil else { throw .malformed }
+            guard coding.lowercased() == "chunked" else { throw .unknownTransferCoding }
+            return nil
+        }
+        guard let length else { return 0 }
+        guard (1...18).contains(length.utf8.count),
+            length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(length)
+        else { throw .malformed }
+        return number
+    }
+
+    private func pathAndQuery() throws(ListenerRefusal) -> (path: String, query: String?) {
+        var text = try text(target) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
+        // RFC 9112, section 3.2.2: the form that is meant for proxies is understood, too.
+        for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
+            let rest = text.dropFirst(scheme.count)
+            let path = rest[(rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)...]
+            text = path.hasPrefix("/") ? String(path) : "/" + path
+        }
+        guard text.hasPrefix("/") || text == "*" else { throw .malformed }
+        guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
+        return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+    }
+}
+
+extension UInt8 {
+    /// Whether it may stand in a token (RFC 9110, section 5.6.2).
+    fileprivate var isTokenByte: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
+    }
+
+    /// Whether it may stand in a field's value (RFC 9110, section 5.5).
+    fileprivate var isValueByte: Bool { self >= 0x20 && self != 0x7f || self == 0x09 }
+
+    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
+}

@@ -1,0 +1,191 @@
+import TestSupport
+import Testing
+
+@testable import HTTPListener
+
+struct LimitsTests {
+    private func post(_ count: Int, chunked: Bool) -> [UInt8] {
+        let body = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+        let head = "POST /a HTTP/1.1\r\nHost: x\r\n"
+        guard chunked else { return Array("\(head)Content-Length: \(count)\r\n\r\n".utf8) + body }
+        var bytes = Array("\(head)Transfer-Encoding: chunked\r\n\r\n".utf8)
+        for start in stride(from: 0, to: count, by: 4096) {
+            let part = body[start..<min(start + 4096, count)]
+            bytes += Array("\(String(part.count, radix: 16))\r\n".utf8) + part + Array("\r\n".utf8)
+        }
+        return bytes + Array("0\r\n\r\n".utf8)
+    }
+
+    @Test("P-04 a body of 64 KiB is taken, one byte more is not", arguments: [false, true])
+    func body(chunked: Bool) async throws {
+        let test = try TestListener()
+        let largest = try await test.answer(to: post(64 << 10, chunked: chunked))
+        #expect(largest?.status == 200)
+        #expect(largest?.body.count == "POST /a - ".utf8.count + (64 << 10))
+        #expect(try await test.answer(to: post((64 << 10) + 1, chunked: chunked))?.status == 413)
+        #expect(try await test.answer(to: post(1 << 19, chunked: chunked))?.status == 413)
+        #expect(test.handled == 1)
+        await test.stop()
+    }
+
+    @Test("a body without end is cut off")
+    func endless() async throws {
+        let test = try TestListener()
+        let connection = try RawConnection(port: test.port)
+        try await connection.send(
+            "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let part =
+            Array("1000\r\n".utf8) + [UInt8](repeating: 0x61, count: 4096) + Array("\r\n".utf8)
+        await #expect(throws: RawConnection.Failure.self) {
+            for _ in 0..<100_000 { try await connection.send(part) }
+        }
+        #expect(test.handled == 0)
+        await test.stop()
+    }
+
+    @Test(
+        "headers over the limit are refused, a little over and far over",
+        arguments: [0, 1, 100, 300_000])
+    func headers(over: Int) async throws {
+        let test = try TestListener()
+        let head = "GET /a HTTP/1.1\r\nHost: x\r\nX-A: "
+        let room = test.listener.limits.headers - head.utf8.count - 4
+        let connection = try RawConnection(port: test.port)
+        // Far over, the connection may end while we still speak.
+        do {
+            try await connection.send(
+                head + String(repeating: "a", count: room + over) + "\r\n\r\n")
+        } catch {
+            #expect(over > 100)
+        }
+        let answer = try await connection.answer()
+        if over == 300_000, answer == nil { return await test.stop() }
+        #expect(answer?.status == (over == 0 ? 200 : 431))
+        #expect(test.handled == (over == 0 ? 1 : 0))
+        await test.stop()
+    }
+
+    private var impatient: ListenerLimits {
+        var limits = ListenerLimits()
+        limits.headerTime = .milliseconds(300)
+        limits.bodyTime = .milliseconds(300)
+        limits.answerTime = .milliseconds(300)
+        return limits
+    }
+
+    @Test(
+        "a client that sends a byte now and then is cut off",
+        arguments: [
+            "GET /a HTTP/1.1\r\nHost: x\r\nX-A: ",
+            "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n",
+            "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n", "",
+        ])
+    func dripping(_ beginning: String) async throws {
+        let test = try TestListener(limits: impatient)
+        let connection = try RawConnection(port: test.port)
+        try await connection.send(beginning)
+        // It would go on for minutes; each byte keeps libmicrohttpd's own time-out from striking.
+        var sent = 0
+        do {
+            while sent < 10_000 {
+                try await connection.send("a")
+                sent += 1
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        } catch is RawConnection.Failure {}
+        #expect(sent < 10_000)
+        #expect(test.handled == 0)
+        await test.stop()
+    }
+
+    @Test("a connection on which nothing is asked any more is closed")
+    func idle() async throws {
+        let test = try TestListener(limits: impatient)
+        let connection = try RawConnection(port: test.port)
+        try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try await connection.answer()?.status == 200)
+        #expect(try await connection.receive() == [])
+        await test.stop()
+    }
+
+    @Test("a client that does not fetch its answer is cut off")
+    func deaf() async throws {
+        let large = [UInt8](repeating: 0x61, count: 64 << 20)
+        let test = try TestListener(limits: impatient) { _ in
+            ListenerResponse(status: 200, body: large)
+        }
+        let connection = try RawConnection(port: test.port)
+        try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        while test.handled == 0 || test.listener.registry.count > 0 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try await connection.receiveToEnd().count < large.count)
+        await test.stop()
+    }
+
+    @Test("while the handler works nobody is cut off")
+    func patience() async throws {
+        let gate = Gate()
+        let test = try TestListener(limits: impatient) { _ in
+            await gate.pass()
+            return ListenerResponse(status: 204)
+        }
+        let connection = try RawConnection(port: test.port)
+        try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        while test.handled == 0 { await Task.yield() }
+        // Longer than any client would be given, by the same clock.
+        test.listener.registry.cutOff(at: .now + .seconds(3600))
+        await gate.open()
+        #expect(try await connection.answer()?.status == 204)
+        await test.stop()
+    }
+
+    @Test("one address gets so many connections and no more, another one still gets its own")
+    func perAddress() async throws {
+        var limits = ListenerLimits()
+        limits.connectionsPerAddress = 3
+        let test = try TestListener(limits: limits)
+        let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+        var open: [RawConnection] = []
+        for _ in 1...3 {
+            let connection = try RawConnection(port: test.port)
+            try await connection.send(request)
+            #expect(try await connection.answer()?.status == 200)
+            open.append(connection)
+        }
+        let fourth = try RawConnection(port: test.port)
+        // It may be closed before it can speak.
+        do { try await fourth.send(request) } catch is RawConnection.Failure {}
+        #expect(try await fourth.receive() == [])
+        let other = try RawConnection(port: test.port, from: "127.0.0.2")
+        try await other.send(request)
+        #expect(try await other.answer()?.headers["x-peer"] == "127.0.0.2")
+        open.removeLast()
+        // Once the end of one was noticed there is room again.
+        while test.listener.registry.count > 3 { await Task.yield() }
+        let next = try RawConnection(port: test.port)
+        try await next.send(request)
+        #expect(try await next.answer()?.status == 200)
+        await test.stop()
+    }
+
+    @Test("the registry cuts off those whose time is over, and counts per origin")
+    func registry() throws {
+        let registry = ConnectionRegistry(limitPerOrigin: 1)
+        let now = ContinuousClock.now
+        let record = ConnectionRecord(socket: -1, peer: .unknown)
+        #expect(registry.accepts(.unknown))
+        registry.add(record, until: now)
+        #expect(!registry.accepts(.unknown))
+        #expect(registry.cutOff(at: now - .nanoseconds(1)) == 0)
+        #expect(registry.cutOff(at: now) == 1)
+        #expect(registry.cutOff(at: now + .seconds(1)) == 0)
+        registry.setDeadline(now + .seconds(2), of: record)
+        registry.setDeadline(nil, of: record)
+        #expect(registry.cutOff(at: now + .seconds(3)) == 0)
+        registry.remove(record)
+        registry.remove(record)
+        #expect(registry.accepts(.unknown))
+        #expect(registry.count == 0)
+    }
+}

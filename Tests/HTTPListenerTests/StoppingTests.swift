@@ -1,0 +1,96 @@
+import TestSupport
+import Testing
+
+@testable import HTTPListener
+
+struct StoppingTests {
+    private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test("stopping answers what has begun, and takes nothing new")
+    func draining() async throws {
+        let gate = Gate()
+        let test = try TestListener { _ in
+            await gate.pass()
+            return ListenerResponse(status: 200, body: Array("late".utf8))
+        }
+        let slow = try RawConnection(port: test.port)
+        try await slow.send(request)
+        // One whose body is still coming has begun, too.
+        let sending = try RawConnection(port: test.port)
+        try await sending.send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na")
+        while test.listener.begunCount < 2 { await Task.yield() }
+        let stopping = Task { await test.listener.stop(grace: .seconds(60)) }
+        while !test.listener.isDraining { await Task.yield() }
+        // Closed is the listening socket once the stop has begun; what waits in its queue is reset.
+        while (try? RawConnection(port: test.port)) != nil { await Task.yield() }
+        try await sending.send("bc")
+        await gate.open()
+        #expect(try await slow.answer()?.text == "late")
+        let answer = try await sending.answer()
+        #expect(answer?.text == "late")
+        #expect(answer?.headers["connection"]?.lowercased() == "close")
+        #expect(await stopping.value)
+    }
+
+    @Test("when the grace is over it says so, and the process lives")
+    func graceOver() async throws {
+        let gate = Gate()
+        let test = try TestListener { _ in
+            await gate.pass()
+            return ListenerResponse(status: 200)
+        }
+        let slow = try RawConnection(port: test.port)
+        try await slow.send(request)
+        while test.handled == 0 { await Task.yield() }
+        #expect(await test.listener.stop(grace: .zero) == false)
+        await gate.open()
+        #expect(try await slow.answer()?.status == 200)
+    }
+
+    @Test("connections on which nothing was asked do not hold up a stop")
+    func idle() async throws {
+        let test = try TestListener()
+        let connection = try RawConnection(port: test.port)
+        try await connection.send(request)
+        #expect(try await connection.answer()?.status == 200)
+        #expect(await test.listener.stop(grace: .seconds(60)))
+        #expect(try await connection.receive() == [])
+    }
+
+    @Test("a client that has gone while it waited does no harm")
+    func gone() async throws {
+        let gate = Gate()
+        let test = try TestListener { _ in
+            await gate.pass()
+            return ListenerResponse(status: 200)
+        }
+        do {
+            let connection = try RawConnection(port: test.port)
+            try await connection.send(request)
+            while test.handled == 0 { await Task.yield() }
+        }
+        await gate.open()
+        #expect(await test.listener.stop(grace: .seconds(60)))
+    }
+
+    @Test("a port that is taken is said by its name")
+    func taken() async throws {
+        let test = try TestListener()
+        #expect(throws: ListenerFailure.system(call: "bind", number: 98)) {
+            try TestListener(on: "127.0.0.1:\(test.port)")
+        }
+        await test.stop()
+    }
+
+    @Test("IPv6 is listened on as well")
+    func version6() async throws {
+        guard let test = try? TestListener(on: "[::1]:0") else {
+            print("skipped: this machine has no ::1")
+            return
+        }
+        let connection = try RawConnection(port: test.port, version6: true)
+        try await connection.send(request)
+        #expect(try await connection.answer()?.headers["x-peer"] == "::1")
+        await test.stop()
+    }
+}

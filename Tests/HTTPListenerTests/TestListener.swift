@@ -1,0 +1,79 @@
+import Cryptography
+import Synchronization
+import TestSupport
+
+@testable import HTTPListener
+
+/// A listener that says what it was asked, and remembers how often.
+final class TestListener: Sendable {
+    let listener: HTTPListener
+    private let count: Counter
+
+    final class Counter: Sendable {
+        private let value = Mutex(0)
+        var current: Int { value.withLock { $0 } }
+        func add() { value.withLock { $0 += 1 } }
+    }
+
+    init(
+        on address: String = "127.0.0.1:0", tls: TLSIdentity? = nil,
+        limits: ListenerLimits = ListenerLimits(), handler: HTTPListener.Handler? = nil
+    ) throws {
+        let count = Counter()
+        self.count = count
+        guard let parsed = ListenAddress(parsing: address) else { throw TestFailure.badAddress }
+        listener = try HTTPListener.start(
+            on: parsed, tls: tls, limits: limits,
+            refuser: { refusal, _ in
+                ListenerResponse(status: refusal.status, body: Array("refused".utf8))
+            },
+            handler: { request in
+                count.add()
+                if let handler { return await handler(request) }
+                return ListenerResponse(
+                    status: 200, headers: [("X-Peer", request.peer)],
+                    body: TestListener.echo(request))
+            })
+    }
+
+    var port: UInt16 { listener.address.port }
+    /// How many requests reached the handler.
+    var handled: Int { count.current }
+
+    /// Sends `text` on a connection of its own, and waits for the answer.
+    func answer(to text: String) async throws -> RawConnection.Answer? {
+        try await answer(to: Array(text.utf8))
+    }
+
+    func answer(to bytes: [UInt8]) async throws -> RawConnection.Answer? {
+        let connection = try RawConnection(port: port)
+        try await connection.send(bytes)
+        return try await connection.answer()
+    }
+
+    func stop() async { _ = await listener.stop(grace: .seconds(60)) }
+
+    /// The request in a line: method, path, query, body.
+    static func echo(_ request: ListenerRequest) -> [UInt8] {
+        Array("\(request.method) \(request.path) \(request.query ?? "-") ".utf8) + request.body
+    }
+}
+
+enum TestFailure: Error { case badAddress }
+
+/// A door that stays closed until somebody opens it.
+actor Gate {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func pass() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func open() {
+        isOpen = true
+        for one in waiting { one.resume() }
+        waiting = []
+    }
+}

@@ -1,0 +1,163 @@
+internal import Foundation
+
+/// A TCP connection to this machine over which a test says what it likes, well formed or not.
+public final class RawConnection: Sendable {
+    /// Why there is no connection, or nothing more to be had from it.
+    public enum Failure: Error {
+        case notConnected(Int32)
+        case notSent(Int32)
+        /// Nothing came for a minute: nobody will answer.
+        case silence
+        case notHTTP
+    }
+
+    /// An answer as it came.
+    public struct Answer: Sendable {
+        /// The status code.
+        public let status: Int
+        /// The header fields; names in lower case.
+        public let headers: [String: String]
+        /// The body.
+        public let body: [UInt8]
+        /// The body as text.
+        public var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    private let descriptor: Int32
+
+    /// Connects to `port` of 127.0.0.1, or of ::1.
+    ///
+    /// - Parameter source: the loopback address to come from, such as `127.0.0.2`.
+    public init(port: UInt16, version6: Bool = false, from source: String? = nil) throws {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        descriptor = socket(version6 ? AF_INET6 : AF_INET, type, 0)
+        // So that a mistake is a failed test and no test that never ends.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        if let source {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            unsafe inet_pton(AF_INET, source, &address.sin_addr)
+            guard unsafe RawConnection.apply(bind, descriptor, address) == 0 else {
+                throw Failure.notConnected(errno)
+            }
+        }
+        let result: Int32
+        if version6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            result = unsafe RawConnection.apply(connect, descriptor, address)
+        } else {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            unsafe inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+            result = unsafe RawConnection.apply(connect, descriptor, address)
+        }
+        guard result == 0 else { throw Failure.notConnected(errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func apply<Address>(
+        _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
+        _ address: Address
+    ) -> Int32 {
+        unsafe withUnsafeBytes(of: address) { bytes in
+            let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            return unsafe call(descriptor, start, socklen_t(bytes.count))
+        }
+    }
+
+    /// Sends every byte.
+    public func send(_ bytes: [UInt8]) async throws {
+        try await offThePool { [self] in try sendNow(bytes) }
+    }
+
+    private func sendNow(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { rest in
+                unsafe Foundation.send(
+                    descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure.notSent(errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Sends the text's bytes.
+    public func send(_ text: String) async throws { try await send(Array(text.utf8)) }
+
+    /// Says that nothing more will be sent.
+    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// What comes next; nothing when the other side has closed or broken the connection.
+    public func receive(atMost limit: Int = 1 << 16) async throws -> [UInt8] {
+        try await offThePool { [self] in try receiveNow(limit) }
+    }
+
+    private func receiveNow(_ limit: Int) throws -> [UInt8] {
+        var room = [UInt8](repeating: 0, count: limit)
+        let count = unsafe recv(descriptor, &room, limit, 0)
+        if count < 0, errno == EAGAIN { throw Failure.silence }
+        return Array(room.prefix(max(count, 0)))
+    }
+
+    /// Everything up to the end of the connection.
+    public func receiveToEnd() async throws -> [UInt8] {
+        var all: [UInt8] = []
+        while case let part = try await receive(), !part.isEmpty { all += part }
+        return all
+    }
+
+    /// One answer; nothing when the connection ends before its first byte.
+    ///
+    /// To be used for one answer at a time: what came after it would be lost.
+    public func answer() async throws -> Answer? {
+        var bytes: [UInt8] = []
+        while true {
+            if let answer = RawConnection.answer(in: bytes) { return answer }
+            let part = try await receive()
+            if part.isEmpty {
+                guard bytes.isEmpty else { throw Failure.notHTTP }
+                return nil
+            }
+            bytes += part
+        }
+    }
+
+    /// The answer that `bytes` begin with, if all of it is there.
+    public static func answer(in bytes: [UInt8]) -> Answer? {
+        guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { return nil }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+            .components(separatedBy: "\r\n")
+        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return nil }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            headers[line[..<colon].lowercased()] = value
+        }
+        let rest = bytes[end.upperBound...]
+        // An answer without a length, a 204 or a 100, has no body.
+        let length = headers["content-length"].flatMap { Int($0) } ?? 0
+        guard rest.count >= length else { return nil }
+        return Answer(status: status, headers: headers, body: Array(rest.prefix(length)))
+    }
+}
+
+/// Runs what may block on a thread of its own: Swift's own threads are as few as the cores, and the server
+/// under test may need them.
+public func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
+    async throws -> Result
+{
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
+    }
+}
