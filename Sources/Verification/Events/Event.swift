@@ -44,6 +44,8 @@ public struct Event: Hashable, Sendable {
         case denied
         /// A code was right and had been spent before.
         case replayed
+        /// A device asked again for an answer that it had lost, and got the same.
+        case repeated
         /// The limit of consecutive failures is reached, so that attempts have to wait; once.
         case locked
         /// A credential accepts nothing any more.

@@ -32,7 +32,7 @@ public enum StoreChange: Hashable, Sendable {
 public struct DecoyRow: Hashable, Sendable {
     /// The primary key: 0 to ``slotCount`` - 1.
     public let slot: Int
-    /// Random bytes.
+    /// Bytes without a meaning.
     public let body: [UInt8]
 
     /// How many slots there are.

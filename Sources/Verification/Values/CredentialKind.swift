@@ -9,9 +9,9 @@ public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
     /// An enrolled secret that rotates at every use.
     case secret
 
-    /// Whether a seed is sealed in the row, so that rotating keys can seal it anew; the others hold
-    /// digests, which move to a new pepper when they are used next.
-    public var isSealed: Bool { self == .totp || self == .hotp }
+    /// Whether what the row protects is sealed, so that rotating keys can seal it anew; an enrolled
+    /// secret's digests move to a new pepper when it is used next.
+    public var isSealed: Bool { self != .secret }
 }
 
 /// How far a credential's life has come.

@@ -43,7 +43,10 @@ public struct OneTimePasswordEnrolment: Sendable {
             guard key.count <= Self.maximalKeyCount else { throw .keyTooLong }
         }
         guard (6...8).contains(digits) else { throw .digits }
-        if case .time(let period) = factor, !(1...120).contains(period) { throw .period }
+        switch factor {
+        case .time(let period): guard (1...120).contains(period) else { throw .period }
+        case .counter(let counter): guard counter < .max else { throw .counter }
+        }
         for (text, part) in [
             (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account), (name, .name),
         ] {
@@ -76,6 +79,8 @@ public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
     case digits
     /// 1 to 120 seconds.
     case period
+    /// A counter ends before 2^64 - 1, which disables (NIST SP 800-63B-4, section 3.1.4.1).
+    case counter
     /// At most 256 bytes, and issuer and account neither begin nor end with a space, which a key URI
     /// does not carry over.
     case text(Text)

@@ -1,0 +1,70 @@
+internal import Cryptography
+
+/// What is answered, and what has to be stored for that: all of it, or the answer is not given.
+struct Decision<Outcome: Sendable>: Sendable {
+    let outcome: Outcome
+    var changes: [StoreChange]
+}
+
+/// What a decision is made with beside the rows.
+struct DecisionContext: Sendable {
+    let now: UnixTime
+    let policy: Policy
+    let keys: KeyRing
+    let verification: VerificationID
+    let origin: Origin
+    let randomness: RandomSource
+    let meter: WorkMeter?
+
+    /// The key version that a row names.
+    func key(_ id: KeyID?) throws(VerifierError) -> KeyVersion {
+        guard let id else { throw .damagedRow }
+        guard let key = keys.version(id) else { throw .keyMissing(id) }
+        return key
+    }
+
+    /// An event of this decision.
+    func event(
+        _ kind: Event.Kind, _ reason: Event.Reason? = nil, subject: Subject?,
+        credential: CredentialID? = nil, number: Int64? = nil
+    ) -> StoreChange {
+        .appendEvent(
+            Event(
+                kind, reason: reason, time: now, subject: subject, credential: credential,
+                verification: verification, origin: origin, number: number))
+    }
+
+    func event(
+        _ kind: Event.Kind, _ reason: Event.Reason? = nil, of record: CredentialRecord,
+        number: Int64? = nil
+    ) -> StoreChange {
+        event(kind, reason, subject: record.subject, credential: record.id, number: number)
+    }
+
+    /// A write that stands for the one that a wrong code would cost.
+    var decoy: StoreChange {
+        let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return .writeDecoy(DecoyRow(slot: slot, body: [UInt8](repeating: 0, count: 240)))
+    }
+
+    /// Random bytes that may be seen.
+    func randomBytes(_ count: Int) throws(VerifierError) -> [UInt8] {
+        do throws(CryptographyFailure) {
+            return try randomness.bytes(count)
+        } catch { throw .cryptography(error) }
+    }
+
+    /// Random bytes that nobody may see.
+    func randomSecret(_ count: Int) throws(VerifierError) -> SecretBytes {
+        do throws(CryptographyFailure) {
+            return try randomness.secret(count)
+        } catch { throw .cryptography(error) }
+    }
+}
+
+/// Runs what OpenSSL does as part of a decision.
+func deciding<Result>(
+    _ body: () throws(CryptographyFailure) -> Result
+) throws(VerifierError) -> Result {
+    do throws(CryptographyFailure) { return try body() } catch { throw .cryptography(error) }
+}

@@ -1,0 +1,68 @@
+internal import Cryptography
+
+/// Makes the secrets and digests of one credential.
+struct SecretDerivation: Sendable {
+    let credential: CredentialID
+    let lookup: LookupKey
+    let meter: WorkMeter?
+
+    /// HMAC-SHA-256(pepper, credential ‖ secret): all that is stored of a secret.
+    func digest(
+        of secret: PresentedSecret, under key: KeyVersion
+    ) throws(CryptographyFailure) -> [UInt8] {
+        meter?.count(.digests)
+        var stream = try HMACStream(.sha256, key: key.pepper)
+        try stream.update(credential.bytes.span)
+        try secret.token.bytes.withBytes { bytes throws(CryptographyFailure) in
+            try stream.update(bytes)
+        }
+        return try stream.finish()
+    }
+
+    /// Whether the server ever handed the secret out for this credential.
+    func wasHandedOut(_ secret: PresentedSecret) throws(CryptographyFailure) -> Bool {
+        meter?.count(.digests)
+        return try secret.wasHandedOut(for: credential, marking: lookup)
+    }
+
+    /// The first secret.
+    func first(_ random: SecretBytes) throws(CryptographyFailure) -> PresentedSecret {
+        try PresentedSecret(random, credential: credential, generation: 0, marking: lookup)
+    }
+
+    /// HKDF(rotation key, credential ‖ generation ‖ SHA-256(nonce)): the same for who asks again
+    /// with the same nonce.
+    func secret(
+        generation: UInt64, nonceDigest: [UInt8], under key: KeyVersion
+    ) throws(CryptographyFailure) -> PresentedSecret {
+        var info = ByteWriter()
+        info.write("watchword next secret")
+        info.write(credential.bytes)
+        info.write(generation)
+        info.write(nonceDigest)
+        return try PresentedSecret(
+            try derive(info, key), credential: credential, generation: generation,
+            marking: lookup)
+    }
+
+    /// The login ticket of a decision: the same for who asks again with the same nonce.
+    func login(
+        verification: VerificationID, nonceDigest: [UInt8], under key: KeyVersion
+    ) throws(CryptographyFailure) -> Token {
+        var info = ByteWriter()
+        info.write("watchword login")
+        info.write(credential.bytes)
+        info.write(verification.bytes)
+        info.write(nonceDigest)
+        return Token(.loginTicket, try derive(info, key))
+    }
+
+    private func derive(
+        _ info: ByteWriter, _ key: KeyVersion
+    ) throws(CryptographyFailure) -> SecretBytes {
+        let salt: [UInt8] = []
+        return try hkdfSHA256(
+            secret: key.rotation, salt: salt.span, info: info.bytes.span,
+            count: PresentedSecret.secretCount)
+    }
+}

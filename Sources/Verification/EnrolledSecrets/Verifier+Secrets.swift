@@ -1,0 +1,155 @@
+internal import Cryptography
+
+extension Verifier {
+    /// Hands out a ticket by which a device fetches its secret within ten minutes, once.
+    public func enrolSecret(
+        for subject: Subject, name: String = "", origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<SecretGrant> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            guard try await hasRoom(subject, context) else {
+                return Decision(outcome: .refused(.tooMany), changes: [])
+            }
+            let record = try newRecord(.secret, subject, name: name, state: .pending, context)
+            let kind = Token.Kind.enrolmentTicket
+            let ticket = Token(kind, try context.randomSecret(kind.count))
+            let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
+            let row = TicketRow(
+                digest: try digest(ticket, context), purpose: .enrolment, credential: record.id,
+                subject: subject, verification: context.verification, createdAt: context.now,
+                expiresAt: expiresAt)
+            return Decision(
+                outcome: .granted(
+                    SecretGrant(credential: record.id, ticket: ticket, expiresAt: expiresAt)),
+                changes: [
+                    .insertCredential(record.row), .insertTicket(row),
+                    context.event(.enrolmentStarted, of: record),
+                ])
+        }
+    }
+
+    /// Gives the device its first secret for its ticket, once.
+    ///
+    /// - Parameter name: takes the place of the name that the enrolment gave, unless it is nothing.
+    public func redeemEnrolment(
+        _ ticket: Token, name: String? = nil, origin: Origin = .unknown,
+        recorder: Recorder<RedemptionOutcome<HandedOutSecret>>? = nil
+    ) async throws(VerifierError) -> RedemptionOutcome<HandedOutSecret> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let row = try await self.ticket(ticket, .enrolment, context)
+            guard let row, row.expiresAt > context.now,
+                let pending = try await record(row.credential), pending.state == .pending,
+                !pending.isLapsed(at: context.now)
+            else { return denied(row, context) }
+            let derivation = SecretDerivation(
+                credential: pending.id, lookup: context.keys.lookup, meter: meter)
+            let random = try context.randomSecret(PresentedSecret.secretCount)
+            let secret = try deciding { () throws(CryptographyFailure) in
+                try derivation.first(random)
+            }
+            let digest = try deciding { () throws(CryptographyFailure) in
+                try derivation.digest(of: secret, under: context.keys.current)
+            }
+            let record = pending.comingIntoUse(
+                name: name, chain: SecretChain(digest: digest, at: context.now), context)
+            return Decision(
+                outcome: .redeemed(
+                    HandedOutSecret(
+                        credential: record.id, secret: secret.token, generation: 0)),
+                changes: [
+                    .spendTicket(digest: row.digest), .updateCredential(record.row),
+                    context.event(.enrolled, of: record),
+                ])
+        }
+    }
+
+    /// Signs a device in by its secret, which is spent, and hands out the next one.
+    ///
+    /// - Parameters:
+    ///   - secret: a token of the kind ``Token/Kind/secret``.
+    ///   - nonce: what the device wrote down before it asked.
+    public func login(
+        _ credential: CredentialID, secret: Token, nonce: RotationNonce, origin: Origin = .unknown,
+        recorder: Recorder<LoginOutcome>? = nil
+    ) async throws(VerifierError) -> LoginOutcome {
+        let presented = PresentedSecret(secret)
+        return try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let nonceDigest = try deciding { () throws(CryptographyFailure) in
+                try sha256(nonce.bytes.span)
+            }
+            let attempt = LoginAttempt(
+                credential: credential, secret: presented, nonceDigest: nonceDigest,
+                context: context)
+            return try attempt.decide(try await record(credential))
+        }
+    }
+
+    /// Tells the application who signed in, once, within a minute.
+    ///
+    /// Revoking the credential takes its tickets away, in the same commit.
+    public func redeemLogin(
+        _ ticket: Token, origin: Origin = .unknown,
+        recorder: Recorder<RedemptionOutcome<SignedIn>>? = nil
+    ) async throws(VerifierError) -> RedemptionOutcome<SignedIn> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let row = try await self.ticket(ticket, .login, context)
+            guard let row, row.expiresAt > context.now else { return denied(row, context) }
+            return Decision(
+                outcome: .redeemed(
+                    SignedIn(
+                        subject: row.subject, credential: row.credential,
+                        verification: row.verification, verifiedAt: row.createdAt)),
+                changes: [
+                    .spendTicket(digest: row.digest),
+                    context.event(
+                        .loginRedeemed, subject: row.subject, credential: row.credential),
+                ])
+        }
+    }
+
+    private func digest(
+        _ token: Token, _ context: DecisionContext
+    ) throws(VerifierError) -> [UInt8] {
+        try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.digest(of: token.bytes, as: token.kind)
+        }
+    }
+
+    private func ticket(
+        _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
+    ) async throws(VerifierError) -> TicketRow? {
+        let digest = try digest(token, context)
+        let row = try await read { store throws(StoreFailure) in
+            try await store.ticket(digest: digest)
+        }
+        return row.flatMap { $0.purpose == purpose ? $0 : nil }
+    }
+
+    private func denied<Value>(
+        _ row: TicketRow?, _ context: DecisionContext
+    ) -> Decision<RedemptionOutcome<Value>> {
+        Decision(
+            outcome: .denied,
+            changes: [
+                context.event(
+                    .denied, row == nil ? .unknown : .expired, subject: row?.subject,
+                    credential: row?.credential)
+            ])
+    }
+}
+
+extension CredentialRecord {
+    /// The pending credential in use from now on, with its device's name and origin.
+    fileprivate func comingIntoUse(
+        name: String?, chain: SecretChain, _ context: DecisionContext
+    ) -> CredentialRecord {
+        let name = name ?? self.name
+        return CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
+            version: version, state: .active, keyID: context.keys.current.id,
+            fingerprint: nil, lapsesAt: nil,
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount),
+            confirmedAt: context.now, lastUsedAt: nil, endedAt: nil, endReason: nil,
+            throttle: throttle, material: .secret(chain))
+    }
+}

@@ -1,0 +1,105 @@
+internal import Cryptography
+
+/// What one-time passwords are made with, at rest: the seed sealed, the parameters bound to it.
+struct SealedSeed: Hashable, Sendable {
+    let algorithm: HashAlgorithm
+    let digits: Int
+    /// Seconds of a time step; nothing for a counter.
+    let period: Int?
+    private let box: [UInt8]
+
+    init(
+        sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
+        for row: SealedPlace, under key: KeyVersion
+    ) throws(CryptographyFailure) {
+        self.algorithm = algorithm
+        self.digits = digits
+        self.period = period
+        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        box = try key.sealing.seal(seed, associatedData: data.span)
+    }
+
+    /// The seed, when this is the row and the key that it was sealed for.
+    func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
+        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        do throws(SealedBoxError) {
+            return try key.sealing.open(box.span, associatedData: data.span)
+        } catch { throw VerifierError(error) }
+    }
+
+    /// The same seed under another key.
+    func resealed(
+        for row: SealedPlace, from old: KeyVersion, to new: KeyVersion
+    ) throws(VerifierError) -> SealedSeed {
+        let seed = try open(for: row, under: old)
+        do throws(CryptographyFailure) {
+            return try SealedSeed(
+                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
+                under: new)
+        } catch { throw .cryptography(error) }
+    }
+
+    private static func associatedData(
+        _ algorithm: HashAlgorithm, _ digits: Int, _ period: Int?, _ row: SealedPlace, _ key: KeyID
+    ) -> [UInt8] {
+        var writer = row.associatedData(for: "watchword seed", under: key)
+        writer.write(algorithm.rawValue)
+        writer.write(UInt8(digits))
+        writer.writeIfThere(period) { $0.write(UInt16($1)) }
+        return writer.bytes
+    }
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(algorithm.rawValue)
+        writer.write(UInt8(digits))
+        writer.writeIfThere(period) { $0.write(UInt16($1)) }
+        writer.write(box)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let algorithm = HashAlgorithm(rawValue: try reader.readText()) else {
+            throw .malformed
+        }
+        self.algorithm = algorithm
+        digits = Int(try reader.read(UInt8.self))
+        period = try reader.readIfThere { reader throws(ByteReaderError) in
+            Int(try reader.read(UInt16.self))
+        }
+        guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {
+            throw .malformed
+        }
+        box = try reader.readBytes()
+    }
+}
+
+/// The row that something is sealed for: put into another one, it does not open.
+struct SealedPlace: Sendable {
+    let id: CredentialID
+    let subject: Subject
+    let kind: CredentialKind
+
+    func associatedData(for purpose: String, under key: KeyID) -> ByteWriter {
+        var writer = ByteWriter()
+        writer.write(purpose)
+        writer.write(id.bytes)
+        writer.write(subject.utf8)
+        writer.write(kind.rawValue)
+        writer.write(key.number)
+        return writer
+    }
+}
+
+extension CredentialRecord {
+    var place: SealedPlace { SealedPlace(id: id, subject: subject, kind: kind) }
+}
+
+extension VerifierError {
+    /// A box that does not open says nothing of why.
+    init(_ error: SealedBoxError) {
+        if case .failed(let failure) = error {
+            self = .cryptography(failure)
+        } else {
+            self = .damagedRow
+        }
+    }
+}

@@ -1,0 +1,180 @@
+extension CodeAttempt {
+    /// What an attempt came to, credential by credential.
+    private struct Findings {
+        var right: [(record: CredentialRecord, offset: Int64)] = []
+        var spent: [(record: CredentialRecord, isChanged: Bool)] = []
+        var wrong: [CredentialRecord] = []
+        /// Those that have to wait, and for how many milliseconds yet.
+        var waiting: [(record: CredentialRecord, wait: Int64)] = []
+        var disabled: [CredentialRecord] = []
+
+        /// All that the code was tried on.
+        var checked: [CredentialRecord] { right.map(\.record) + spent.map(\.record) + wrong }
+    }
+
+    /// Decides on the code for these credentials, whose states are looked at here.
+    ///
+    /// A code that is right for several is spent on all of them; one that is right for none counts
+    /// against all of them.
+    func decide(
+        _ candidates: [CredentialRecord], subject: Subject?, credential: CredentialID?
+    ) throws(VerifierError) -> Decision<VerificationOutcome> {
+        var findings = Findings()
+        for var record in candidates where accepts(record) {
+            guard record.state != .disabled else {
+                findings.disabled.append(record)
+                continue
+            }
+            if let wait = record.throttle.remainingWait(at: context.now) {
+                findings.waiting.append((record, wait))
+                continue
+            }
+            switch try check(&record) {
+            case .right(let offset): findings.right.append((record, offset))
+            case .spent(let further): findings.spent.append((record, further))
+            case .wrong: findings.wrong.append(record)
+            }
+        }
+        try pad(beyond: findings.checked)
+        guard findings.right.isEmpty else { return accepted(findings.right) }
+        return denied(findings, subject: subject, credential: credential)
+    }
+
+    /// Whether the credential is of the kind and in the state that the code is presented for.
+    private func accepts(_ record: CredentialRecord) -> Bool {
+        let isOfForm =
+            switch code.form {
+            case .oneTimePassword: record.kind == .totp || record.kind == .hotp
+            case .recovery: record.kind == .recovery
+            }
+        let isInState =
+            switch purpose {
+            case .verification, .resynchronization:
+                record.state == .active || record.state == .disabled
+            case .confirmation: record.state == .pending && !record.isLapsed(at: context.now)
+            }
+        return isOfForm && isInState
+    }
+
+    private func accepted(
+        _ right: [(record: CredentialRecord, offset: Int64)]
+    ) -> Decision<VerificationOutcome> {
+        var changes: [StoreChange] = []
+        for (index, match) in right.enumerated() {
+            var record = match.record
+            // The others have spent the code, too; that they were used would not be true.
+            if index == 0 { use(&record) }
+            changes.append(.updateCredential(record.row))
+            guard index == 0 else { continue }
+            changes += events(of: record, offset: match.offset)
+        }
+        let (record, offset) = right[0]
+        var remaining: Int?
+        if case .recovery(let set) = record.material { remaining = set.remaining }
+        return Decision(
+            outcome: VerificationOutcome(
+                verification: context.verification,
+                result: .accepted(
+                    VerificationOutcome.Acceptance(
+                        credential: record.id, kind: record.kind, offset: offset,
+                        remaining: remaining))),
+            changes: changes)
+    }
+
+    /// Notes the use, and what follows from it.
+    private func use(_ record: inout CredentialRecord) {
+        record.throttle.succeed()
+        record.lastUsedAt = context.now
+        if case .confirmation = purpose {
+            record.state = .active
+            record.confirmedAt = context.now
+            record.lapsesAt = nil
+        }
+        if case .counter(let password) = record.material, password.counter == CounterPassword.end {
+            record.end(as: .disabled, because: .counterExhausted, at: context.now)
+        }
+    }
+
+    private func events(of record: CredentialRecord, offset: Int64) -> [StoreChange] {
+        var events: [StoreChange] = []
+        switch (purpose, record.material) {
+        case (.confirmation, _): events.append(context.event(.enrolled, of: record))
+        case (.resynchronization, _):
+            events.append(context.event(.resynchronised, of: record, number: offset))
+        case (.verification, .recovery(let set)):
+            events.append(
+                context.event(
+                    .accepted, .recoveryCode, of: record, number: Int64(set.remaining)))
+        case (.verification, _):
+            events.append(context.event(.accepted, of: record, number: offset))
+        }
+        if record.state == .disabled {
+            events.append(context.event(.disabled, .counterExhausted, of: record))
+        }
+        return events
+    }
+
+    private func denied(
+        _ findings: Findings, subject: Subject?, credential: CredentialID?
+    ) -> Decision<VerificationOutcome> {
+        let denial: VerificationOutcome.Denial
+        var changes: [StoreChange] = []
+        func event(_ kind: Event.Kind, _ reason: Event.Reason) -> StoreChange {
+            let tried = findings.checked
+            return context.event(
+                kind, reason, subject: subject,
+                credential: credential ?? (tried.count == 1 ? tried[0].id : nil))
+        }
+        if !findings.spent.isEmpty {
+            // No guess, so it does not count: who presses the button twice is not locked out.
+            denial = .replayed
+            let changed = findings.spent.filter(\.isChanged)
+            changes = changed.map { .updateCredential($0.record.row) }
+            if changes.isEmpty { changes = [context.decoy] }
+            changes.append(event(.replayed, .spent))
+        } else if !findings.wrong.isEmpty {
+            denial = .wrong
+            for record in findings.wrong { changes += failed(record) }
+            changes.append(event(.denied, .wrong))
+        } else if let shortest = findings.waiting.map(\.wait).min() {
+            denial = .throttled(retryAfter: shortest)
+            changes = restartedWaits(findings.waiting.map(\.record))
+            changes.append(event(.denied, .throttled))
+        } else if !findings.disabled.isEmpty {
+            denial = .disabled
+            changes = [context.decoy, event(.denied, .disabled)]
+        } else {
+            denial = .unknown
+            changes = [context.decoy, event(.denied, .unknown)]
+        }
+        return Decision(
+            outcome: VerificationOutcome(
+                verification: context.verification, result: .denied(denial)),
+            changes: changes)
+    }
+
+    /// Counts a failure against a credential.
+    private func failed(_ record: CredentialRecord) -> [StoreChange] {
+        var record = record
+        var events: [StoreChange] = []
+        switch record.throttle.fail(at: context.now, policy: context.policy) {
+        case .none, .waiting: break
+        case .locked: events.append(context.event(.locked, .tooManyFailures, of: record))
+        case .disabled:
+            record.end(as: .disabled, because: .tooManyFailures, at: context.now)
+            events.append(context.event(.disabled, .tooManyFailures, of: record))
+        }
+        return [.updateCredential(record.row)] + events
+    }
+
+    /// Waits that seem to begin in the future, since the clock was set back, begin again now.
+    private func restartedWaits(_ records: [CredentialRecord]) -> [StoreChange] {
+        let ahead = records.filter { $0.throttle.isAhead(of: context.now) }
+        guard !ahead.isEmpty else { return [context.decoy] }
+        return ahead.map { record in
+            var record = record
+            record.throttle.restart(at: context.now)
+            return .updateCredential(record.row)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import Cryptography
+internal import OneTimePassword
+
+/// A code, or two consecutive ones, and everything it is to be checked with.
+struct CodeAttempt: Sendable {
+    /// What the code is presented for.
+    enum Purpose: Sendable {
+        /// To sign in.
+        case verification
+        /// To bring a pending credential into use.
+        case confirmation
+        /// To find the authenticator's counter or clock again; the code is followed by this one.
+        case resynchronization(next: SecretBytes)
+    }
+
+    let code: PresentedCode
+    let purpose: Purpose
+    /// The counter that the client says the code is of.
+    let counter: UInt64?
+    /// The code's hash under the salt of each recovery set that is to be tried.
+    let hashes: [[UInt8]: SecretBytes]
+    let context: DecisionContext
+
+    /// Checks the code against one credential; `record` has spent it when it is right.
+    func check(_ record: inout CredentialRecord) throws(VerifierError) -> CodeFinding {
+        switch record.material {
+        case .time(var password):
+            let generator = try generator(password.seed, record)
+            let finding = code.characters.withBytes { code in
+                switch purpose {
+                case .resynchronization(let next):
+                    next.withBytes { next in
+                        password.resynchronize(
+                            code, next, from: generator, at: context.now, meter: context.meter)
+                    }
+                case .verification, .confirmation:
+                    password.take(
+                        code, from: generator, at: context.now, profile: context.policy.profile,
+                        meter: context.meter)
+                }
+            }
+            record.material = .time(password)
+            return finding
+        case .counter(var password):
+            let generator = try generator(password.seed, record)
+            let finding = code.characters.withBytes { code in
+                switch purpose {
+                case .resynchronization(let next):
+                    next.withBytes { next in
+                        password.resynchronize(code, next, from: generator, meter: context.meter)
+                    }
+                case .verification, .confirmation:
+                    password.take(
+                        code, claiming: counter, from: generator,
+                        lookAhead: context.policy.lookAhead, meter: context.meter)
+                }
+            }
+            record.material = .counter(password)
+            return finding
+        case .recovery(let set):
+            return try check(set, of: &record)
+        case .secret, .none:
+            throw .damagedRow
+        }
+    }
+
+    private func generator(
+        _ seed: SealedSeed, _ record: CredentialRecord
+    ) throws(VerifierError) -> CodeGenerator {
+        context.meter?.count(.openings)
+        let key = try context.key(record.keyID)
+        return try seed.generator(seed: try seed.open(for: record.place, under: key))
+    }
+
+    private func check(
+        _ set: RecoverySet, of record: inout CredentialRecord
+    ) throws(VerifierError) -> CodeFinding {
+        guard let hash = hashes[set.salt] else { return .wrong }
+        context.meter?.count(.openings)
+        var left = try set.open(for: record.place, under: try context.key(record.keyID))
+        // All are compared, wherever the right one stands.
+        var found: Int?
+        for (index, stored) in left.enumerated() where stored == hash { found = index }
+        guard let found else { return .wrong }
+        left.remove(at: found)
+        let key = context.keys.current
+        let place = record.place
+        let rest = try deciding { () throws(CryptographyFailure) in
+            try RecoverySet(
+                sealing: left, salt: set.salt, logN: set.logN, for: place, under: key)
+        }
+        record.material = .recovery(rest)
+        record.keyID = key.id
+        return .right(offset: 0)
+    }
+}
+
+extension CodeAttempt {
+    /// Codes that checking a credential computes.
+    func codeCount(of record: CredentialRecord) -> Int {
+        switch (record.kind, purpose) {
+        case (.totp, .resynchronization): 2 * (2 * Policy.resynchronizationSteps + 1)
+        case (.hotp, .resynchronization): 2 * (Policy.resynchronizationCounters + 1)
+        case (.totp, _): context.policy.profile.codeCount
+        case (.hotp, _): counter == nil ? context.policy.lookAhead + 1 : 1
+        case (.recovery, _), (.secret, _): 0
+        }
+    }
+
+    /// Does what a usual check costs and was not done: so an unknown subject, a wait and every kind
+    /// of one-time password take the same work.
+    func pad(beyond checked: [CredentialRecord]) throws(VerifierError) {
+        if checked.isEmpty {
+            context.meter?.count(.openings)
+            let key = context.keys.current
+            let nothing = [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount)
+            _ = try deciding { () throws(CryptographyFailure) in
+                try key.sealing.seal(nothing.span, associatedData: nothing.span)
+            }
+        }
+        let done = checked.reduce(0) { $0 + codeCount(of: $1) }
+        guard code.form == .oneTimePassword, done < usualCodeCount else { return }
+        let generator = CodeGenerator(
+            key: context.keys.current.pepper, algorithm: .sha1, style: .decimal(.six))
+        code.characters.withBytes { code in
+            for factor in done..<usualCodeCount {
+                context.meter?.count(.codes)
+                _ = generator.match(code, around: UInt64(factor), behind: 0, ahead: 0)
+            }
+        }
+    }
+
+    /// The codes that the widest window has.
+    private var usualCodeCount: Int {
+        switch purpose {
+        case .resynchronization: 2 * (Policy.resynchronizationCounters + 1)
+        case .verification, .confirmation:
+            max(context.policy.lookAhead + 1, context.policy.profile.codeCount)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Cryptography
+internal import OneTimePassword
+
+/// What looking for a code in a credential's window came to.
+enum CodeFinding: Hashable, Sendable {
+    /// It is right; the credential as it is passed has spent it already.
+    case right(offset: Int64)
+    /// It is right and was spent before; the record has changed if further steps are spent with it.
+    case spent(further: Bool)
+    /// It is none of the expected codes.
+    case wrong
+}
+
+extension TimePassword {
+    /// Looks for a code in the window around the expected step, and spends it.
+    ///
+    /// The whole window is walked. Where several steps share the code, all of them are spent, and
+    /// one of them being spent before is enough to refuse it: what is accepted twice must not be a
+    /// matter of luck (RFC 6238, section 5.2).
+    mutating func take(
+        _ code: Span<UInt8>, from generator: borrowing CodeGenerator, at now: UnixTime,
+        profile: WindowProfile, meter: WorkMeter?
+    ) -> CodeFinding {
+        guard let center = expectedStep(at: now) else { return .wrong }
+        var first: Int64?
+        var last: UInt64?
+        var isSpent = false
+        for offset in -profile.behind...profile.ahead {
+            guard let step = center.advanced(byChecking: offset) else { continue }
+            meter?.count(.codes)
+            guard generator.match(code, around: step, behind: 0, ahead: 0) != nil else { continue }
+            if self.isSpent(step) {
+                isSpent = true
+            } else {
+                first = first ?? Int64(offset)
+                last = step
+            }
+        }
+        if let last { spend(through: last) }
+        guard !isSpent else { return .spent(further: last != nil) }
+        guard let first else { return .wrong }
+        follow(first, profile)
+        return .right(offset: first)
+    }
+
+    /// Centres the next window on the step that matched, unless the old centre would lie outside:
+    /// a code that was only slow in coming must not shut out the next one that is quick.
+    private mutating func follow(_ offset: Int64, _ profile: WindowProfile) {
+        let reach = offset < 0 ? profile.ahead : profile.behind
+        if offset.magnitude <= UInt64(reach) { drift += offset }
+    }
+
+    /// Looks for two consecutive codes, the later one within ±``Policy/resynchronizationSteps``, and
+    /// spends both (RFC 6238, section 6).
+    mutating func resynchronize(
+        _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
+        at now: UnixTime, meter: WorkMeter?
+    ) -> CodeFinding {
+        guard let center = expectedStep(at: now) else { return .wrong }
+        let reach = Policy.resynchronizationSteps
+        var found: (step: UInt64, offset: Int64)?
+        var wasFirst = false
+        var isSpent = false
+        for offset in -reach...reach {
+            guard let step = center.advanced(byChecking: offset) else { continue }
+            meter?.count(.codes, 2)
+            let isSecond = generator.match(second, around: step, behind: 0, ahead: 0) != nil
+            if isSecond, wasFirst {
+                // The earlier of the two is the step before.
+                if self.isSpent(step - 1) { isSpent = true } else { found = (step, Int64(offset)) }
+            }
+            wasFirst = generator.match(first, around: step, behind: 0, ahead: 0) != nil
+        }
+        guard !isSpent else { return .spent(further: false) }
+        guard let found else { return .wrong }
+        spend(through: found.step)
+        drift += found.offset
+        return .right(offset: found.offset)
+    }
+}
+
+extension CounterPassword {
+    /// Looks for a code among the next ones (RFC 4226, section 7.4), and spends it and all before.
+    ///
+    /// - Parameter claimed: the counter that the client says it is of; then no other is looked at
+    ///   (appendix E.4).
+    mutating func take(
+        _ code: Span<UInt8>, claiming claimed: UInt64?, from generator: borrowing CodeGenerator,
+        lookAhead: Int, meter: WorkMeter?
+    ) -> CodeFinding {
+        var last: UInt64?
+        for offset in 0...lookAhead {
+            guard let counter = counter.advanced(byChecking: offset), counter < Self.end,
+                claimed ?? counter == counter
+            else { continue }
+            meter?.count(.codes)
+            if generator.match(code, around: counter, behind: 0, ahead: 0) != nil {
+                last = counter
+            }
+        }
+        guard let last else { return .wrong }
+        defer { counter = last + 1 }
+        return .right(offset: Int64(last - counter))
+    }
+
+    /// Looks for two consecutive codes among the next ``Policy/resynchronizationCounters``, and
+    /// spends both.
+    mutating func resynchronize(
+        _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
+        meter: WorkMeter?
+    ) -> CodeFinding {
+        var found: UInt64?
+        var wasFirst = false
+        for offset in 0...Policy.resynchronizationCounters {
+            guard let counter = counter.advanced(byChecking: offset), counter < Self.end else {
+                continue
+            }
+            meter?.count(.codes, 2)
+            let isSecond = generator.match(second, around: counter, behind: 0, ahead: 0) != nil
+            if isSecond, wasFirst { found = found ?? counter }
+            wasFirst = generator.match(first, around: counter, behind: 0, ahead: 0) != nil
+        }
+        guard let found else { return .wrong }
+        defer { counter = found + 1 }
+        return .right(offset: Int64(found - counter))
+    }
+}
+
+extension UInt64 {
+    /// The number so far away; nothing outside the range.
+    func advanced(byChecking offset: Int) -> UInt64? {
+        let (sum, isOutside) =
+            offset < 0
+            ? subtractingReportingOverflow(UInt64(offset.magnitude))
+            : addingReportingOverflow(UInt64(offset.magnitude))
+        return isOutside ? nil : sum
+    }
+}
+
+extension SealedSeed {
+    /// A generator of the codes.
+    func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
+        do throws(CodeLengthError) {
+            return CodeGenerator(
+                key: seed, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
+        } catch { throw .damagedRow }
+    }
+}

@@ -1,0 +1,91 @@
+extension CredentialRecord {
+    /// The record as the next version of its row.
+    var row: CredentialRow {
+        CredentialRow(
+            id: id, subject: subject, kind: kind, state: state, version: version + 1,
+            keyID: keyID, fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt,
+            body: body)
+    }
+
+    /// Reads a stored row.
+    ///
+    /// - Throws: ``VerifierError/damagedRow``.
+    init(_ row: CredentialRow) throws(VerifierError) {
+        do throws(ByteReaderError) {
+            try self.init(strictlyReading: row)
+        } catch { throw .damagedRow }
+    }
+
+    private static let format: UInt8 = 1
+
+    private var body: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(name)
+        writer.write(origin.address)
+        writer.write(origin.userAgent)
+        for time in [confirmedAt, lastUsedAt, endedAt] {
+            writer.writeIfThere(time) { $0.write($1) }
+        }
+        writer.writeIfThere(endReason) { $0.write($1.rawValue) }
+        throttle.write(into: &writer)
+        switch material {
+        case .none: writer.write(UInt8(0))
+        case .time(let password):
+            writer.write(UInt8(1))
+            password.write(into: &writer)
+        case .counter(let password):
+            writer.write(UInt8(2))
+            password.write(into: &writer)
+        case .recovery(let set):
+            writer.write(UInt8(3))
+            set.write(into: &writer)
+        case .secret(let chain):
+            writer.write(UInt8(4))
+            chain.write(into: &writer)
+        }
+        return writer.bytes
+    }
+
+    private init(strictlyReading row: CredentialRow) throws(ByteReaderError) {
+        var reader = ByteReader(row.body)
+        guard try reader.read(UInt8.self) == Self.format else { throw .malformed }
+        id = row.id
+        subject = row.subject
+        kind = row.kind
+        state = row.state
+        version = row.version
+        keyID = row.keyID
+        fingerprint = row.fingerprint
+        createdAt = row.createdAt
+        lapsesAt = row.lapsesAt
+        name = try reader.readText()
+        origin = Origin(address: try reader.readText(), userAgent: try reader.readText())
+        confirmedAt = try reader.readTimeIfThere()
+        lastUsedAt = try reader.readTimeIfThere()
+        endedAt = try reader.readTimeIfThere()
+        endReason = try reader.readIfThere { reader throws(ByteReaderError) in
+            guard let reason = Event.Reason(rawValue: try reader.readText()) else {
+                throw .malformed
+            }
+            return reason
+        }
+        throttle = try Throttle(from: &reader)
+        // Which material it is, is said twice: a row whose kind was changed is not read.
+        switch (try reader.read(UInt8.self), row.kind) {
+        case (0, _): material = .none
+        case (1, .totp): material = .time(try TimePassword(from: &reader))
+        case (2, .hotp): material = .counter(try CounterPassword(from: &reader))
+        case (3, .recovery): material = .recovery(try RecoverySet(from: &reader))
+        case (4, .secret): material = .secret(try SecretChain(from: &reader))
+        default: throw .malformed
+        }
+        try reader.end()
+    }
+}
+
+extension ByteReader {
+    mutating func readTimeIfThere() throws(ByteReaderError) -> UnixTime? {
+        try readIfThere { reader throws(ByteReaderError) in try reader.readTime() }
+    }
+}

@@ -1,0 +1,84 @@
+internal import Cryptography
+
+/// What is stored of a set of recovery codes.
+///
+/// Each code is hashed by scrypt with the set's salt (NIST SP 800-63B-4, section 3.1.2.2), so that one
+/// hash is enough to look a code up in the whole set; the hashes are sealed as seeds are, in place of
+/// a pepper, so that rotating keys reaches them, too. A spent code's hash is deleted.
+struct RecoverySet: Hashable, Sendable {
+    /// 16 random bytes.
+    let salt: [UInt8]
+    /// The base-two logarithm of scrypt's N.
+    let logN: Int
+    /// How many codes are left.
+    let remaining: Int
+    private let box: [UInt8]
+
+    /// Bytes of a salt.
+    static let saltCount = 16
+    /// Bytes of a hash.
+    static let hashCount = 32
+    /// 1 MiB and about 3 ms: 80 random bits need no more, and an attempt must not be a weapon.
+    static let logN = 10
+
+    init(
+        sealing hashes: [SecretBytes], salt: [UInt8], logN: Int, for row: SealedPlace,
+        under key: KeyVersion
+    ) throws(CryptographyFailure) {
+        self.salt = salt
+        self.logN = logN
+        remaining = hashes.count
+        let joined = SecretBytes(capacity: hashes.count * Self.hashCount) { output in
+            for hash in hashes {
+                hash.withBytes { for index in $0.indices { output.append($0[index]) } }
+            }
+        }
+        let data = Self.associatedData(salt, logN, hashes.count, row, key.id)
+        box = try key.sealing.seal(joined, associatedData: data.span)
+    }
+
+    /// The hashes of the codes that are left.
+    func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> [SecretBytes] {
+        let data = Self.associatedData(salt, logN, remaining, row, key.id)
+        let joined: SecretBytes
+        do throws(SealedBoxError) {
+            joined = try key.sealing.open(box.span, associatedData: data.span)
+        } catch { throw VerifierError(error) }
+        guard joined.count == remaining * Self.hashCount else { throw .damagedRow }
+        return joined.withBytes { joined in
+            (0..<remaining).map { index in
+                let start = index * Self.hashCount
+                return SecretBytes(
+                    copying: joined.extracting(start..<(start + Self.hashCount)))
+            }
+        }
+    }
+
+    private static func associatedData(
+        _ salt: [UInt8], _ logN: Int, _ remaining: Int, _ row: SealedPlace, _ key: KeyID
+    ) -> [UInt8] {
+        var writer = row.associatedData(for: "watchword recovery codes", under: key)
+        writer.write(salt)
+        writer.write(UInt8(logN))
+        writer.write(UInt8(remaining))
+        return writer.bytes
+    }
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(salt)
+        writer.write(UInt8(logN))
+        writer.write(UInt8(remaining))
+        writer.write(box)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        salt = try reader.readBytes()
+        logN = Int(try reader.read(UInt8.self))
+        remaining = Int(try reader.read(UInt8.self))
+        // The cost is bounded before anybody pays it.
+        guard salt.count == Self.saltCount, (10...14).contains(logN),
+            remaining <= RecoveryCode.setCount
+        else { throw .malformed }
+        box = try reader.readBytes()
+    }
+}

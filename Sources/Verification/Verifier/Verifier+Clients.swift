@@ -1,0 +1,58 @@
+internal import Cryptography
+
+extension Verifier {
+    /// Lets an application ask, with an API key that is handed out this once.
+    ///
+    /// - Parameter scopes: what it may do, in words that the service gives a meaning.
+    public func addClient(
+        named name: String, scopes: [String]
+    ) async throws(VerifierError) -> (client: ClientRow, key: Token) {
+        try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+            let kind = Token.Kind.clientKey
+            let key = Token(kind, try context.randomSecret(kind.count))
+            let row = ClientRow(
+                id: try context.randomBytes(16), version: 1,
+                digest: try deciding { () throws(CryptographyFailure) in
+                    try context.keys.lookup.digest(of: key.bytes, as: kind)
+                },
+                name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount),
+                scopes: Set(scopes).sorted(), createdAt: context.now, revokedAt: nil)
+            return Decision(
+                outcome: (client: row, key: key),
+                changes: [.insertClient(row), context.event(.clientAdded, subject: nil)])
+        }
+    }
+
+    /// The application that has this API key; nothing for an unknown or revoked one.
+    public func client(presenting key: Token) async throws(VerifierError) -> ClientRow? {
+        let lookup = try await context(.unknown).keys.lookup
+        let digest = try deciding { () throws(CryptographyFailure) in
+            try lookup.digest(of: key.bytes, as: .clientKey)
+        }
+        let row = try await read { store throws(StoreFailure) in
+            try await store.client(digest: digest)
+        }
+        return row.flatMap { $0.revokedAt == nil ? $0 : nil }
+    }
+
+    /// All applications, the oldest first, those that are revoked among them.
+    public func clients() async throws(VerifierError) -> [ClientRow] {
+        try await read { store throws(StoreFailure) in try await store.clients() }
+    }
+
+    /// Takes an application's API key its worth, at once and on every node.
+    public func revokeClient(_ id: [UInt8]) async throws(VerifierError) -> ChangeOutcome {
+        try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+            guard let row = try await clients().first(where: { $0.id == id }) else {
+                return Decision(outcome: .unknown, changes: [])
+            }
+            guard row.revokedAt == nil else { return Decision(outcome: .done, changes: []) }
+            let revoked = ClientRow(
+                id: row.id, version: row.version + 1, digest: row.digest, name: row.name,
+                scopes: row.scopes, createdAt: row.createdAt, revokedAt: context.now)
+            return Decision(
+                outcome: .done,
+                changes: [.updateClient(revoked), context.event(.clientRevoked, subject: nil)])
+        }
+    }
+}

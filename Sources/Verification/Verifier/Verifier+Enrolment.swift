@@ -1,0 +1,187 @@
+internal import Cryptography
+internal import OneTimePassword
+
+extension Verifier {
+    /// Hands out a key for one-time passwords, made or given; a first code has to confirm it within
+    /// ten minutes (``confirm(_:code:origin:recorder:)``).
+    public func enrolOneTimePassword(
+        _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<OneTimePasswordGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<OneTimePasswordGrant> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let seed = try seed(for: enrolment, context)
+            let fingerprint = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprint(of: seed)
+            }
+            switch try await keyState(fingerprint, context) {
+            case .free: break
+            case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
+            case .released: return nil
+            }
+            guard try await hasRoom(subject, context) else {
+                return Decision(outcome: .refused(.tooMany), changes: [])
+            }
+            var record = try newRecord(
+                enrolment.kind, subject, name: enrolment.name, state: .pending, context)
+            record.fingerprint = fingerprint
+            record.keyID = context.keys.current.id
+            record.material = try material(enrolment, seed, record.place, context)
+            let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
+            let grant = OneTimePasswordGrant(
+                credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
+            return Decision(
+                outcome: .granted(grant),
+                changes: [
+                    .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
+                ])
+        }
+    }
+
+    /// Hands out ten recovery codes, which are in use at once; an earlier set is revoked.
+    public func enrolRecoveryCodes(
+        for subject: Subject, name: String = "", origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<RecoveryGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<RecoveryGrant> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let salt = try context.randomBytes(RecoverySet.saltCount)
+            var codes: [SecretBytes] = []
+            var hashes: [SecretBytes] = []
+            for _ in 0..<RecoveryCode.setCount {
+                let code = try deciding { () throws(CryptographyFailure) in
+                    try RecoveryCode.make(context.randomness)
+                }
+                codes.append(code)
+                hashes.append(
+                    try await hashing.hash(
+                        code, salt: salt, logN: RecoverySet.logN, meter: meter))
+            }
+            let records = try await records(of: subject)
+            let earlier = records.filter { $0.kind == .recovery }
+            guard records.count - earlier.count < policy.maximalCredentials else {
+                return Decision(outcome: .refused(.tooMany), changes: [])
+            }
+            var record = try newRecord(.recovery, subject, name: name, state: .active, context)
+            let place = record.place
+            let set = try deciding { () throws(CryptographyFailure) in
+                try RecoverySet(
+                    sealing: hashes, salt: salt, logN: RecoverySet.logN, for: place,
+                    under: context.keys.current)
+            }
+            record.material = .recovery(set)
+            record.keyID = context.keys.current.id
+            record.confirmedAt = context.now
+            var changes: [StoreChange] = [
+                .insertCredential(record.row), context.event(.enrolled, of: record),
+            ]
+            for var old in earlier {
+                old.end(as: .revoked, because: .replaced, at: context.now)
+                changes.append(.updateCredential(old.row))
+                changes.append(context.event(.revoked, .replaced, of: old))
+            }
+            let grant = RecoveryGrant(credential: record.id, codes: codes)
+            return Decision(outcome: .granted(grant), changes: changes)
+        }
+    }
+
+    private func seed(
+        for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext
+    ) throws(VerifierError) -> SecretBytes {
+        if let key = enrolment.key { return key }
+        // As long as the hash (RFC 6238, section 5.1): 160 bits and more (RFC 4226, section 4, R6).
+        return try context.randomSecret(enrolment.algorithm.digestCount)
+    }
+
+    private enum KeyState {
+        case free, inUse
+        /// It was free for the taking, and is free now.
+        case released
+    }
+
+    /// Whether a key is some credential's already (RFC 6238, section 3, R5).
+    private func keyState(
+        _ fingerprint: [UInt8], _ context: DecisionContext
+    ) async throws(VerifierError) -> KeyState {
+        let row = try await read { store throws(StoreFailure) in
+            try await store.credential(fingerprint: fingerprint)
+        }
+        guard let row else { return .free }
+        var record = try CredentialRecord(row)
+        guard record.isLapsed(at: context.now) else { return .inUse }
+        record.end(as: .revoked, because: .lapsed, at: context.now)
+        _ = try await commit([
+            .updateCredential(record.row), context.event(.revoked, .lapsed, of: record),
+        ])
+        return .released
+    }
+
+    func hasRoom(
+        _ subject: Subject, _ context: DecisionContext
+    ) async throws(VerifierError) -> Bool {
+        let live = try await records(of: subject).filter { !$0.isLapsed(at: context.now) }
+        return live.count < policy.maximalCredentials
+    }
+
+    func newRecord(
+        _ kind: CredentialKind, _ subject: Subject, name: String, state: CredentialState,
+        _ context: DecisionContext
+    ) throws(VerifierError) -> CredentialRecord {
+        guard let id = CredentialID(bytes: try context.randomBytes(CredentialID.count)) else {
+            preconditionFailure("a source of randomness gives as many bytes as it is asked for")
+        }
+        let lapsesAt =
+            state == .pending
+            ? context.now.adding(milliseconds: Policy.enrolmentLifetime) : nil
+        return CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: context.now, origin: context.origin,
+            state: state, lapsesAt: lapsesAt,
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount), material: .none)
+    }
+
+    private func material(
+        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes, _ place: SealedPlace,
+        _ context: DecisionContext
+    ) throws(VerifierError) -> CredentialRecord.Material {
+        func sealed(period: Int?) throws(VerifierError) -> SealedSeed {
+            try deciding { () throws(CryptographyFailure) in
+                try SealedSeed(
+                    sealing: seed, algorithm: enrolment.algorithm, digits: enrolment.digits,
+                    period: period, for: place, under: context.keys.current)
+            }
+        }
+        switch enrolment.factor {
+        case .time(let period): return .time(TimePassword(seed: try sealed(period: period)))
+        case .counter(let counter):
+            return .counter(CounterPassword(seed: try sealed(period: nil), counter: counter))
+        }
+    }
+
+    /// The key URI for the person's authenticator.
+    private func uri(
+        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
+    ) throws(VerifierError) -> SecretBytes {
+        do {
+            let factor: MovingFactor =
+                switch enrolment.factor {
+                case .time(let period): .time(try TimeStep(period: Int64(period)))
+                case .counter(let counter): .counter(counter)
+                }
+            return KeyURI.format(
+                try Credential(
+                    issuer: enrolment.issuer, account: enrolment.account, key: seed,
+                    algorithm: enrolment.algorithm,
+                    style: .decimal(try CodeLength(digits: enrolment.digits)),
+                    movingFactor: factor))
+        } catch {
+            preconditionFailure("an enrolment was checked when it was made")
+        }
+    }
+}
+
+extension OneTimePasswordEnrolment {
+    var kind: CredentialKind {
+        switch factor {
+        case .time: .totp
+        case .counter: .hotp
+        }
+    }
+}

@@ -1,0 +1,135 @@
+extension Verifier {
+    /// Lets attempts be looked at again at once.
+    ///
+    /// Failures stay counted, so that the limit above all waits holds. A disabled credential is not
+    /// unlocked: it has to be enrolled anew.
+    public func unlock(
+        _ credential: CredentialID, origin: Origin = .unknown,
+        recorder: Recorder<ChangeOutcome>? = nil
+    ) async throws(VerifierError) -> ChangeOutcome {
+        try await change(credential, origin, recorder) { record, _ in
+            guard record.state != .disabled else { return .refused }
+            guard record.throttle.waitsSince != nil else { return .alreadySo }
+            record.throttle.liftWait()
+            return .changed(.unlocked, nil)
+        }
+    }
+
+    /// Gives a credential another name, of at most 256 bytes.
+    public func rename(
+        _ credential: CredentialID, to name: String, origin: Origin = .unknown,
+        recorder: Recorder<ChangeOutcome>? = nil
+    ) async throws(VerifierError) -> ChangeOutcome {
+        try await change(credential, origin, recorder) { record, _ in
+            guard name.utf8.count <= OneTimePasswordEnrolment.maximalTextCount else {
+                return .refused
+            }
+            guard record.name != name else { return .alreadySo }
+            record.name = name
+            return .changed(.renamed, nil)
+        }
+    }
+
+    /// Ends a credential at once, on every node: its secrets are deleted, that it was there is not.
+    public func revoke(
+        _ credential: CredentialID, origin: Origin = .unknown,
+        recorder: Recorder<ChangeOutcome>? = nil
+    ) async throws(VerifierError) -> ChangeOutcome {
+        try await change(credential, origin, recorder, ifRevoked: .done) { record, context in
+            record.end(as: .revoked, because: .revoked, at: context.now)
+            return .changed(.revoked, .revoked)
+        }
+    }
+
+    /// Ends all credentials of a subject, whose devices are told that the account is closed.
+    ///
+    /// - Returns: how many were ended.
+    public func closeAccount(
+        of subject: Subject, origin: Origin = .unknown
+    ) async throws(VerifierError) -> Int {
+        var count = 0
+        while true {
+            let records = try await records(of: subject)
+            guard !records.isEmpty else { return count }
+            for record in records {
+                let outcome = try await change(record.id, origin, nil) { record, context in
+                    record.end(as: .revoked, because: .accountClosed, at: context.now)
+                    return .changed(.revoked, .accountClosed)
+                }
+                if outcome == .done { count += 1 }
+            }
+        }
+    }
+
+    /// All that a subject has and ever had, the oldest first; at most a thousand.
+    public func credentials(
+        of subject: Subject
+    ) async throws(VerifierError) -> [CredentialSummary] {
+        let rows = try await read { store throws(StoreFailure) in
+            try await store.credentials(of: subject, includingRevoked: true, limit: 1_000)
+        }
+        let now = try await context(.unknown).now
+        var summaries: [CredentialSummary] = []
+        for row in rows { summaries.append(try CredentialRecord(row).summary(at: now)) }
+        return summaries
+    }
+
+    /// What may be told of a credential; nothing when there never was one with this id.
+    public func credential(
+        _ id: CredentialID
+    ) async throws(VerifierError) -> CredentialSummary? {
+        try await record(id)?.summary(at: try await context(.unknown).now)
+    }
+
+    /// Events in their order, from behind `position` on.
+    public func events(
+        after position: UInt64, limit: Int
+    ) async throws(VerifierError) -> [ChainedEvent] {
+        try await read { store throws(StoreFailure) in
+            try await store.events(after: position, limit: limit)
+        }
+    }
+
+    /// Takes away what has had its time; to be called now and then.
+    public func prune(
+        eventsBefore: UnixTime? = nil
+    ) async throws(VerifierError) -> PruningOutcome {
+        let now = try await context(.unknown).now
+        return try await read { store throws(StoreFailure) in
+            try await store.prune(Pruning(now: now, eventsBefore: eventsBefore))
+        }
+    }
+
+    /// What an administrator's change comes to.
+    enum Change: Sendable {
+        case changed(Event.Kind, Event.Reason?)
+        case alreadySo
+        case refused
+    }
+
+    /// Changes one credential that is not revoked.
+    func change(
+        _ credential: CredentialID, _ origin: Origin, _ recorder: Recorder<ChangeOutcome>?,
+        ifRevoked: ChangeOutcome = .unknown,
+        _ body: (inout CredentialRecord, DecisionContext) -> Change
+    ) async throws(VerifierError) -> ChangeOutcome {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            guard var record = try await record(credential) else {
+                return Decision(outcome: .unknown, changes: [])
+            }
+            guard record.state != .revoked else {
+                return Decision(outcome: ifRevoked, changes: [])
+            }
+            switch body(&record, context) {
+            case .refused: return Decision(outcome: .refused, changes: [])
+            case .alreadySo: return Decision(outcome: .done, changes: [])
+            case .changed(let kind, let reason):
+                var changes: [StoreChange] = [
+                    .updateCredential(record.row), context.event(kind, reason, of: record),
+                ]
+                if record.state == .revoked { changes.append(.dropTickets(of: record.id)) }
+                return Decision(outcome: .done, changes: changes)
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Cryptography
+
+/// The one way in: checks codes and secrets, each good for one use, and keeps the credentials.
+///
+/// Every decision is one commit of the store, on condition that the rows are still as they were read;
+/// who loses a race decides again. An answer is given when the commit is durable and not before. So
+/// any number of verifiers, in any number of processes, may work on one store. Nothing that decides
+/// is kept in memory.
+public struct Verifier: Sendable {
+    let store: any VerificationStore
+    let policy: Policy
+    private let clock: @Sendable () -> UnixTime
+    private let randomness: RandomSource
+    private let keys: @Sendable () async -> KeyRing
+    let hashing = RecoveryHashing()
+    let meter: WorkMeter?
+
+    /// How often a decision is made again that lost its race.
+    private static let maximalRounds = 200
+
+    /// Works on `store`.
+    ///
+    /// - Parameters:
+    ///   - clock: the time of day, from a source that no client has a hand in.
+    ///   - keys: the ring of keys, asked for at each decision, so that it can be changed while the
+    ///     verifier is in use.
+    public init(
+        store: any VerificationStore, policy: Policy = .standard,
+        randomness: RandomSource = .system,
+        clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing
+    ) {
+        self.init(
+            store: store, policy: policy, randomness: randomness, clock: clock, keys: keys,
+            meter: nil)
+    }
+
+    /// Works on `store` with a ring of keys that does not change.
+    public init(
+        store: any VerificationStore, keys: KeyRing, policy: Policy = .standard,
+        randomness: RandomSource = .system, clock: @escaping @Sendable () -> UnixTime
+    ) {
+        self.init(
+            store: store, policy: policy, randomness: randomness, clock: clock, keys: { keys },
+            meter: nil)
+    }
+
+    init(
+        store: any VerificationStore, policy: Policy, randomness: RandomSource,
+        clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing,
+        meter: WorkMeter?
+    ) {
+        self.store = store
+        self.policy = policy
+        self.clock = clock
+        self.randomness = randomness
+        self.keys = keys
+        self.meter = meter
+    }
+
+    /// What a decision that begins now is made with.
+    func context(_ origin: Origin) async throws(VerifierError) -> DecisionContext {
+        let bytes = try deciding { () throws(CryptographyFailure) in
+            try randomness.bytes(VerificationID.count)
+        }
+        guard let verification = VerificationID(bytes: bytes) else {
+            preconditionFailure("a source of randomness gives as many bytes as it is asked for")
+        }
+        return DecisionContext(
+            now: clock(), policy: policy, keys: await keys(), verification: verification,
+            origin: origin, randomness: randomness, meter: meter)
+    }
+
+    /// Reads, decides and commits until no race is lost; the answer is kept with it, if asked for.
+    ///
+    /// - Parameter body: reads and decides; nothing when it has to begin anew.
+    func decide<Outcome: Sendable>(
+        _ origin: Origin, recorder: Recorder<Outcome>?,
+        _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
+    ) async throws(VerifierError) -> Outcome {
+        for _ in 0..<Self.maximalRounds {
+            let context = try await context(origin)
+            if let recorder { try await throwRecorded(recorder.key, context) }
+            guard var decision = try await body(context) else { continue }
+            if let recorder {
+                decision.changes.append(try record(decision.outcome, recorder, context))
+            }
+            guard !decision.changes.isEmpty else { return decision.outcome }
+            if try await commit(decision.changes) == .done { return decision.outcome }
+        }
+        throw .contended
+    }
+
+    func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {
+        do throws(StoreFailure) { return try await store.commit(changes) } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Asks the store.
+    func read<Value: Sendable>(
+        _ body: (any VerificationStore) async throws(StoreFailure) -> Value
+    ) async throws(VerifierError) -> Value {
+        do throws(StoreFailure) { return try await body(store) } catch { throw .store(error) }
+    }
+
+    /// The credential with this id, whatever its state.
+    func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
+        let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
+        guard let row else { return nil }
+        return try CredentialRecord(row)
+    }
+
+    /// A subject's credentials that are not revoked.
+    func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
+        // Two that are enrolled at the same moment may both find the last place free.
+        let limit = 2 * policy.maximalCredentials
+        let rows = try await read { store throws(StoreFailure) in
+            try await store.credentials(of: subject, includingRevoked: false, limit: limit)
+        }
+        var records: [CredentialRecord] = []
+        for row in rows { records.append(try CredentialRecord(row)) }
+        return records
+    }
+}

@@ -1,0 +1,104 @@
+import Synchronization
+
+@testable import Verification
+
+/// Passes everything on, and notes which calls were made.
+final class CountingStore: VerificationStore {
+    /// A kind of call.
+    enum Call: Hashable, Comparable {
+        case readCredential, readCredentials, readFingerprint, readByKey, readTicket, readAnswer
+        case commit([Change])
+
+        /// The kinds of change in a commit.
+        enum Change: Hashable, Comparable {
+            case insert, writeRow, ticket, answer, client, event
+        }
+
+        static func < (left: Call, right: Call) -> Bool { "\(left)" < "\(right)" }
+    }
+
+    private actor Log {
+        var calls: [Call] = []
+        func add(_ call: Call) { calls.append(call) }
+        func take() -> [Call] {
+            defer { calls = [] }
+            return calls
+        }
+    }
+
+    private let store: any VerificationStore
+    private let log = Log()
+
+    init(_ store: any VerificationStore) { self.store = store }
+
+    /// The calls since the last time this was asked.
+    func takeCalls() async -> [Call] { await log.take() }
+
+    func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
+        await log.add(.readCredential)
+        return try await store.credential(id)
+    }
+
+    func credentials(
+        of subject: Subject, includingRevoked: Bool, limit: Int
+    ) async throws(StoreFailure) -> [CredentialRow] {
+        await log.add(.readCredentials)
+        return try await store.credentials(
+            of: subject, includingRevoked: includingRevoked, limit: limit)
+    }
+
+    func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
+        await log.add(.readFingerprint)
+        return try await store.credential(fingerprint: fingerprint)
+    }
+
+    func credentials(
+        under key: KeyID?, after: CredentialID?, limit: Int
+    ) async throws(StoreFailure) -> [CredentialRow] {
+        await log.add(.readByKey)
+        return try await store.credentials(under: key, after: after, limit: limit)
+    }
+
+    func keyUsage() async throws(StoreFailure) -> [KeyUsage] { try await store.keyUsage() }
+
+    func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
+        await log.add(.readTicket)
+        return try await store.ticket(digest: digest)
+    }
+
+    func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
+        await log.add(.readAnswer)
+        return try await store.answer(key: key)
+    }
+
+    func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
+        try await store.client(digest: digest)
+    }
+
+    func clients() async throws(StoreFailure) -> [ClientRow] { try await store.clients() }
+
+    func events(after position: UInt64, limit: Int) async throws(StoreFailure) -> [ChainedEvent] {
+        try await store.events(after: position, limit: limit)
+    }
+
+    func chains() async throws(StoreFailure) -> [ChainRecord] { try await store.chains() }
+
+    func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
+        let kinds = changes.map { change -> Call.Change in
+            switch change {
+            case .insertCredential: .insert
+            case .updateCredential, .writeDecoy: .writeRow
+            case .insertTicket, .spendTicket, .dropTickets: .ticket
+            case .insertAnswer: .answer
+            case .insertClient, .updateClient: .client
+            case .appendEvent: .event
+            }
+        }
+        await log.add(.commit(kinds.sorted()))
+        return try await store.commit(changes)
+    }
+
+    func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
+        try await store.prune(pruning)
+    }
+}

@@ -1,0 +1,239 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Enrolled secrets")
+struct LoginTests {
+    @Test("row 1: the current secret signs in, and the ticket tells who, once")
+    func current() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let outcome = try await bench.login(device, nonce: 1)
+        let acceptance = try #require(outcome.acceptance)
+        #expect(acceptance.generation == 1)
+        let expiry = bench.clock.now.adding(milliseconds: 60_000)
+        #expect(acceptance.expiresAt == expiry)
+        let redeemed = try await bench.verifier.redeemLogin(acceptance.login)
+        #expect(
+            redeemed.value
+                == SignedIn(
+                    subject: bench.alice, credential: device.credential,
+                    verification: outcome.verification, verifiedAt: bench.clock.now))
+        #expect(try await bench.verifier.redeemLogin(acceptance.login).value == nil)
+    }
+
+    @Test("R-06 row 2: the same nonce gets the same answer again, and no second ticket")
+    func again() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let first = try await bench.login(device, nonce: 1)
+        bench.clock.advance(seconds: 7)
+        let second = try await bench.login(device, nonce: 1)
+        #expect(second.verification == first.verification)
+        let (one, other) = (try #require(first.acceptance), try #require(second.acceptance))
+        #expect(one.secret.bytes == other.secret.bytes)
+        #expect(one.login.bytes == other.login.bytes)
+        #expect(one.expiresAt == other.expiresAt)
+        #expect(one.generation == other.generation)
+        #expect(try await bench.verifier.redeemLogin(one.login).value != nil)
+        #expect(try await bench.verifier.redeemLogin(other.login).value == nil)
+    }
+
+    @Test("R-07 R-04 N-37 row 3: another nonce for the current secret ends both holders' at once")
+    func fork() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let owner = try #require(try await bench.login(device, nonce: 1).acceptance)
+        #expect(try await bench.login(device, nonce: 2).wipe == .reuseDetected)
+        // The login ticket that the first one got is gone, too.
+        #expect(try await bench.verifier.redeemLogin(owner.login).value == nil)
+        let next = device.with(owner.secret)
+        #expect(try await bench.login(next, nonce: 3).wipe == .reuseDetected)
+        #expect(try await bench.summary(device.credential).state == .revoked)
+    }
+
+    @Test("R-03 row 4: the successor becomes current and hands out the next one")
+    func successor() async throws {
+        let bench = try TestBench()
+        var device = try await bench.enrolledDevice()
+        for generation in 1...5 {
+            let outcome = try await bench.login(device, nonce: UInt8(generation))
+            let acceptance = try #require(outcome.acceptance)
+            #expect(acceptance.generation == UInt64(generation))
+            device = device.with(acceptance.secret)
+        }
+    }
+
+    @Test(
+        "N-18 R-02 N-28 V-32 row 5: any earlier secret is known again, however old",
+        arguments: [0, 1, 5, 9])
+    func earlier(generation: Int) async throws {
+        let bench = try TestBench()
+        var device = try await bench.enrolledDevice()
+        var secrets = [device]
+        for turn in 1...10 {
+            let acceptance = try #require(
+                try await bench.login(device, nonce: UInt8(turn)).acceptance)
+            device = device.with(acceptance.secret)
+            secrets.append(device)
+        }
+        let size = try #require(await bench.store.credential(device.credential)).body.count
+        #expect(size < 400, "the row does not grow with the logins")
+        // Generation 9 is the current one and 10 its successor; the nonce is another one.
+        #expect(try await bench.login(secrets[generation], nonce: 99).wipe == .reuseDetected)
+        #expect(try await bench.login(device, nonce: 98).wipe == .reuseDetected)
+    }
+
+    @Test("row 6: what was never handed out is denied, the third time in a row it ends")
+    func other() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let wrong = device.with(
+            Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
+        for turn in 1...2 {
+            let outcome = try await bench.login(wrong, nonce: UInt8(turn))
+            #expect(outcome.isDenied)
+            #expect(outcome.wipe == nil)
+        }
+        // A right one in between: only failures in a row count.
+        let acceptance = try #require(try await bench.login(device, nonce: 3).acceptance)
+        for turn in UInt8(4)...5 { #expect(try await bench.login(wrong, nonce: turn).wipe == nil) }
+        #expect(try await bench.login(wrong, nonce: 6).wipe == .tooManyFailures)
+        #expect(
+            try await bench.login(device.with(acceptance.secret), nonce: 7).wipe
+                == .tooManyFailures)
+    }
+
+    @Test("a secret of one credential is nothing to another")
+    func otherCredential() async throws {
+        let bench = try TestBench()
+        let one = try await bench.enrolledDevice()
+        let other = try await bench.enrolledDevice()
+        let swapped = TestDevice(credential: other.credential, secret: one.secret)
+        let outcome = try await bench.login(swapped, nonce: 1)
+        #expect(outcome.isDenied)
+        #expect(outcome.wipe == nil)
+    }
+
+    @Test("every spoiled byte of a secret makes it none", arguments: [0, 31, 32, 39, 40, 55])
+    func spoiled(index: Int) async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        var bytes = device.secret.bytes.known
+        bytes[index] ^= 1
+        let spoiled = device.with(Token(.secret, SecretBytes(copying: bytes.span)))
+        let outcome = try await bench.login(spoiled, nonce: 1)
+        #expect(outcome.isDenied)
+        #expect(outcome.wipe == nil)
+    }
+
+    @Test("R-05 N-38 a secret that rests for 90 days is over, a moment earlier it is not")
+    func idle() async throws {
+        let day: Int64 = 86_400
+        for isLate in [false, true] {
+            let bench = try TestBench()
+            let device = try await bench.enrolledDevice()
+            bench.clock.now = bench.clock.now.adding(
+                milliseconds: 90 * day * 1_000 - (isLate ? 0 : 1))
+            let outcome = try await bench.login(device, nonce: 1)
+            #expect((outcome.acceptance == nil) == isLate)
+            #expect(outcome.wipe == (isLate ? .revoked : nil))
+        }
+    }
+
+    @Test("R-08 a secret in daily use is over after a year")
+    func absolute() async throws {
+        let bench = try TestBench()
+        var device = try await bench.enrolledDevice()
+        for day in 1...364 {
+            bench.clock.advance(seconds: 86_400)
+            let outcome = try await bench.login(device, nonce: UInt8(day % 251))
+            device = device.with(try #require(outcome.acceptance).secret)
+        }
+        bench.clock.now = bench.clock.now.adding(milliseconds: 86_399_999)
+        device = device.with(
+            try #require(try await bench.login(device, nonce: 252).acceptance).secret)
+        bench.clock.now = bench.clock.now.adding(milliseconds: 1)
+        #expect(try await bench.login(device, nonce: 253).wipe == .revoked)
+    }
+
+    @Test("N-39 V-14 a revoked credential tells its holder to wipe, and a stranger nothing")
+    func revoked() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let login = try #require(try await bench.login(device, nonce: 1).acceptance)
+        #expect(try await bench.verifier.revoke(device.credential) == .done)
+        #expect(try await bench.verifier.revoke(device.credential) == .done)
+        #expect(try await bench.verifier.redeemLogin(login.login).value == nil)
+        #expect(try await bench.login(device, nonce: 2).wipe == .revoked)
+        let stranger = device.with(
+            Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
+        let outcome = try await bench.login(stranger, nonce: 3)
+        #expect(outcome.isDenied)
+        #expect(outcome.wipe == nil)
+    }
+
+    @Test("a closed account tells each of its devices so")
+    func accountClosed() async throws {
+        let bench = try TestBench()
+        let devices = [try await bench.enrolledDevice(), try await bench.enrolledDevice()]
+        #expect(try await bench.verifier.closeAccount(of: bench.alice) == 2)
+        for device in devices {
+            #expect(try await bench.login(device, nonce: 1).wipe == .accountClosed)
+        }
+        #expect(try await bench.verifier.closeAccount(of: bench.alice) == 0)
+    }
+
+    @Test("a login ticket is good for a minute and not a moment longer", arguments: [false, true])
+    func loginTicket(isLate: Bool) async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let acceptance = try #require(try await bench.login(device, nonce: 1).acceptance)
+        bench.clock.now = bench.clock.now.adding(milliseconds: isLate ? 60_000 : 59_999)
+        let redeemed = try await bench.verifier.redeemLogin(acceptance.login)
+        #expect((redeemed.value == nil) == isLate)
+    }
+
+    @Test(
+        "N-34 V-07 an enrolment ticket is good for ten minutes, once", arguments: [false, true])
+    func enrolmentTicket(isLate: Bool) async throws {
+        let bench = try TestBench()
+        let grant = try await bench.ticket()
+        bench.clock.now = bench.clock.now.adding(milliseconds: isLate ? 600_000 : 599_999)
+        let first = try await bench.verifier.redeemEnrolment(grant.ticket, name: "phone")
+        #expect((first.value == nil) == isLate)
+        #expect(try await bench.verifier.redeemEnrolment(grant.ticket).value == nil)
+        if !isLate {
+            let summary = try await bench.summary(grant.credential)
+            #expect(summary.state == .active)
+            #expect(summary.name == "phone")
+        }
+    }
+
+    @Test("N-19 N-17 the store holds digests and nothing that was handed out")
+    func digestsOnly() async throws {
+        let bench = try TestBench()
+        let grant = try await bench.ticket()
+        let secret = try #require(
+            try await bench.verifier.redeemEnrolment(grant.ticket).value
+        ).secret
+        let device = TestDevice(credential: grant.credential, secret: secret)
+        let login = try #require(try await bench.login(device, nonce: 1).acceptance)
+        let body = try #require(await bench.store.credential(grant.credential)).body
+        for token in [grant.ticket, secret, login.secret, login.login] {
+            #expect(!body.contains(token.bytes.known.prefix(32)))
+        }
+        #expect(try await bench.verifier.revoke(grant.credential) == .done)
+        let revoked = try #require(await bench.store.credential(grant.credential))
+        #expect(revoked.keyID == nil)
+        #expect(revoked.body.count < body.count - 100, "the digests are deleted")
+    }
+}
+
+extension Array where Element == UInt8 {
+    func contains(_ other: ArraySlice<UInt8>) -> Bool {
+        indices.contains { self[$0...].starts(with: other) }
+    }
+}

@@ -1,0 +1,176 @@
+import Cryptography
+import OneTimePassword
+import Synchronization
+import Testing
+
+@testable import Verification
+
+/// A verifier over a store in memory, with a clock of the test's own.
+final class TestBench: Sendable {
+    let clock: TestClock
+    let store: CountingStore
+    let meter = WorkMeter()
+    let keys: TestKeys
+    let verifier: Verifier
+    let auditKey: AuditKey
+
+    static let start: Int64 = 1_795_000_000
+    let alice: Subject
+
+    init(
+        policy: Policy = .standard, at seconds: Int64 = TestBench.start,
+        wrapping wrap: (MemoryStore) -> any VerificationStore = { $0 }
+    ) throws {
+        let ring = try KeyRing.make()
+        auditKey = ring.auditKey
+        let clock = TestClock(UnixTime(seconds: seconds))
+        let keys = TestKeys(ring)
+        let memory = MemoryStore(node: [UInt8](repeating: 1, count: 16), key: ring.auditKey)
+        self.clock = clock
+        self.keys = keys
+        store = CountingStore(wrap(memory))
+        verifier = Verifier(
+            store: store, policy: policy, randomness: .system, clock: { clock.now },
+            keys: { await keys.ring }, meter: meter)
+        alice = try #require(Subject("alice"))
+    }
+
+    /// Another verifier over the same store, as another process would be.
+    func anotherVerifier(policy: Policy = .standard) -> Verifier {
+        let clock = clock
+        let keys = keys
+        return Verifier(
+            store: store, policy: policy, clock: { clock.now }, keys: { await keys.ring })
+    }
+
+    /// A pending credential with its key.
+    func enrol(
+        _ factor: OneTimePasswordEnrolment.Factor = .time(period: 30),
+        algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
+        for subject: Subject? = nil
+    ) async throws -> TestAuthenticator {
+        let enrolment = try OneTimePasswordEnrolment(
+            issuer: "Watchword", account: "alice", factor: factor, algorithm: algorithm,
+            digits: digits, key: key)
+        let outcome = try await verifier.enrolOneTimePassword(
+            enrolment, for: subject ?? alice)
+        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        return try TestAuthenticator(grant)
+    }
+
+    /// A credential in use: confirmed by the code of the step or counter before the next ones.
+    func enrolled(
+        _ factor: OneTimePasswordEnrolment.Factor = .time(period: 30),
+        algorithm: HashAlgorithm = .sha1, digits: Int = 6, for subject: Subject? = nil
+    ) async throws -> TestAuthenticator {
+        let authenticator = try await enrol(
+            factor, algorithm: algorithm, digits: digits, for: subject)
+        let code: PresentedCode
+        switch factor {
+        case .time: code = try authenticator.code(at: clock.now)
+        case .counter(let counter): code = try authenticator.code(counter)
+        }
+        let outcome = try await verifier.confirm(authenticator.credential, code: code)
+        guard outcome.acceptance != nil else { throw BenchError.refused }
+        return authenticator
+    }
+
+    /// Presents a code for alice.
+    func verify(_ code: PresentedCode) async throws -> VerificationOutcome {
+        try await verifier.verify(code, subject: alice)
+    }
+
+    func summary(_ id: CredentialID) async throws -> CredentialSummary {
+        try #require(try await verifier.credential(id))
+    }
+
+    /// Everything that happened, decoded.
+    func events() async throws -> [Event] {
+        try await verifier.events(after: 0, limit: .max).map { try #require($0.event) }
+    }
+
+    func count(_ kind: Event.Kind) async throws -> Int {
+        try await events().filter { $0.kind == kind }.count
+    }
+}
+
+enum BenchError: Error {
+    case refused
+}
+
+/// The test's clock.
+final class TestClock: Sendable {
+    private let milliseconds: Atomic<Int64>
+
+    init(_ start: UnixTime) { milliseconds = Atomic(start.milliseconds) }
+
+    var now: UnixTime {
+        get { UnixTime(milliseconds: milliseconds.load(ordering: .relaxed)) }
+        set { milliseconds.store(newValue.milliseconds, ordering: .relaxed) }
+    }
+
+    func advance(seconds: Int64) { now = now.adding(seconds: seconds) }
+}
+
+/// A ring of keys that can change while a verifier is in use.
+actor TestKeys {
+    var ring: KeyRing
+
+    init(_ ring: KeyRing) { self.ring = ring }
+
+    func change(_ body: @Sendable (KeyRing) throws -> KeyRing) throws { ring = try body(ring) }
+}
+
+/// A person's authenticator: what the key URI says.
+struct TestAuthenticator: Sendable {
+    let credential: CredentialID
+    let entry: Credential
+
+    init(_ grant: OneTimePasswordGrant) throws {
+        credential = grant.credential
+        entry = try grant.uri.withBytes { try KeyURI(parsing: $0, reading: .strict).credential }
+    }
+
+    func code(_ factor: UInt64) throws -> PresentedCode {
+        try PresentedCode(text: entry.generator().code(at: factor).text)
+    }
+
+    func step(at time: UnixTime) throws -> UInt64 {
+        try entry.step(atUnixTime: time.seconds)
+    }
+
+    func code(at time: UnixTime, steps: Int = 0) throws -> PresentedCode {
+        let step = try #require(try step(at: time).advanced(byChecking: steps))
+        return try code(step)
+    }
+
+    /// A well-formed code that is none of the next ones.
+    func wrongCode(at time: UnixTime) throws -> PresentedCode {
+        let around = try? step(at: time)
+        for number in 0..<1_000_000 {
+            let text = String(String(1_000_000 + number).suffix(6))
+            let digits = Array(text.utf8)
+            let found = entry.generator().match(
+                digits.span, around: around ?? 0, behind: 130, ahead: 130)
+            if found == nil { return try PresentedCode(text: text) }
+        }
+        throw BenchError.refused
+    }
+}
+
+extension PresentedCode {
+    init(text: String) throws(PresentedCodeError) {
+        let characters = Array(text.utf8)
+        try self.init(characters.span)
+    }
+}
+
+extension VerificationOutcome {
+    var acceptance: Acceptance? {
+        if case .accepted(let acceptance) = result { acceptance } else { nil }
+    }
+
+    var denial: Denial? { if case .denied(let denial) = result { denial } else { nil } }
+
+    var isThrottled: Bool { if case .throttled = denial { true } else { false } }
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Verification
+
+/// What a device holds of an enrolled secret.
+struct TestDevice: Sendable {
+    let credential: CredentialID
+    let secret: Token
+
+    func with(_ secret: Token) -> TestDevice {
+        TestDevice(credential: credential, secret: secret)
+    }
+}
+
+extension TestBench {
+    /// A ticket for one of alice's devices.
+    func ticket() async throws -> SecretGrant {
+        guard case .granted(let grant) = try await verifier.enrolSecret(for: alice) else {
+            throw BenchError.refused
+        }
+        return grant
+    }
+
+    /// One of alice's devices with its first secret.
+    func enrolledDevice() async throws -> TestDevice {
+        let grant = try await ticket()
+        let secret = try #require(try await verifier.redeemEnrolment(grant.ticket).value)
+        return TestDevice(credential: secret.credential, secret: secret.secret)
+    }
+
+    func login(_ device: TestDevice, nonce: UInt8) async throws -> LoginOutcome {
+        let nonce = try #require(
+            RotationNonce(bytes: [UInt8](repeating: nonce, count: RotationNonce.count)))
+        return try await verifier.login(device.credential, secret: device.secret, nonce: nonce)
+    }
+}
+
+extension LoginOutcome {
+    var acceptance: Acceptance? {
+        if case .accepted(let acceptance) = result { acceptance } else { nil }
+    }
+
+    var wipe: WipeReason? { if case .denied(let wipe) = result { wipe } else { nil } }
+
+    var isDenied: Bool { if case .denied = result { true } else { false } }
+}
+
+extension RedemptionOutcome {
+    var value: Value? { if case .redeemed(let value) = self { value } else { nil } }
+}

@@ -1,0 +1,194 @@
+import Testing
+
+@testable import Verification
+
+@Suite("Windows of time")
+struct WindowTests {
+    private func bench(_ profile: WindowProfile, at seconds: Int64 = TestBench.start) throws
+        -> TestBench
+    {
+        try TestBench(policy: Policy(profile: profile), at: seconds)
+    }
+
+    @Test(
+        "T-08 T-11 N-10 each profile accepts its window's exact ends and nothing beyond",
+        arguments: WindowProfile.allCases)
+    func ends(profile: WindowProfile) async throws {
+        for steps in -3...3 {
+            let bench = try bench(profile)
+            let authenticator = try await bench.enrolled()
+            // Far from the confirmation, which has spent its own step and all before.
+            bench.clock.advance(seconds: 3_000)
+            let outcome = try await bench.verify(
+                authenticator.code(at: bench.clock.now, steps: steps))
+            if (-profile.behind...profile.ahead).contains(steps) {
+                #expect(outcome.acceptance?.offset == Int64(steps), "\(steps) steps")
+            } else {
+                #expect(outcome.denial == .wrong, "\(steps) steps")
+            }
+        }
+    }
+
+    @Test("V-13 in the strict profile a code is good for its own step alone")
+    func strictStep() async throws {
+        let bench = try bench(.strict)
+        let authenticator = try await bench.enrolled()
+        bench.clock.now = UnixTime(seconds: TestBench.start - TestBench.start % 30 + 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        bench.clock.now = bench.clock.now.adding(milliseconds: 29_999)
+        #expect(try await bench.verify(code).acceptance != nil)
+        let next = try authenticator.code(at: bench.clock.now, steps: 1)
+        bench.clock.now = bench.clock.now.adding(milliseconds: 30_001)
+        #expect(try await bench.verify(next).denial == .wrong)
+    }
+
+    @Test("T-10 N-07 V-09 a spent code is refused, at once and to the end of its window")
+    func spent() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(code).acceptance?.offset == 0)
+        for _ in 0..<4 {
+            #expect(try await bench.verify(code).acceptance == nil)
+            bench.clock.advance(seconds: 15)
+        }
+    }
+
+    @Test("T-10 all steps before a spent one are refused with it")
+    func stepsBefore() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let before = try authenticator.code(at: bench.clock.now)
+        let ahead = try authenticator.code(at: bench.clock.now, steps: 1)
+        #expect(try await bench.verify(ahead).acceptance?.offset == 1)
+        #expect(try await bench.verify(before).denial == .replayed)
+    }
+
+    @Test("T-10 the code that confirmed the enrolment is no login")
+    func confirmationCode() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).denial == .replayed)
+    }
+
+    @Test("T-10 two steps of the window that share a code are spent with one another")
+    func equalCodes() async throws {
+        let pair = try EqualCodes.find()
+        let bench = try TestBench(at: Int64(pair.step) * 30 - 3_000)
+        let authenticator = try await bench.enrol(key: pair.key)
+        let first = try await bench.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        #expect(first.acceptance != nil)
+        bench.clock.now = UnixTime(seconds: Int64(pair.step) * 30)
+        let code = try authenticator.code(pair.step)
+        #expect(try await bench.verify(code).acceptance?.offset == 0)
+        for _ in 0..<4 {
+            #expect(try await bench.verify(code).acceptance == nil)
+            bench.clock.advance(seconds: 30)
+        }
+    }
+
+    @Test("T-12 a clock that walks away by a step a login is followed, also back")
+    func drift() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        for steps in 1...20 {
+            bench.clock.advance(seconds: 300)
+            let outcome = try await bench.verify(
+                authenticator.code(at: bench.clock.now, steps: steps))
+            #expect(outcome.acceptance?.offset == 1, "\(steps) steps ahead")
+        }
+        for steps in stride(from: 19, through: -20, by: -1) {
+            bench.clock.advance(seconds: 300)
+            let outcome = try await bench.verify(
+                authenticator.code(at: bench.clock.now, steps: steps))
+            #expect(outcome.acceptance?.offset == -1, "\(steps) steps ahead")
+        }
+    }
+
+    @Test("T-12 a device that is 20 steps ahead from the beginning is refused")
+    func freshDrift() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let outcome = try await bench.verify(authenticator.code(at: bench.clock.now, steps: 20))
+        #expect(outcome.denial == .wrong)
+    }
+
+    @Test("T-12 a code that was slow in coming does not shut out the next one that is quick")
+    func slowCode() async throws {
+        let bench = try bench(.rfc)
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now, steps: -1))
+                .acceptance?.offset == -1)
+        bench.clock.advance(seconds: 300)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance?.offset
+                == 0)
+    }
+
+    @Test("T-14 a clock set back by ten minutes opens no spent step")
+    func clockBack() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 3_000)
+        let last = try authenticator.step(at: bench.clock.now)
+        #expect(try await bench.verify(authenticator.code(last)).acceptance != nil)
+        bench.clock.advance(seconds: -600)
+        for step in last - 30...last {
+            #expect(
+                try await bench.verify(authenticator.code(step)).acceptance == nil, "step \(step)")
+        }
+    }
+
+    @Test("T-14 a clock that leaps a year and returns accepts nothing up to the leap's last code")
+    func leap() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        let year: Int64 = 365 * 86_400
+        bench.clock.advance(seconds: year)
+        let code = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(code).acceptance != nil)
+        bench.clock.advance(seconds: -year + 300)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance == nil)
+        bench.clock.advance(seconds: year)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
+    }
+
+    @Test("T-06 the first step of all, and one beyond 32 bits", arguments: [0, 128_849_018_910])
+    func extremeSteps(seconds: Int64) async throws {
+        let bench = try bench(.wide, at: seconds)
+        let authenticator = try await bench.enrol()
+        let confirmation = try await bench.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        #expect(confirmation.acceptance?.offset == 0)
+        bench.clock.advance(seconds: 30)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance?.offset
+                == 0)
+    }
+
+    @Test("T-03 a code of another step length is refused")
+    func otherPeriod() async throws {
+        let bench = try bench(.wide)
+        let thirty = try await bench.enrolled(.time(period: 30))
+        bench.clock.advance(seconds: 3_000)
+        let sixty = try thirty.code(UInt64(bench.clock.now.seconds) / 60)
+        #expect(try await bench.verify(sixty).denial == .wrong)
+    }
+
+    @Test("a clock before 1970 accepts nothing and crashes nothing")
+    func beforeTheEpoch() async throws {
+        let bench = try bench(.wide)
+        let authenticator = try await bench.enrolled()
+        bench.clock.now = UnixTime(seconds: -1)
+        #expect(try await bench.verify(authenticator.code(0)).denial == .wrong)
+    }
+}
