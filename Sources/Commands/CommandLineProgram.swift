@@ -55,6 +55,10 @@ public enum CommandLineProgram {
             try printer.flush()
             return code
         } catch {
+            if arguments.has(.json), case .presence(let refusal) = error {
+                // What a script must know to go on; that it can't be printed is told next.
+                do { try printer.line(refusal.facts) } catch { return report(error, to: printer) }
+            }
             return report(error, to: printer)
         }
     }

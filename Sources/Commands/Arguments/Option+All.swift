@@ -43,6 +43,9 @@ extension Option {
         "on-failure", .beginning(["lock-out", "wipe"], "lock-out|wipe[:N]"),
         "what failing costs; default lock-out, wipe alone is wipe:3")
 
+    static let skipPerUse = Option(
+        "skip-per-use", "leave out the entries that ask at each use, and name them")
+
     // Which code.
     static let at = Option("at", .text("TIME"), "Unix seconds or RFC 3339; default now")
     static let next = Option("next", "the code after the present one")

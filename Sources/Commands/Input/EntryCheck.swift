@@ -17,7 +17,14 @@ enum EntryCheck: String, Hashable, Sendable {
     }
 }
 
+extension EntrySummary {
+    /// What is asked before the entry opens, where each use is asked for by `atUse`.
+    func check(atUse: EntryCheck) -> EntryCheck {
+        accessControl.presence == .perUse ? atUse : .passphrase
+    }
+}
+
 extension Session {
-    /// What is asked before `entry` opens.
-    func check(for entry: EntrySummary) -> EntryCheck { .passphrase }
+    /// What entries that ask at each use ask.
+    func checkAtUse() throws(CommandFailure) -> EntryCheck { .passphrase }
 }

@@ -4,11 +4,15 @@ import POSIX
 /// What the person at the terminal is asked.
 enum Question: Hashable, Sendable {
     case passphrase
+    /// The passphrase once more, and what for.
+    case passphraseAgain(String)
     case newPassphrase
     case newPassphraseAgain
     case key
     case plainSecret
     case recoveryKey
+    /// The recovery key once more, and what for.
+    case recoveryKeyAgain(String)
     /// A question to be answered with yes or no.
     case confirmation(String)
 
@@ -16,11 +20,13 @@ enum Question: Hashable, Sendable {
     var prompt: String {
         switch self {
         case .passphrase: "Passphrase: "
+        case .passphraseAgain(let purpose): purpose + ", the passphrase again: "
         case .newPassphrase: "New passphrase: "
         case .newPassphraseAgain: "New passphrase again: "
         case .key: "Key (Base32): "
         case .plainSecret: "Secret: "
         case .recoveryKey: "Recovery key, as you wrote it down: "
+        case .recoveryKeyAgain(let purpose): purpose + ", the recovery key again: "
         case .confirmation(let question): question + " [y/N] "
         }
     }
@@ -28,8 +34,9 @@ enum Question: Hashable, Sendable {
     // A recovery key is on the screen anyway, and hard to type unseen.
     private var isShownWhileTyped: Bool {
         switch self {
-        case .recoveryKey, .confirmation: true
-        case .passphrase, .newPassphrase, .newPassphraseAgain, .key, .plainSecret: false
+        case .recoveryKey, .recoveryKeyAgain, .confirmation: true
+        case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .plainSecret:
+            false
         }
     }
 

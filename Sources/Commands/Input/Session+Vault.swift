@@ -23,16 +23,44 @@ extension Session {
             // Nobody is asked for the passphrase of a vault that is not there.
             guard try Vault.isTaken(path) else { throw .notFound }
         }
-        let opener = try opener()
-        let unlocked = try inVault(path) { () throws(VaultError) in
-            try Vault.unlock(at: path, with: opener)
-        }
+        let unlocked = try unlocked(path)
         for report in unlocked.reports {
             let sentence = Words.sentence(for: report, in: unlocked.entries)
             // Codes that repeat are dangerous, and nobody quiet should hand them out unknowing.
             if case .olderFile = report { printer.alarm(sentence) } else { printer.warn(sentence) }
         }
         return unlocked
+    }
+
+    private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
+        if !arguments.has(.passphraseFile), !isOpenedByRecoveryKey {
+            // Nobody types a passphrase that is not looked at.
+            let waiting = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
+            guard waiting.seconds == 0 else {
+                throw .presence(.vaultWaits(VisibleText.of(path), seconds: waiting.seconds))
+            }
+        }
+        let began = SystemClock.unixTime()
+        let opener = try opener()
+        do {
+            return try Vault.unlock(at: path, with: opener)
+        } catch .wrongPassphrase {
+            throw .presence(.wrongPassphrase(VisibleText.of(path), standing(path, since: began)))
+        } catch .lockedOut(let seconds) {
+            throw .presence(.vaultWaits(VisibleText.of(path), seconds: seconds))
+        } catch {
+            throw .vault(VisibleText.of(path), error)
+        }
+    }
+
+    /// What a failure has cost, as far as it can be told.
+    private func standing(_ path: String, since began: Int64) -> VaultStanding? {
+        do { return try Vault.standing(at: path, since: began) } catch { return nil }
+    }
+
+    /// Whether the recovery key is what opens the vault.
+    var isOpenedByRecoveryKey: Bool {
+        arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile)
     }
 
     /// Makes what the vault throws this verb's failure.
@@ -44,23 +72,27 @@ extension Session {
         do { return try body() } catch { throw .vault(VisibleText.of(place), error) }
     }
 
-    private func opener() throws(CommandFailure) -> VaultOpener {
+    /// What is to open the vault, read or asked for.
+    ///
+    /// - Parameter purpose: what for, where it did so before.
+    func opener(again purpose: String? = nil) throws(CommandFailure) -> VaultOpener {
         try usage { () throws(UsageError) in
             try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile)
         }
-        if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey()) }
+        if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey(again: purpose)) }
         if let path = arguments[.recoveryKeyFile] {
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
             return .recoveryKey(try recoveryKey(text, from: source.name))
         }
-        return .passphrase(try passphrase())
+        return .passphrase(try passphrase(again: purpose))
     }
 
     /// The recovery key as somebody types it; a slip of the pen costs nothing but another try.
-    private func typedRecoveryKey() throws(CommandFailure) -> RecoveryKey {
+    private func typedRecoveryKey(again purpose: String?) throws(CommandFailure) -> RecoveryKey {
         while true {
-            let answer = try Question.recoveryKey.ask()
+            let question = purpose.map(Question.recoveryKeyAgain) ?? .recoveryKey
+            let answer = try question.ask()
             guard answer.count > 0 else { throw .terminal(.ended, asking: .recoveryKey) }
             do {
                 return try recoveryKey(answer, from: "what you typed")
@@ -83,9 +115,12 @@ extension Session {
     }
 
     /// The present passphrase.
-    private func passphrase() throws(CommandFailure) -> SecretBytes {
+    private func passphrase(again purpose: String?) throws(CommandFailure) -> SecretBytes {
         guard let path = arguments[.passphraseFile] else {
-            return try Question.passphrase.ask()
+            let answer = try (purpose.map(Question.passphraseAgain) ?? .passphrase).ask()
+            // No vault has an empty one: this is somebody leaving, and no guess to be counted.
+            guard answer.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
+            return answer
         }
         return try SecretSource(path).readFirstLine(limit: Session.secretLimit)
     }

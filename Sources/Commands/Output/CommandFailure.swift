@@ -25,6 +25,7 @@ enum CommandFailure: Error {
     // The vault and what is in it.
     case noHome
     case vault(String, VaultError)
+    case presence(PresenceRefusal)
     case recoveryKey(String, RecoveryKeyError)
     case noSuchEntry(String)
     case severalEntries(String, [String])
@@ -32,6 +33,8 @@ enum CommandFailure: Error {
     case noCodes(String, EntryKind)
     case notPlain(String)
     case nothingToWatch
+    /// Every entry that could be watched asks at each use.
+    case eachAsks
     // What was read.
     case key(String, Base32Error)
     case keyURI(String, KeyURIError)
@@ -55,10 +58,11 @@ extension ExitCode {
             case .usage, .pictureOnTerminal, .noHome: .usage
             case .terminal(let error, _): ExitCode(error)
             case .declined, .noSuchEntry, .severalEntries, .nameTaken, .noCodes, .notPlain,
-                .nothingToWatch:
+                .nothingToWatch, .eachAsks:
                 .no
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence
+            case .presence: .presence
             case .passphrasesDiffer, .emptyPassphrase: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)

@@ -94,7 +94,13 @@ enum ManualPage {
         .Bl -tag -width Ds
         .It Pa ~/.local/share/watchword/vault
         The vault.
-        Beside it are its lock, the generation before it, and the mark of the newest generation.
+        Beside it are its lock, the generation before it, the mark of the newest generation, and
+        .Pa vault.attempts ,
+        the failures that were counted.
+        .It Pa /etc/pam.d/watchword
+        What the system asks before an entry opens that asks at each use
+        .Pq see Xr pam.d 5 .
+        Where it is not installed, the passphrase is asked.
         .El
         """
 
@@ -110,6 +116,19 @@ enum ManualPage {
         .Sh STANDARDS
         RFC 4226 (HOTP), RFC 6238 (TOTP), RFC 4648 (Base32).
         .Sh SECURITY CONSIDERATIONS
+        A wrong passphrase is counted before the answer is known.
+        After 5 in a row further tries wait 1, 5, 15, 30, then 60 minutes; the recovery key opens
+        meanwhile, and ends the wait.
+        An entry with
+        .Fl -on-failure Cm wipe : Ns Ar N
+        loses its secret at the
+        .Ar N Ns th
+        failure in a row.
+        This holds off who has the keyboard, not who has a copy of the files: on a copy nothing is
+        counted.
+        The question that PAM asks is advisory: who controls the system, or runs programs as you,
+        can do without it.
+        .Pp
         Who can read this process's memory, or watch the keyboard, gets what the vault holds.
         A passphrase that can be guessed is no protection: the vault's file can be copied and
         tried elsewhere, at the cost that

@@ -86,14 +86,17 @@ extension Page {
         ])
     static let export = Page(
         summary: "print every entry as an otpauth line",
-        operands: .none, options: [.yes],
+        operands: .none, options: [.yes, .skipPerUse],
         examples: [
             "watchword export >backup.txt",
+            "watchword export --skip-per-use >backup.txt",
             "watchword export | age --passphrase >backup.age",
         ],
         details: [
             "The lines hold the keys. On a terminal it asks before it prints them; --yes "
                 + "skips the question. Plain secrets are no one-time passwords and are "
-                + "left out, with a note."
+                + "left out, with a note.",
+            "Entries that ask at each use ask, one by one, before the first line is printed: "
+                + "all is exported, or nothing. --skip-per-use leaves them out and names them.",
         ])
 }

@@ -13,6 +13,9 @@ extension Page {
             "Prints the code and a newline, nothing else. NAME is an entry's whole name, "
                 + "or a part of one that no other entry has, whatever the case.",
             "The counter of a counter-based entry is stored before its code is shown.",
+            "An entry that asks at each use asks what the system asks for the PAM service "
+                + "“watchword”, where that is set up, and else the passphrase; the one that "
+                + "unlocked the vault counts for one use.",
         ])
     static let watch = Page(
         summary: "show codes as they change",
@@ -21,7 +24,8 @@ extension Page {
         details: [
             "A live list with the seconds that are left, until q or Ctrl-C. Nothing of it "
                 + "stays on the screen. Entries by counter are left out: looking at them "
-                + "would use them up.",
+                + "would use them up. Entries that ask at each use are shown when they are "
+                + "named, each after its own question.",
             "When standard output is no terminal, the codes are printed once.",
         ])
     static let list = Page(
@@ -29,7 +33,8 @@ extension Page {
         operands: .optionalName, options: [],
         examples: ["watchword list", "watchword list mail", "watchword --json list"],
         details: [
-            "A line for each entry, without secrets: its name and its kind. NAME leaves "
+            "A line for each entry, without secrets: its name, its kind, and when it asks for "
+                + "you and what failing costs where that is not the usual. NAME leaves "
                 + "those whose name holds it, whatever the case."
         ])
     static let show = Page(

@@ -30,7 +30,7 @@ enum EditEntry {
         // Who may not use an entry may not make it easier to use, either.
         var content: EntryContent?
         if (accessOptions + contentOptions).contains(where: arguments.has) {
-            content = try session.content(of: entry, in: vault)
+            content = try session.content(of: entry, in: vault, for: .edit)
         }
         if contentOptions.contains(where: arguments.has), let old = content {
             content = try codes.applied(to: old, session)

@@ -1,3 +1,4 @@
+import Cryptography
 import JSONText
 import OneTimePassword
 import SecretVault
@@ -6,28 +7,53 @@ import SecretVault
 enum ExportEntries {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
+        let making = vault.entries.filter {
+            ($0.kind == .totp || $0.kind == .hotp) && $0.tombstone == nil
+        }
+        let asking = making.filter { $0.accessControl.presence == .perUse }
+        let skips = session.arguments.has(.skipPerUse)
         try session.confirmShowing("the keys of all entries")
-        var left = 0
-        for entry in vault.entries {
-            guard entry.kind == .totp || entry.kind == .hotp, entry.tombstone == nil else {
-                left += 1
-                continue
+        // Whoever must be there is asked before the first line: a backup is whole, or there is none.
+        var asked: [RecordID: Credential] = [:]
+        if !skips {
+            for (index, entry) in asking.enumerated() {
+                let use = EntryUse.export(number: index + 1, of: asking.count)
+                asked[entry.id] = try session.credential(of: entry, in: vault, for: use)
             }
-            let uri = KeyURI.format(try session.credential(of: entry, in: vault))
-            if session.wantsJSON {
-                try session.printer.line(
-                    .object([
-                        ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
-                        ("uri", .secret(uri)),
-                    ]))
+        }
+        for entry in making where !skips || entry.accessControl.presence == .perUnlock {
+            let credential: Credential
+            if let opened = asked[entry.id] {
+                credential = opened
             } else {
-                try session.printer.line(uri)
+                credential = try session.credential(
+                    of: entry, in: vault, for: .export(number: 1, of: 1))
             }
+            try print(KeyURI.format(credential), of: entry, session)
         }
-        if left > 0 {
-            session.printer.note(
-                "\(left) left out: what makes no codes has no otpauth line; see show --reveal.")
-        }
+        tellLeftOut(vault.entries.count - making.count, skips ? asking : [], session)
         return .done
+    }
+
+    private static func print(_ uri: SecretBytes, of entry: EntrySummary, _ session: Session)
+        throws(CommandFailure)
+    {
+        guard session.wantsJSON else { return try session.printer.line(uri) }
+        try session.printer.line(
+            .object([
+                ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+                ("uri", .secret(uri)),
+            ]))
+    }
+
+    private static func tellLeftOut(_ others: Int, _ skipped: [EntrySummary], _ session: Session) {
+        if others > 0 {
+            session.printer.note(
+                "\(others) left out: what makes no codes has no otpauth line; see show --reveal.")
+        }
+        // A backup that is not whole must say so, also to somebody who wants to hear little.
+        for entry in skipped {
+            session.printer.alarm("\(entry.name.visible) is left out: it asks at each use")
+        }
     }
 }

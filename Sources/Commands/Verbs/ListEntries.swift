@@ -11,8 +11,9 @@ enum ListEntries {
         let entries = wanted.map(vault.entries.holding) ?? vault.entries
         if let wanted, entries.isEmpty { throw .noSuchEntry(VisibleText.of(wanted)) }
         if session.wantsJSON {
+            let atUse = try session.checkAtUse()
             for entry in entries {
-                let facts = facts(of: entry, check: session.check(for: entry))
+                let facts = facts(of: entry, check: entry.check(atUse: atUse))
                 try session.printer.line(.object(facts))
             }
             return .done

@@ -19,7 +19,7 @@ enum ShowCode {
     private static func timeBased(
         _ entry: EntrySummary, in vault: UnlockedVault, at moment: Int64, _ session: Session
     ) throws(CommandFailure) {
-        let credential = try session.credential(of: entry, in: vault)
+        let credential = try session.credential(of: entry, in: vault, for: .code)
         guard case .time(let step) = credential.movingFactor else {
             throw .code(.otherMovingFactor)
         }
@@ -43,11 +43,8 @@ enum ShowCode {
         for option in [Option.at, .next] where session.arguments.has(option) {
             throw .code(.otherMovingFactor)
         }
-        // The counter behind this one is on the disk before the code is made.
-        let content = try session.inVault { () throws(VaultError) in
-            try vault.nextHOTP(entry.id, proof: vault.proofOfUnlocking(for: entry.id))
-        }
-        guard case .oneTimePassword(let credential) = content,
+        guard
+            case .oneTimePassword(let credential) = try session.nextCounter(of: entry, in: vault),
             case .counter(let counter) = credential.movingFactor
         else { throw .code(.otherMovingFactor) }
         let code = credential.generator().code(at: counter)
@@ -62,31 +59,6 @@ enum ShowCode {
 }
 
 extension Session {
-    /// Opens `entry`.
-    func content(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
-        -> EntryContent
-    {
-        try inVault { () throws(VaultError) in
-            try vault.open(entry.id, proof: vault.proofOfUnlocking(for: entry.id))
-        }
-    }
-
-    /// Opens `entry`, which makes codes.
-    func credential(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
-        -> Credential
-    {
-        guard case .oneTimePassword(let credential) = try content(of: entry, in: vault) else {
-            throw .noCodes(entry.name.visible, entry.kind)
-        }
-        return credential
-    }
-
-    /// Opens the vault and the entry in it that `name` means.
-    func unlockedCredential(named name: String) throws(CommandFailure) -> Credential {
-        let vault = try unlock()
-        return try credential(of: try vault.entries.one(named: name), in: vault)
-    }
-
     /// Changes the vault in one saving.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result

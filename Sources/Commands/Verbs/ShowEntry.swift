@@ -28,7 +28,7 @@ enum ShowEntry {
     private static func showFacts(_ entry: EntrySummary, _ session: Session)
         throws(CommandFailure)
     {
-        let check = session.check(for: entry)
+        let check = entry.check(atUse: try session.checkAtUse())
         let facts = ListEntries.facts(of: entry, check: check)
         guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
         for (name, value) in facts {
@@ -62,9 +62,10 @@ enum ShowEntry {
     {
         guard entry.kind == .secret else { throw .notPlain(entry.name.visible) }
         try session.confirmShowing("the secret of \(entry.name.visible)")
-        guard case .plainSecret(_, _, let value) = try session.content(of: entry, in: vault) else {
-            throw .notPlain(entry.name.visible)
-        }
+        guard
+            case .plainSecret(_, _, let value) = try session.content(
+                of: entry, in: vault, for: .show)
+        else { throw .notPlain(entry.name.visible) }
         try session.show(value, named: "secret", of: entry)
     }
 
@@ -73,7 +74,7 @@ enum ShowEntry {
     ) throws(CommandFailure) {
         let shows = session.arguments.has(.uri) || session.arguments.has(.qrShown)
         if shows { try session.confirmShowing("the key of \(entry.name.visible)") }
-        let uri = KeyURI.format(try session.credential(of: entry, in: vault))
+        let uri = KeyURI.format(try session.credential(of: entry, in: vault, for: .show))
         if let path = session.arguments[.qrPNG] {
             try SecretFile.write(DrawSymbol.picture(of: uri), to: path, session)
         }

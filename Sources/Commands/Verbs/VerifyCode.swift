@@ -1,6 +1,7 @@
 import Cryptography
 import JSONText
 import OneTimePassword
+import SecretVault
 
 /// `verify`: whether a code is right.
 enum VerifyCode {
@@ -20,7 +21,9 @@ enum VerifyCode {
             ] where session.arguments.has(option) {
                 throw .usage(.saidByEntry(option.name))
             }
-            credential = try session.unlockedCredential(named: session.arguments.operands[1])
+            let vault = try session.unlock()
+            let entry = try vault.entries.one(named: session.arguments.operands[1])
+            credential = try session.credential(of: entry, in: vault, for: .verify)
         } else {
             credential = try givenCredential(session)
         }

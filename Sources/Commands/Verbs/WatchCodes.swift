@@ -23,7 +23,15 @@ enum WatchCodes {
     {
         var entries: [EntrySummary] = []
         if session.arguments.operands.isEmpty {
-            entries = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
+            let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
+            entries = all.filter { $0.accessControl.presence == .perUnlock }
+            // Nobody wants to be asked ten times for a list; those that matter are named.
+            guard all.isEmpty || !entries.isEmpty else { throw .eachAsks }
+            if all.count > entries.count {
+                session.printer.note(
+                    "\(all.count - entries.count) left out: they ask for you at each use; name them "
+                        + "to see them.")
+            }
         }
         for name in session.arguments.operands {
             let entry = try vault.entries.one(named: name)
@@ -31,8 +39,12 @@ enum WatchCodes {
             if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
         }
         var rows: [LiveRow] = []
+        let asking = entries.count { $0.accessControl.presence == .perUse }
+        var asked = 0
         for entry in entries {
-            let credential = try session.credential(of: entry, in: vault)
+            if entry.accessControl.presence == .perUse { asked += 1 }
+            let credential = try session.credential(
+                of: entry, in: vault, for: .watch(number: asked, of: asking))
             guard case .time(let step) = credential.movingFactor else { continue }
             rows.append(LiveRow(entry: entry, credential: credential, step: step))
         }

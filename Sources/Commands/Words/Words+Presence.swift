@@ -1,3 +1,4 @@
+import POSIX
 import SecretVault
 
 // Who must be there, and what failing costs.
@@ -44,5 +45,76 @@ extension Words {
         case .passphrase: "the check yields the key; without it nothing opens"
         case .pam: "the system says yes or no; who controls the system can say yes"
         }
+    }
+}
+
+// Asking, and what came of it.
+extension Words {
+    /// What somebody is asked for.
+    static func purpose(of use: EntryUse, _ entry: EntryName) -> String {
+        switch use {
+        case .code: "To show the code of \(entry.visible)"
+        case .show: "To show the secret of \(entry.visible)"
+        case .verify: "To check a code of \(entry.visible)"
+        case .edit: "To change \(entry.visible)"
+        case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
+        case .export(let number, let all): "To export \(entry.visible)\(place(number, of: all))"
+        }
+    }
+
+    private static func place(_ number: Int, of all: Int) -> String {
+        all > 1 ? " (\(number) of \(all))" : ""
+    }
+
+    static func sentence(for refusal: PresenceRefusal) -> String {
+        switch refusal {
+        case .wrongPassphrase(let vault, let standing):
+            "\(vault): the passphrase does not open the vault"
+                + (standing.map(cost) ?? []).map { "; " + $0 }.joined()
+        case .vaultWaits(let vault, let seconds):
+            "\(vault): too many failures; \(wait(seconds)), with --recovery-key at once"
+        case .refused(let entry, .free(let left), let onFailure):
+            "“\(entry.visible)” stays closed; \(costs(onFailure)) \(after(left + 1))"
+        case .refused(let entry, .wait(let seconds), _):
+            "“\(entry.visible)” stays closed; \(wait(seconds))"
+        case .refused(let entry, .wiped, _):
+            "“\(entry.visible)” is wiped: it allows no more failures, and its secret is gone"
+        case .entryWaits(let entry, let seconds):
+            "“\(entry.visible)” had too many failures; \(wait(seconds))"
+        case .nothingFurther(let entry, let place, let error):
+            "“\(entry.visible)” asks once more for what opened the vault, and \(place) does not give "
+                + "it (\(sentence(for: error))); give a file, or use a terminal"
+        }
+    }
+
+    private static func cost(_ standing: VaultStanding) -> [String] {
+        var costs: [String] = []
+        if standing.wiped > 0 {
+            costs.append(
+                standing.wiped == 1
+                    ? "the secret of an entry is wiped"
+                    : "the secrets of \(standing.wiped) entries are wiped")
+        }
+        if standing.lockOut.seconds > 0 {
+            costs.append(wait(standing.lockOut.seconds) + ", with --recovery-key at once")
+        } else if standing.failuresToWait > 0 {
+            costs.append("a wait comes \(after(standing.failuresToWait))")
+        }
+        if let left = standing.failuresToWipe { costs.append("a secret is wiped \(after(left))") }
+        return costs
+    }
+
+    /// What the first failure that is not free costs.
+    private static func costs(_ onFailure: AccessControl.OnFailure) -> String {
+        if case .wipe(let limit) = onFailure, limit.value <= 5 { return "it is wiped" }
+        return "it waits"
+    }
+
+    private static func wait(_ seconds: Int64) -> String {
+        "the next try is possible in \(duration(seconds))"
+    }
+
+    private static func after(_ failures: Int) -> String {
+        failures == 1 ? "after 1 more failure" : "after \(failures) more failures"
     }
 }

@@ -15,12 +15,12 @@ extension Words {
 
     static func wayOut(of question: Question) -> String {
         switch question {
-        case .passphrase: "give --passphrase-file FILE (- is standard input)"
+        case .passphrase, .passphraseAgain: "give --passphrase-file FILE (- is standard input)"
         case .newPassphrase, .newPassphraseAgain:
             "give the new passphrase with --passphrase-file or, where there is one already, "
                 + "--new-passphrase-file"
         case .key, .plainSecret: "give --secret-file FILE (- is standard input)"
-        case .recoveryKey: "give --recovery-key-file FILE (- is standard input)"
+        case .recoveryKey, .recoveryKeyAgain: "give --recovery-key-file FILE (- is standard input)"
         case .confirmation: "--yes answers the question"
         }
     }

@@ -31,13 +31,13 @@ extension Words {
         case .wrongPassphrase: "the passphrase does not open the vault"
         case .wrongRecoveryKey: "the recovery key does not open the vault"
         case .lockedOut(let seconds):
-            "too many failures; try again in \(seconds) seconds, or use the recovery key"
+            "too many failures; the next try is possible in \(duration(seconds))"
         case .notCounted(let failure):
-            "a try must be written down before it is made, beside the vault, and can't be: "
-                + sentence(for: failure)
-                + "; the recovery key opens the vault without counting"
-        case .proofRefused(.expired): "it took too long since you were there; try again"
-        case .proofRefused(.otherPurpose): "you were asked for something else; try again"
+            "nothing was tried: a try is written down before it is made, in vault.attempts beside the "
+                + "vault, and that can't be done (\(sentence(for: failure))); make room, or let "
+                + "the folder be written to; --recovery-key opens the vault without counting"
+        case .proofRefused(.expired): "it is too long ago that you were there; try again"
+        case .proofRefused(.otherPurpose): "you were asked for something else meanwhile; try again"
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
         case .busy: "another program is changing the vault; try again"
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
@@ -50,8 +50,8 @@ extension Words {
         case .noSuchSlot: "there is no such slot; see watchword slot list"
         case .lastSlot: "the last way to open the vault stays; add another one first"
         case .inTheWay(let name):
-            "beside the vault there is \(VisibleText.of(name)), which is not its own; saving needs the "
-                + "name, so move it away"
+            "beside the vault there is \(VisibleText.of(name)), which is not its own, and the name is "
+                + "needed; move it away"
         case .previousNotErased(let failure):
             "the change is saved, but the generation before it is still beside the vault "
                 + "(.previous): " + sentence(for: failure)
@@ -96,12 +96,13 @@ extension Words {
             "the vault is older (generation \(generation)) than one that was here (\(newest)): "
                 + "what was changed since is missing, and counters may repeat"
         case .wiped(let id, let tombstone):
-            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
-                + "(\(tombstone.reason.rawValue))"
+            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text), "
+                + "\(sentence(for: tombstone.reason)); its secret is gone, and watchword remove "
+                + "takes its name away"
         case .generationNotMarked(let error):
             "the vault is saved, but not the mark beside it: " + sentence(for: error)
         case .failuresNotCleared(let error):
-            "the failures that were counted are still counted: " + sentence(for: error)
+            "the vault is open, but the failures before are still counted: " + sentence(for: error)
         case .notConfirmed(let failure):
             "the vault is saved, but it may not outlast a power cut: " + sentence(for: failure)
         case .folderOfOther(let user):
@@ -110,6 +111,17 @@ extension Words {
         case .folderOpenToOthers(let mode):
             "others may write to the vault's folder (mode 0\(String(mode, radix: 8))) and can put an "
                 + "older vault back; chmod go-w it"
+        }
+    }
+
+    /// Why a secret was wiped.
+    static func sentence(for reason: Tombstone.Reason) -> String {
+        switch reason {
+        case .failures: "after as many failures as it allows"
+        case .revoked: "because the service revoked it"
+        case .reuseDetected: "because the service saw somebody else use it"
+        case .tooManyFailures: "because the service was given too many wrong secrets"
+        case .accountClosed: "because the service closed the account"
         }
     }
 

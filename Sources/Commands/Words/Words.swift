@@ -24,6 +24,7 @@ enum Words {
         case .pictureOnTerminal: "a picture is not written to a terminal; name a file"
         case .noHome: "there is no HOME to keep a vault in; give --vault FILE"
         case .vault(let place, let error): "\(place): " + sentence(for: error)
+        case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry is called “\(name)”; see watchword list"
         case .severalEntries(let name, let found):
@@ -36,6 +37,7 @@ enum Words {
         case .noCodes(let name, .hotp): "“\(name)” counts; ask for its code with watchword code"
         case .noCodes(let name, _): "“\(name)” makes no codes"
         case .notPlain(let name): "“\(name)” is no plain secret; see show --uri"
+        case .eachAsks: "every entry asks for you at each use; name those that you want to watch"
         case .nothingToWatch: "there is no entry whose codes change with time"
         case .key(let place, let error): "\(place): " + sentence(for: error)
         case .keyURI(let place, let error): "\(place): " + sentence(for: error)

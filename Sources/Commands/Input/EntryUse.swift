@@ -1,0 +1,18 @@
+/// What an entry is opened for; whoever is asked is told.
+enum EntryUse: Hashable, Sendable {
+    case code
+    case show
+    case verify
+    case edit
+    /// One of several entries that ask, counted from 1.
+    case watch(number: Int, of: Int)
+    case export(number: Int, of: Int)
+
+    /// Whether the presence that unlocking proved was used for another entry before.
+    var isFurther: Bool {
+        switch self {
+        case .code, .show, .verify, .edit: false
+        case .watch(let number, _), .export(let number, _): number > 1
+        }
+    }
+}

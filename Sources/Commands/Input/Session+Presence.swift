@@ -1,0 +1,109 @@
+import OneTimePassword
+import Presence
+import SecretVault
+
+// Entries are opened here and nowhere else: whoever must be there is asked before.
+extension Session {
+    /// Opens `entry`.
+    func content(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
+        throws(CommandFailure) -> EntryContent
+    {
+        try opened(entry, in: vault, for: use, takingCounter: false)
+    }
+
+    /// Opens `entry`, which makes codes.
+    func credential(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
+        throws(CommandFailure) -> Credential
+    {
+        guard
+            case .oneTimePassword(let credential) = try content(of: entry, in: vault, for: use)
+        else { throw .noCodes(entry.name.visible, entry.kind) }
+        return credential
+    }
+
+    /// Opens `entry`, which counts, and takes the counter of its next code: the one behind it is on the
+    /// disk before the code is made.
+    func nextCounter(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
+        -> EntryContent
+    {
+        try opened(entry, in: vault, for: .code, takingCounter: true)
+    }
+
+    private func opened(
+        _ entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse, takingCounter: Bool
+    ) throws(CommandFailure) -> EntryContent {
+        let asks = entry.accessControl.presence == .perUse
+        guard asks, use.isFurther else {
+            let proof: PresenceProof<Cryptographic>
+            do {
+                proof = try vault.proofOfUnlocking(for: entry.id)
+            } catch {
+                throw try failure(error, of: entry)
+            }
+            return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
+        }
+        // What opened the vault is asked for again, unless it would not be looked at.
+        let path = try vaultPath()
+        let waiting = try inVault { () throws(VaultError) in try vault.lockOut(of: entry.id) }
+        guard waiting.seconds == 0 else {
+            throw .presence(.entryWaits(entry.name, seconds: waiting.seconds))
+        }
+        let opener = try openerAgain(for: Words.purpose(of: use, entry.name), of: entry)
+        var check = OpenerCheck(opener: opener, vault: vault)
+        let proof = try proved(&check, entry, in: vault, for: use) {
+            .vault(VisibleText.of(path), $0.reason)
+        }
+        return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
+    }
+
+    private func openerAgain(for purpose: String, of entry: EntrySummary) throws(CommandFailure)
+        -> VaultOpener
+    {
+        do {
+            return try opener(again: purpose)
+        } catch .input(let place, let error) {
+            throw .presence(.nothingFurther(entry.name, place, error))
+        }
+    }
+
+    private func proved<Check: PresenceCheck>(
+        _ check: inout Check, _ entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse,
+        _ reason: (Check.Failure) -> CommandFailure
+    ) throws(CommandFailure) -> PresenceProof<Check.Grade> {
+        do {
+            return try vault.prove(
+                &check, for: entry.id, words: Words.purpose(of: use, entry.name))
+        } catch {
+            switch error {
+            case .vault(let error): throw try failure(error, of: entry)
+            case .refused(let cost):
+                throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
+            case .check(let failure): throw reason(failure)
+            }
+        }
+    }
+
+    private func spend<Grade: PresenceGrade>(
+        _ proof: consuming PresenceProof<Grade>, on entry: EntrySummary, in vault: UnlockedVault,
+        takingCounter: Bool
+    ) throws(CommandFailure) -> EntryContent {
+        let path = try vaultPath()
+        do {
+            return takingCounter
+                ? try vault.nextHOTP(entry.id, proof: proof)
+                : try vault.open(entry.id, proof: proof)
+        } catch {
+            throw .vault(VisibleText.of(path), error)
+        }
+    }
+
+    /// What the vault says of one entry.
+    private func failure(_ error: VaultError, of entry: EntrySummary) throws(CommandFailure)
+        -> CommandFailure
+    {
+        if case .lockedOut(let seconds) = error {
+            return .presence(.entryWaits(entry.name, seconds: seconds))
+        }
+        return .vault(VisibleText.of(try vaultPath()), error)
+    }
+}

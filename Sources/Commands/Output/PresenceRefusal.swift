@@ -1,0 +1,53 @@
+import JSONText
+import POSIX
+import SecretVault
+
+/// Why nobody was found to be there; paths are ready to be shown.
+enum PresenceRefusal {
+    /// The passphrase does not open the vault at this path.
+    case wrongPassphrase(String, VaultStanding?)
+    /// The vault at this path waits.
+    case vaultWaits(String, seconds: Int64)
+    /// What was asked for the entry came out wrong.
+    case refused(EntryName, RefusalCost, AccessControl.OnFailure)
+    /// The entry waits.
+    case entryWaits(EntryName, seconds: Int64)
+    /// The entry asks again, and nothing more comes from this place.
+    case nothingFurther(EntryName, String, InputFileError)
+}
+
+extension PresenceRefusal {
+    /// What `--json` says of it: what a script needs to know to go on.
+    var facts: JSONValue {
+        var members: [(String, JSONValue)] = [("result", .text("denied"))]
+        switch self {
+        case .wrongPassphrase(_, let standing):
+            members.append(("reason", .text("wrong-passphrase")))
+            if let standing {
+                members.append(("failures", .number(standing.lockOut.failures)))
+                members.append(("retry_after", .number(standing.lockOut.seconds)))
+                members.append(("wiped", .number(Int64(standing.wiped))))
+                if let left = standing.failuresToWipe {
+                    members.append(("failures_to_wipe", .number(Int64(left))))
+                }
+            }
+        case .vaultWaits(_, let seconds):
+            members += [("reason", .text("locked-out")), ("retry_after", .number(seconds))]
+        case .refused(let name, let cost, _):
+            members += [("reason", .text("refused")), ("entry", .text(name.text))]
+            switch cost {
+            case .free: members.append(("retry_after", .number(0)))
+            case .wait(let seconds): members.append(("retry_after", .number(seconds)))
+            case .wiped: members.append(("wiped", .number(1)))
+            }
+        case .entryWaits(let name, let seconds):
+            members += [
+                ("reason", .text("locked-out")), ("entry", .text(name.text)),
+                ("retry_after", .number(seconds)),
+            ]
+        case .nothingFurther(let name, _, _):
+            members += [("reason", .text("no-answer")), ("entry", .text(name.text))]
+        }
+        return .object(members.sorted { $0.0 < $1.0 })
+    }
+}

@@ -1,0 +1,16 @@
+// Lengths of time.
+extension Words {
+    /// `seconds` as people say them, to the second: `4 minutes 12 seconds`.
+    ///
+    /// Every part that is not zero is said; nothing is rounded, so nobody comes back too early.
+    static func duration(_ seconds: Int64) -> String {
+        let parts: [(count: Int64, unit: String)] = [
+            (seconds / 86_400, "day"), (seconds / 3_600 % 24, "hour"),
+            (seconds / 60 % 60, "minute"), (seconds % 60, "second"),
+        ]
+        let said = parts.filter { $0.count > 0 }.map { part in
+            "\(part.count) \(part.unit)\(part.count == 1 ? "" : "s")"
+        }
+        return said.isEmpty ? "less than a second" : said.joined(separator: " ")
+    }
+}

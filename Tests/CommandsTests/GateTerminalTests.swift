@@ -1,0 +1,162 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Guessing, breaking off and being killed at the keyboard, and what it costs.
+@Suite(.serialized)
+struct GateTerminalTests {
+    private static let counted = ".local/share/watchword/vault.attempts"
+
+    /// Three entries that ask at each use.
+    private func asking(_ onFailure: String = "lock-out") throws -> VaultFixture {
+        try VaultFixture(
+            ["A:a", "B:b", "C:c"].map {
+                "\($0) --presence per-use --on-failure \(onFailure) --secret-file key.txt"
+            })
+    }
+
+    private func isCounted(_ fixture: VaultFixture) -> Bool {
+        FileManager.default.fileExists(atPath: fixture.folder.file(Self.counted))
+    }
+
+    @Test("guesses are counted one by one, then nobody is asked, and the time left is said")
+    func guesses() throws {
+        let fixture = try VaultFixture(recoveryKey: true)
+        for number in 1...5 {
+            let terminal = try fixture.terminal("watchword list")
+            try terminal.answer([("Passphrase: ", "guess \(number)")])
+            #expect(try terminal.end() == 4)
+            #expect(terminal.screen.contains("the passphrase does not open the vault"))
+            #expect(terminal.screen.contains("the next try is possible in") == (number == 5))
+            #expect(!terminal.screen.contains("guess"))
+        }
+        let waiting = try fixture.terminal("watchword list")
+        #expect(try waiting.end() == 4)
+        #expect(!waiting.screen.contains("Passphrase: "))
+        let said =
+            /the next try is possible in (1 minute|\d+ seconds?), with --recovery-key at once/
+        #expect(waiting.screen.firstMatch(of: said) != nil)
+        // The recovery key opens meanwhile, and sets a passphrase that ends the wait.
+        let recovering = try fixture.terminal(
+            "watchword passphrase --recovery-key --scrypt-log-n 10")
+        try recovering.answer([
+            ("as you wrote it down: ", fixture.line(of: "recovery.txt")),
+            ("New passphrase: ", "new"), ("New passphrase again: ", "new"),
+        ])
+        #expect(try recovering.end() == 0)
+        let listing = try fixture.terminal("watchword list")
+        try listing.answer([("Passphrase: ", "new")])
+        #expect(try listing.end() == 0)
+        #expect(listing.screen.contains("Site:me"))
+    }
+
+    @Test(
+        "who leaves the question for the passphrase has tried nothing",
+        arguments: ["\n", "\u{4}", "\u{3}", "half\u{3}"])
+    func leaving(_ answer: String) throws {
+        let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
+        let terminal = try fixture.terminal("watchword list")
+        try terminal.waitFor("Passphrase: ")
+        try terminal.type(answer)
+        #expect(try terminal.end() != 0)
+        #expect(!isCounted(fixture))
+        #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
+    }
+
+    @Test("each entry that asks at each use asks by its name before the first line is exported")
+    func export() throws {
+        let fixture = try asking()
+        let terminal = try fixture.terminal("watchword export --yes")
+        try terminal.waitFor("Passphrase: ")
+        try terminal.type(VaultFixture.passphrase + "\n")
+        try terminal.waitFor("To export B:b (2 of 3), the passphrase again: ")
+        #expect(try terminal.settings().echoes == false)
+        #expect(!terminal.screen.contains("otpauth://"))
+        try terminal.type(VaultFixture.passphrase + "\n")
+        try terminal.waitFor("To export C:c (3 of 3), the passphrase again: ")
+        #expect(!terminal.screen.contains("otpauth://"))
+        try terminal.type(VaultFixture.passphrase + "\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.components(separatedBy: "otpauth://").count == 4)
+        #expect(!terminal.screen.contains(VaultFixture.passphrase))
+        #expect(!isCounted(fixture))
+    }
+
+    @Test("watch asks for each named entry that asks at each use, and then shows them")
+    func watch() throws {
+        let fixture = try asking()
+        let terminal = try fixture.terminal("exec watchword watch a b")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase),
+            ("To watch B:b (2 of 2), the passphrase again: ", VaultFixture.passphrase),
+        ])
+        try terminal.waitFor("q ends")
+        #expect(terminal.screen.contains("A:a") && terminal.screen.contains("B:b"))
+        try terminal.type("q")
+        #expect(try terminal.end() == 0)
+    }
+
+    @Test(
+        "who leaves the question of an entry has tried nothing, and gets nothing",
+        arguments: ["\n", "\u{4}", "\u{3}"])
+    func leavingEntry(_ answer: String) throws {
+        let fixture = try asking("wipe:1")
+        let terminal = try fixture.terminal("watchword export --yes")
+        try terminal.answer([("Passphrase: ", VaultFixture.passphrase)])
+        try terminal.waitFor("the passphrase again: ")
+        try terminal.type(answer)
+        #expect(try terminal.end() != 0)
+        #expect(!terminal.screen.contains("otpauth://"))
+        #expect(try terminal.settings().echoes)
+        #expect(!isCounted(fixture))
+        #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
+    }
+
+    @Test("killed at a question, nothing was tried; killed with an answer given, it is counted")
+    func killed() throws {
+        let fixture = try asking()
+        for (verb, questions) in [("list", 0), ("export --yes", 1)] {
+            let terminal = try fixture.terminal("echo $$; exec watchword \(verb)")
+            try terminal.waitFor("Passphrase: ")
+            let number = try #require(terminal.screen.firstMatch(of: /\d+/)?.output)
+            for _ in 0..<questions {
+                terminal.clear()
+                try terminal.type(VaultFixture.passphrase + "\n")
+                try terminal.waitFor("the passphrase again: ")
+            }
+            try terminal.type("half a guess")
+            let shell = try #require(ForeignProgram("sh"))
+            #expect(try shell.run(["-c", "kill -9 \(number)"]).status == 0)
+            _ = try terminal.end()
+            #expect(!isCounted(fixture))
+        }
+        // What is tried is counted on the disk before the answer: whoever sees the answer is too late.
+        let terminal = try fixture.terminal("watchword export --yes")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
+        ])
+        try terminal.waitFor("it waits after 4 more failures")
+        #expect(isCounted(fixture))
+        _ = try terminal.end()
+    }
+
+    @Test(
+        "a wipe is told at the moment, by name, and at the next unlocking with its time and reason")
+    func wiped() throws {
+        let fixture = try asking("wipe:2")
+        for words in ["“B:b” stays closed; it is wiped after 1 more failure", "“B:b” is wiped"] {
+            let terminal = try fixture.terminal("watchword export --yes")
+            try terminal.answer([
+                ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
+            ])
+            #expect(try terminal.end() == 4)
+            #expect(terminal.screen.contains(words))
+        }
+        let listing = try fixture.terminal("watchword list")
+        try listing.answer([("Passphrase: ", VaultFixture.passphrase)])
+        #expect(try listing.end() == 0)
+        let told = /B:b was wiped on 20\d\d-\d\d-\d\dT\S+Z, after as many failures as it allows/
+        #expect(listing.screen.firstMatch(of: told) != nil)
+        #expect(!listing.screen.contains("A:a was wiped"))
+    }
+}
