@@ -25,6 +25,7 @@ let package = Package(
     products: [
         .executable(name: "watchword", targets: ["watchword"]),
         .executable(name: "watchword-reader", targets: ["watchword-reader"]),
+        .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
         .library(name: "Verification", targets: ["Verification"]),
         // For the fuzz and benchmark packages in Tests.
@@ -52,6 +53,7 @@ let package = Package(
         .systemLibrary(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CPAM", pkgConfig: "pam", providers: [.apt(["libpam0g-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -65,8 +67,9 @@ let package = Package(
         room("SymbolDrawing", "CQREncode", "Raster"),
         room("PresenceDevices", "POSIX", "Presence"),
         // Level 2
-        room("JSONText", "Cryptography"),
+        room("JSONText", "Cryptography", "POSIX"),
         room("OneTimePassword", "Cryptography"),
+        room("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
         // Level 3
         .target(
             name: "SecretVault",
@@ -87,6 +90,7 @@ let package = Package(
         program("watchword", "Commands"),
         program(
             "watchword-reader", "ImageFile", "PictureReader", "POSIX", "Raster", "SymbolReading"),
+        program("watchword-presence", "PAMAuthentication", "POSIX"),
 
         // Tests
         .target(
@@ -101,6 +105,16 @@ let package = Package(
             "PictureReader"),
         tests("POSIXTests", "POSIX", "watchword-reader"),
         tests("PresenceTests", "Presence"),
+        // One runs modules that a test names, the other asks as `watchword` does.
+        program(
+            "StackedPresence", path: "Tests/PresencePrograms/StackedPresence", "PAMAuthentication"
+        ),
+        program(
+            "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "POSIX", "Presence",
+            "PresenceDevices"),
+        tests(
+            "PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices", "PresenceAsker",
+            "StackedPresence", "watchword-presence"),
         tests("CryptographyTests", "Cryptography"),
         tests("ImageFileTests", "ImageFile", "Raster"),
         tests("SymbolReadingTests", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),

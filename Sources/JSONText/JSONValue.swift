@@ -1,4 +1,5 @@
 public import Cryptography
+internal import POSIX
 
 /// A JSON value (RFC 8259); an object keeps the order it was written in.
 ///

@@ -44,17 +44,3 @@ package struct TextScalars {
         return Unicode.Scalar(value)
     }
 }
-
-extension Unicode.Scalar {
-    /// Whether it would steer a terminal, or make a text look like another one.
-    ///
-    /// Control and format characters (ESC, the bidirectional overrides, zero-width spaces), and the
-    /// line and paragraph separators. The two joiners stay: scripts and emoji are written with them.
-    package var misleads: Bool {
-        if value == 0x200C || value == 0x200D { return false }
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: return true
-        default: return false
-        }
-    }
-}

@@ -48,8 +48,12 @@ internal import Glibc
     ///
     /// A child that was dying keeps its own ending. The second value is the most memory it ever had
     /// in use, in bytes.
-    @discardableResult public func end() -> (Ending, peakMemory: Int) {
+    ///
+    /// - Parameter includingItsOwn: Whether the programs that the child started die with it, as far as
+    ///   they stayed in its process group.
+    @discardableResult public func end(includingItsOwn: Bool = false) -> (Ending, peakMemory: Int) {
         if let ending { return ending }
+        if includingItsOwn { kill(-identifier, SIGKILL) }
         // The number is ours until it is reaped below, so it cannot have become somebody else's
         // (unless SIGCHLD is ignored, which ``ProcessHardening`` rules out).
         kill(identifier, SIGKILL)

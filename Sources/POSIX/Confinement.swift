@@ -31,10 +31,7 @@ public enum Confinement {
     public static func enter(_ limits: Limits) throws(SystemCallFailure) {
         restoreSignals()
         volunteerForMemoryShortage()
-        // The parent may be gone before the signal is arranged. It may also be process 1, in a container.
-        let parent = getppid()
-        try control("prctl", LINUX_PR_SET_PDEATHSIG, UInt(SIGKILL))
-        guard getppid() == parent else { throw SystemCallFailure(call: "getppid", number: ESRCH) }
+        try ProcessHardening.dieWithParent()
         try control("prctl", LINUX_PR_SET_DUMPABLE, 0)
         try control("prctl", LINUX_PR_SET_NO_NEW_PRIVS, 1)
         linux_close_from(3)

@@ -18,6 +18,10 @@ public enum Polling {
         public static func writing(_ file: borrowing FileDescriptor) -> Wish {
             Wish(number: file.number, isWriting: true)
         }
+
+        var request: pollfd {
+            pollfd(fd: number, events: Int16(isWriting ? POLLOUT : POLLIN), revents: 0)
+        }
     }
 
     /// Waits for any of `wishes`, at most `milliseconds`; also returns when a descriptor has failed.
@@ -27,9 +31,7 @@ public enum Polling {
     public static func wait(
         for wishes: [Wish], atMost milliseconds: Int
     ) throws(SystemCallFailure) -> Int {
-        var requests = wishes.map { wish in
-            pollfd(fd: wish.number, events: Int16(wish.isWriting ? POLLOUT : POLLIN), revents: 0)
-        }
+        var requests = wishes.map(\.request)
         let start = monotonicMilliseconds()
         // An interruption is an answer like any other: the caller looks at its descriptors again.
         let result = unsafe poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds))
@@ -44,5 +46,15 @@ public enum Polling {
         // CLOCK_MONOTONIC is there on every Linux; the call can't fail with a valid address.
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// The milliseconds until then, rounded up; 0 when it is over.
+    public var millisecondsAhead: Int32 {
+        let ahead = duration(to: .now)
+        guard ahead < .zero else { return 0 }
+        let (seconds, attoseconds) = (ahead * -1).components
+        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
     }
 }

@@ -32,6 +32,18 @@ public enum ProcessHardening {
         }
     }
 
+    /// Arranges that the kernel kills this process when the one that started it is gone.
+    ///
+    /// - Throws: `getppid` with `ESRCH` when it is gone already.
+    public static func dieWithParent() throws(SystemCallFailure) {
+        // It may be gone before the signal is arranged. It may also be process 1, in a container.
+        let parent = getppid()
+        guard linux_prctl(Int32(LINUX_PR_SET_PDEATHSIG), UInt(SIGKILL)) == 0 else {
+            throw SystemCallFailure(call: "prctl", number: errno)
+        }
+        guard getppid() == parent else { throw SystemCallFailure(call: "getppid", number: ESRCH) }
+    }
+
     // Threads of programs with a run loop hold signals back, and hand that on to what they start: here
     // Ctrl-C must end the program, and what is ignored (`nohup`) stays ignored.
     private static func release(_ signals: [Int32]) throws(SystemCallFailure) {

@@ -13,6 +13,12 @@ public enum RunningProgram {
         return String(text[..<slash])
     }
 
-    /// Whether this process may run the file at `path`.
-    public static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+    /// The path of a program that belongs to the running one: beside it, as built, or where an installation
+    /// puts it (`../libexec/watchword/`).
+    public static func companion(_ name: String) -> String? {
+        guard let folder = folder() else { return nil }
+        return ["\(folder)/\(name)", "\(folder)/../libexec/watchword/\(name)"].first(where: canRun)
+    }
+
+    private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 }

@@ -72,12 +72,19 @@ internal import Glibc
     public func wait(for other: borrowing FileDescriptor, milliseconds: Int32?)
         throws(SystemCallFailure) -> Bool
     {
-        var files = [
-            pollfd(fd: other.number, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
-        ]
-        let result = unsafe poll(&files, 2, milliseconds ?? -1)
+        try wait(for: [.reading(other)], milliseconds: milliseconds)[0]
+    }
+
+    /// Waits until one of `wishes` can be had, a signal comes in, or `milliseconds` have passed.
+    ///
+    /// - Returns: which of them can be had (an end counts).
+    public func wait(for wishes: [Polling.Wish], milliseconds: Int32?)
+        throws(SystemCallFailure) -> [Bool]
+    {
+        var files = wishes.map(\.request)
+        files.append(pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0))
+        let result = unsafe poll(&files, nfds_t(files.count), milliseconds ?? -1)
         if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
-        return result > 0 && files[0].revents != 0
+        return wishes.indices.map { result > 0 && files[$0].revents != 0 }
     }
 }

@@ -1,5 +1,6 @@
 import Cryptography
 import JSONText
+import POSIX
 
 /// Foreign text made fit for a terminal: what steers it is spelled out, and so nothing a label or a
 /// picture holds can move the cursor, colour the screen or turn the line round.
@@ -8,19 +9,7 @@ enum VisibleText {
     private static let growth = 6
 
     /// `text`, with what misleads as `\u{202E}`.
-    static func of(_ text: String) -> String {
-        // A list asks for ten thousand names, and nearly all are plain.
-        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
-        var visible = ""
-        for scalar in text.unicodeScalars {
-            if scalar.misleads {
-                visible += "\\u{\(hexadecimal(scalar.value))}"
-            } else {
-                visible.unicodeScalars.append(scalar)
-            }
-        }
-        return visible
-    }
+    static func of(_ text: String) -> String { text.visibleOnTerminal }
 
     /// The same for a secret; a byte that is no UTF-8 becomes `\x9F`.
     static func of(_ secret: SecretBytes) -> SecretBytes {

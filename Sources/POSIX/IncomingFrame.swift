@@ -1,36 +1,37 @@
-internal import POSIX
-
-/// A frame from the reader on its way in: its count is looked at before room is made for it.
-struct IncomingFrame {
+/// A frame from another process on its way in: its count is looked at before room is made for it.
+///
+/// A frame is its count of bytes, as four bytes with the lowest first, and so many bytes, at least one.
+public struct IncomingFrame {
     private let limit: Int
     private let header: WipedBuffer
     private var body: WipedBuffer?
 
     /// What came of reading without waiting.
-    enum Progress {
+    public enum Progress {
         /// The frame is whole.
         case complete(WipedBuffer)
         /// More must come first.
         case wouldWait
-        /// The reader has closed its end.
+        /// The other side has closed.
         case ended
         /// The count is zero or over the limit.
         case bad
     }
 
     /// Awaits a frame of at most `limit` bytes.
-    init(limit: Int) throws(SystemCallFailure) {
+    public init(limit: Int) throws(SystemCallFailure) {
         self.limit = limit
         header = try WipedBuffer(capacity: 4)
     }
 
-    /// Reads what is there.
-    mutating func advance(from file: borrowing FileDescriptor) throws(SystemCallFailure) -> Progress
-    {
+    /// Reads what is there; waits for the whole frame where the descriptor blocks.
+    public mutating func advance(
+        from file: borrowing FileDescriptor
+    ) throws(SystemCallFailure) -> Progress {
         while true {
             if let body, body.count == body.capacity { return .complete(body) }
             if body == nil, header.count == header.capacity {
-                guard let size, (1...limit).contains(size) else { return .bad }
+                guard (1...limit).contains(size) else { return .bad }
                 body = try WipedBuffer(capacity: size)
             }
             let part = body ?? header
@@ -43,10 +44,9 @@ struct IncomingFrame {
         }
     }
 
-    private var size: Int? {
+    private var size: Int {
         header.withBytes { bytes in
-            var cursor = Cursor()
-            return cursor.number(width: 4, of: bytes)
+            bytes.indices.reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
         }
     }
 

@@ -1,20 +1,22 @@
-import Foundation
-import Glibc
-import TestSupport
+public import Foundation
+internal import Glibc
 
 /// A program on a terminal of its own, with a test at the keyboard.
-final class PseudoTerminal {
+public final class PseudoTerminal {
     private let keyboard: Int32
     private let process = Process()
     // It must live as long as the program.
     private let folder: TemporaryFolder
-    private(set) var screen = ""
+    /// What was shown until now.
+    public private(set) var screen = ""
 
-    struct Failure: Error { let what: String }
+    /// What did not go as it should.
+    public struct Failure: Error { let what: String }
 
     /// Runs a shell command with the terminal as its standard streams and its controlling terminal.
-    init(_ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]) throws
-    {
+    public init(
+        _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
+    ) throws {
         var keyboard: Int32 = -1
         var inside: Int32 = -1
         guard unsafe openpty(&keyboard, &inside, nil, nil, nil) == 0 else {
@@ -43,37 +45,40 @@ final class PseudoTerminal {
         try terminal.close()
     }
 
+    /// Closes the terminal, as a window is closed.
+    public func hangUp() { close(keyboard) }
+
     deinit {
         if process.isRunning { process.terminate() }
         close(keyboard)
     }
 
     /// Reads the screen until it shows `text`.
-    func waitFor(_ text: String) throws {
+    public func waitFor(_ text: String) throws {
         while !screen.contains(text) {
             guard try readMore() else { throw Failure(what: "the program ended before “\(text)”") }
         }
     }
 
     /// Types `text`, as a person does after what was seen.
-    func type(_ text: String) throws {
+    public func type(_ text: String) throws {
         let bytes = Array(text.utf8)
         let count = unsafe write(keyboard, bytes, bytes.count)
         guard count == bytes.count else { throw Failure(what: "write") }
     }
 
     /// Forgets what was shown until now.
-    func clear() { screen = "" }
+    public func clear() { screen = "" }
 
     /// Reads what is still shown, and tells how the program ended.
-    func end() throws -> Int32 {
+    public func end() throws -> Int32 {
         while try readMore() {}
         process.waitUntilExit()
         return process.terminationStatus
     }
 
     /// Whether typed characters are shown, and lines edited, now.
-    func settings() throws -> (echoes: Bool, edits: Bool) {
+    public func settings() throws -> (echoes: Bool, edits: Bool) {
         var settings = termios()
         guard unsafe tcgetattr(keyboard, &settings) == 0 else { throw Failure(what: "tcgetattr") }
         return (settings.c_lflag & tcflag_t(ECHO) != 0, settings.c_lflag & tcflag_t(ICANON) != 0)
@@ -93,7 +98,7 @@ final class PseudoTerminal {
 
 extension FileHandle {
     /// Whether what was written to a pipe waits for its reader still.
-    static func isUnread(_ pipe: Pipe) throws -> Bool {
+    public static func isUnread(_ pipe: Pipe) throws -> Bool {
         var count: Int32 = 0
         let number = pipe.fileHandleForWriting.fileDescriptor
         guard unsafe ioctl(number, UInt(FIONREAD), &count) == 0 else {

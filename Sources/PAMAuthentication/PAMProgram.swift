@@ -1,0 +1,42 @@
+internal import POSIX
+internal import PresenceDevices
+
+/// The program that runs the system's modules, and nothing else: `watchword-presence`, and those of the
+/// tests, which name another folder of service files.
+public enum PAMProgram {
+    /// Asks the modules of the service whether the user of this process is here, and ends the process.
+    ///
+    /// - Parameter folder: Where the service file is, in place of the system's folders. A program that
+    ///   is installed gives none: whoever could choose the folder could choose `pam_permit`.
+    public static func run(serviceFolder folder: String? = nil) -> Never {
+        do throws(SystemCallFailure) {
+            try ProcessHardening.apply()
+            try ProcessHardening.dieWithParent()
+            let channel = try ModuleChannel()
+            channel.end(with: verdict(in: folder, over: channel))
+        } catch {
+            // The other side sees that there is no verdict.
+            ProcessEnd.atOnce(with: 6)
+        }
+    }
+
+    private static func verdict(in folder: String?, over channel: ModuleChannel) -> ModuleVerdict {
+        guard let user = RealUser.name() else { return .noUserName }
+        guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
+            return .noServiceFile
+        }
+        do throws(PAMCallFailure) {
+            var transaction = try PAMTransaction(
+                service: PAMService.name, folder: folder, user: user, channel: channel)
+            guard try transaction.authenticate() else { return .denied }
+            do throws(PAMCallFailure) {
+                try transaction.validateAccount()
+            } catch {
+                return .accountRefused(error)
+            }
+            return .granted
+        } catch {
+            return .failed(error)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import CPAM
+internal import PresenceDevices
+
+/// One conversation with the modules of a service; ended by its last owner.
+@safe struct PAMTransaction: ~Copyable {
+    private let handle: OpaquePointer
+    // The conversation function is lent it for as long as the handle lives.
+    private let channel: ModuleChannel
+    private var lastResult = PAM_SUCCESS
+
+    /// Reads the service file; no module is asked anything yet.
+    ///
+    /// - Parameter folder: Where the service file is, in place of the system's folders.
+    init(service: String, folder: String?, user: String, channel: ModuleChannel)
+        throws(PAMCallFailure)
+    {
+        self.channel = channel
+        var conversation = unsafe pam_conv(
+            conv: converse, appdata_ptr: Unmanaged.passUnretained(channel).toOpaque())
+        var started: OpaquePointer?
+        let result: Int32 =
+            if let folder {
+                unsafe pam_start_confdir(service, user, &conversation, folder, &started)
+            } else {
+                unsafe pam_start(service, user, &conversation, &started)
+            }
+        guard result == PAM_SUCCESS, let ready = unsafe started else {
+            throw PAMCallFailure(call: .start, code: result)
+        }
+        unsafe handle = ready
+    }
+
+    deinit { unsafe pam_end(handle, lastResult) }
+
+    /// Asks the modules whether this is the user; an empty password does not do.
+    ///
+    /// - Returns: `false` when they say that it is not.
+    /// - Throws: when they can't tell.
+    mutating func authenticate() throws(PAMCallFailure) -> Bool {
+        lastResult = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
+        switch lastResult {
+        case PAM_SUCCESS: return true
+        case PAM_AUTH_ERR, PAM_USER_UNKNOWN, PAM_MAXTRIES, PAM_PERM_DENIED: return false
+        default: throw PAMCallFailure(call: .authenticate, code: lastResult)
+        }
+    }
+
+    /// Asks the modules whether the user's account may be used now.
+    mutating func validateAccount() throws(PAMCallFailure) {
+        lastResult = unsafe pam_acct_mgmt(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
+        guard lastResult == PAM_SUCCESS else {
+            throw PAMCallFailure(call: .validateAccount, code: lastResult)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import TestSupport
+import Testing
+
+private let ready = "\\002\\000\\000\\000\\001\\001"
+private let granted = "\\002\\000\\000\\000\\006\\001"
+
+/// What a program says, and what is thought of it.
+private let liesAndThoughts: [(String, String)] = [
+    ("", "ended"), (ready, "ended"), (granted, "nonsense"),
+    ("\(ready)\(ready)\(granted)", "nonsense"),
+    ("\\002\\000\\000\\000\\001\\002\(granted)", "otherVersion"),
+    ("\(ready)\\002\\000\\000\\000\\006", "ended"),
+    ("\(ready)\\003\\000\\000\\000\\006\\001\\001", "nonsense"),
+    ("\(ready)\\002\\000\\000\\000\\006\\011", "nonsense"),
+    ("\(ready)\\001\\000\\000\\000\\006", "nonsense"),
+    ("\(ready)\\002\\000\\000\\000\\007\\001", "nonsense"),
+    ("\(ready)\\000\\000\\000\\000", "nonsense"),
+    ("\(ready)\\377\\377\\377\\377", "nonsense"),
+    ("\(ready)\\003\\000\\000\\000\\006\\006x", "nonsense"),
+]
+
+/// Programs in the place of `watchword-presence` that break the rules.
+struct LyingProgramTests {
+    private func ask(_ said: String) throws -> String {
+        let folder = try TemporaryFolder()
+        let script = "#!/bin/sh\nprintf '\(said)'\n"
+        let path = try folder.write(Array(script.utf8), to: "program")
+        try setMode(0o700, of: path)
+        return try blindly(asking: path)
+    }
+
+    @Test("what plays by the rules is believed, so that the others fail for what they do")
+    func sound() throws {
+        #expect(try ask(ready + granted) == "outcome: present\n")
+    }
+
+    @Test("what breaks the rules is no answer", arguments: liesAndThoughts)
+    func lies(_ said: String, _ reason: String) throws {
+        let outcome = try ask(said)
+        #expect(outcome.hasPrefix("outcome: \(reason)"))
+        #expect(outcome.hasSuffix("may hide: false\n"))
+    }
+
+    @Test("a program that is not there, or can't be run, is no answer")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        #expect(try blindly(asking: folder.file("none")).contains("programNotFound"))
+        let path = try folder.write([], to: "program")
+        try setMode(0o600, of: path)
+        #expect(try blindly(asking: path).contains("posix_spawn"))
+    }
+
+    @Test("the installed program takes no arguments, and explains itself")
+    func installed() throws {
+        let program = ForeignProgram(path: BuiltProgram.path("watchword-presence"))
+        #expect(try program.run(["/tmp"]).status == 2)
+        #expect(try program.run(["--version"]).text.hasPrefix("watchword-presence "))
+        #expect(try program.run(["--help"]).text.contains("PAM"))
+    }
+}

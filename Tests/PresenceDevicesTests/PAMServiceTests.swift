@@ -1,0 +1,36 @@
+import PresenceDevices
+import TestSupport
+import Testing
+
+struct PAMServiceTests {
+    @Test("the service is there when any of the folders has its file")
+    func folders() throws {
+        let first = try TemporaryFolder()
+        let second = try TemporaryFolder()
+        let folders = [first.path, second.path]
+        #expect(!PAMService.isInstalled(in: []))
+        #expect(!PAMService.isInstalled(in: folders))
+        try first.write([], to: "other")
+        #expect(!PAMService.isInstalled(in: folders))
+        try second.write([], to: "watchword")
+        #expect(PAMService.isInstalled(in: folders))
+        #expect(!PAMService.isInstalled(in: [first.path]))
+    }
+
+    @Test("a folder or a link to nowhere is no service file, a link to a file is one")
+    func kinds() throws {
+        let folder = try TemporaryFolder()
+        try makeFolder(folder.file("watchword"))
+        #expect(!PAMService.isInstalled(in: [folder.path]))
+        try removeFile(folder.file("watchword"))
+        try linkSymbolically("stack", to: folder.file("watchword"))
+        #expect(!PAMService.isInstalled(in: [folder.path]))
+        try folder.write([], to: "stack")
+        #expect(PAMService.isInstalled(in: [folder.path]))
+    }
+
+    @Test("the folders are those that Linux-PAM reads")
+    func systemFolders() {
+        #expect(PAMService.folders == ["/etc/pam.d", "/usr/lib/pam.d"])
+    }
+}

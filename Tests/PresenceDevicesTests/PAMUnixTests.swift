@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The library that answers for the user database from files.
+private let userDatabaseWrapper: String? = {
+    let folders = ["/usr/lib"] + ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu" }
+    return folders.map { "\($0)/libnss_wrapper.so" }
+        .first(where: FileManager.default.fileExists(atPath:))
+}()
+
+/// pam_unix, the module that asks for the login password, with a user database of the test's own.
+@Suite(
+    .enabled(
+        if: userDatabaseWrapper != nil,
+        "libnss_wrapper.so (Debian: libnss-wrapper) is not there, so pam_unix is not tried"))
+struct PAMUnixTests {
+    /// What `openssl passwd -6 -salt watchword 'right password'` prints.
+    private static let password =
+        "$6$watchword$t1W8re1iL7mpCxXYQfh96Ca5v8AtJHQhHSXMYs5BaUhYFFPc86e88fKhbyL7nQeIxwtIf1hyPnjO7oXcJ3CRH/"
+
+    /// A stack in which the user of this process is called `name`, and has the password with `hash`.
+    ///
+    /// The hash stands in `passwd` itself, so that pam_unix needs no right to read `shadow`, nor its
+    /// helper that has it: the same holds for root and for anybody else.
+    private func stack(hash: String, number: uid_t = getuid()) throws -> Stack {
+        let library = try #require(userDatabaseWrapper)
+        let stack = try Stack([
+            "auth required pam_unix.so nullok nodelay", "account required pam_unix.so",
+        ])
+        let folder = stack.folder
+        let line = "tester:\(hash):\(number):\(getgid())::/:/bin/sh\n"
+        let users = try folder.write(Array(line.utf8), to: "passwd")
+        let groups = try folder.write(Array("tester:x:\(getgid()):\n".utf8), to: "group")
+        let environment = [
+            "LD_PRELOAD=\(library)", "NSS_WRAPPER_PASSWD=\(users)", "NSS_WRAPPER_GROUP=\(groups)",
+        ]
+        try folder.write(Array(environment.joined(separator: "\n").utf8), to: "environment")
+        return stack
+    }
+
+    @Test(
+        "the login password is right, or not",
+        arguments: [("right password", "present"), ("wrong password", "absent"), ("", "absent")])
+    func password(_ typed: String, _ outcome: String) throws {
+        let terminal = try stack(hash: Self.password).askOnTerminal()
+        try terminal.waitFor("Password: ")
+        #expect(try terminal.settings().echoes == false)
+        try terminal.type(typed + "\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("outcome: \(outcome)"))
+        #expect(!terminal.screen.contains("password\r\n"))
+    }
+
+    @Test("an account without a password proves nothing, even where the service file would let it")
+    func emptyPassword() throws {
+        let terminal = try stack(hash: "").askOnTerminal()
+        try terminal.waitFor("Password: ")
+        try terminal.type("\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("outcome: absent"))
+    }
+
+    @Test("a user without a name is told so")
+    func noName() throws {
+        let stack = try stack(hash: Self.password, number: getuid() + 1)
+        #expect(try stack.askBlindly() == "outcome: noUserName, may hide: false\n")
+    }
+}

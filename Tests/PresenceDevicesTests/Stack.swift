@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A stack of real PAM modules in a folder of its own, and the program that runs them.
+final class Stack {
+    let folder: TemporaryFolder
+
+    /// The module of `Tests/PresencePrograms/StrangeModule`, compiled once for all tests.
+    static let strange = Result {
+        let compiler = try #require(
+            ForeignProgram("clang") ?? ForeignProgram("cc"), "no C compiler in PATH")
+        let source = PackageFolder.root.appending(
+            path: "Tests/PresencePrograms/StrangeModule/strange.c")
+        let made = BuiltProgram.path("pam_strange.\(getpid()).so")
+        let compiled = try compiler.run([
+            "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", made, source.path, "-lpam",
+        ])
+        try #require(compiled.status == 0, "\(String(decoding: compiled.errors, as: UTF8.self))")
+        // Two test runs at once must not write into each other's file.
+        let path = BuiltProgram.path("pam_strange.so")
+        try #require(unsafe rename(made, path) == 0)
+        return path
+    }
+
+    /// Writes the service file with `lines`; none when there are none.
+    init(_ lines: [String]) throws {
+        folder = try TemporaryFolder()
+        try makeFolder(folder.file("pam.d"))
+        if !lines.isEmpty {
+            let text = lines.map { $0 + "\n" }.joined()
+            try folder.write(Array(text.utf8), to: "pam.d/watchword")
+        }
+        try linkSymbolically(BuiltProgram.path("StackedPresence"), to: program)
+    }
+
+    /// A stack of the strange module alone, doing `what`.
+    convenience init(strange what: String, account: String = "") throws {
+        let module = try Stack.strange.get()
+        try self.init(["auth required \(module) \(what)", "account required \(module) \(account)"])
+    }
+
+    /// The path of the program that runs the modules.
+    var program: String { folder.file("presence") }
+
+    /// Asks on a terminal, with a test at the keyboard.
+    func askOnTerminal(patience: Int = 60_000) throws -> PseudoTerminal {
+        try PseudoTerminal(
+            "echo $$; exec PresenceAsker pam \(program) \(patience)", in: folder)
+    }
+
+    /// Asks without any terminal, and tells what came of it.
+    func askBlindly(patience: Int = 60_000) throws -> String {
+        try blindly(asking: program, patience: patience)
+    }
+
+    /// Waits until no process is left that was started by this stack's path.
+    func waitUntilGone() throws {
+        while try !Self.processes(naming: program).isEmpty { usleep(2_000) }
+    }
+
+    /// The processes that have `text` in their command line; one that has ended, but that nobody asked
+    /// after yet, has none.
+    static func processes(naming text: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc")
+            .filter { $0.allSatisfy(\.isNumber) }
+            .filter { number in
+                // It may end while we look.
+                let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") ?? Data()
+                return String(decoding: line, as: UTF8.self).contains(text)
+            }
+    }
+}
+
+/// Asks by the program at `path` without any terminal, and tells what came of it.
+func blindly(asking path: String, patience: Int = 60_000) throws -> String {
+    let setsid = try #require(ForeignProgram("setsid"))
+    let outcome = try setsid.run([
+        "--wait", BuiltProgram.path("PresenceAsker"), "pam", path, String(patience),
+    ])
+    return outcome.text
+}
