@@ -20,7 +20,7 @@ struct PAMUnixTests {
     private static let password =
         "$6$watchword$t1W8re1iL7mpCxXYQfh96Ca5v8AtJHQhHSXMYs5BaUhYFFPc86e88fKhbyL7nQeIxwtIf1hyPnjO7oXcJ3CRH/"
 
-    /// A stack in which the user of this process is called `name`, and has the password with `hash`.
+    /// A stack in which the user of this process is called `tester`, and has the password with `hash`.
     ///
     /// The hash stands in `passwd` itself, so that pam_unix needs no right to read `shadow`, nor its
     /// helper that has it: the same holds for root and for anybody else.

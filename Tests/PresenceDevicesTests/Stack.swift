@@ -55,9 +55,19 @@ final class Stack {
         try blindly(asking: program, patience: patience)
     }
 
+    struct LeftBehind: Error { let processes: [String] }
+
     /// Waits until no process is left that was started by this stack's path.
+    ///
+    /// - Throws: after a minute, so that one that stays is a failure and not a standstill.
     func waitUntilGone() throws {
-        while try !Self.processes(naming: program).isEmpty { usleep(2_000) }
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let left = try Self.processes(naming: program)
+            guard !left.isEmpty else { return }
+            guard .now < end else { throw LeftBehind(processes: left) }
+            usleep(2_000)
+        }
     }
 
     /// The processes that have `text` in their command line; one that has ended, but that nobody asked
