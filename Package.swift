@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
         .library(name: "Verification", targets: ["Verification"]),
+        .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         // For the fuzz and benchmark packages in Tests.
         .library(
             name: "Rooms",
@@ -54,6 +55,8 @@ let package = Package(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CPAM", pkgConfig: "pam", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -81,6 +84,7 @@ let package = Package(
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
         room("HTTPListener", "CMicroHTTPD", "Cryptography"),
+        room("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
         // Level 5
         room(
             "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
@@ -125,7 +129,17 @@ let package = Package(
             "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "POSIX",
             "vault-writer"),
         program("vault-writer", path: "Tests/VaultWriter", "Cryptography", "SecretVault"),
-        tests("VerificationTests", "Verification", "OneTimePassword", "Cryptography"),
+        tests(
+            "VerificationTests", "Verification", "OneTimePassword", "Cryptography", "StoreContract"),
+        .target(
+            name: "StoreContract", dependencies: ["Cryptography", "Verification"],
+            path: "Tests/StoreContract", swiftSettings: house),
+        program(
+            "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLiteStore",
+            "StoreContract", "Verification"),
+        tests(
+            "SQLiteStoreTests", "Cryptography", "POSIX", "SQLiteStore", "StoreContract",
+            "Verification", "store-writer"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",

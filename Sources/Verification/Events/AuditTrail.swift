@@ -105,7 +105,8 @@ public struct AuditTrail: Sendable {
 }
 
 extension AuditKey {
-    func isAuthentic(_ mark: ChainMark) throws(CryptographyFailure) -> Bool {
+    /// Tells whether a mark was made with this key.
+    public func isAuthentic(_ mark: ChainMark) throws(CryptographyFailure) -> Bool {
         let expected = try self.mark(
             node: mark.node, sequence: mark.sequence, digest: mark.digest)
         return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)

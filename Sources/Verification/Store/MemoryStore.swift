@@ -89,8 +89,13 @@ public actor MemoryStore: VerificationStore {
 
     /// Does all of `changes`, in their order, or none.
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) -> CommitOutcome {
-        guard changes.allSatisfy(content.allows) else { return .conflict }
-        for change in changes { try content.apply(change) }
+        // Each change meets what the ones before it left.
+        var changed = content
+        for change in changes {
+            guard changed.allows(change) else { return .conflict }
+            try changed.apply(change)
+        }
+        content = changed
         return .done
     }
 

@@ -1,0 +1,93 @@
+internal import Cryptography
+internal import POSIX
+public import Verification
+
+/// What an audit found in a database.
+public struct AuditReport: Hashable, Sendable {
+    /// What is wrong with the chains of events; empty when nothing is.
+    public let findings: [AuditTrail.Finding]
+    /// How many events there are.
+    public let events: Int
+    /// Whether SQLite finds the file's structure whole (`PRAGMA integrity_check`).
+    public let isSound: Bool
+}
+
+extension SQLiteStore {
+    /// Goes through all events, as they are at one moment; others go on writing meanwhile.
+    ///
+    /// The mark beside the database is taken along. What an audit can't see: events that were cut
+    /// off together with the recorded end, where no mark was kept of what is missing.
+    ///
+    /// - Parameter checkpoints: more marks, which were kept elsewhere; see ``ChainMark/text``.
+    public func audit(checkpoints: [ChainMark] = []) throws(SQLiteStoreError) -> AuditReport {
+        let folder = try location.openFolder(making: false)
+        let session = try location.openForReading()
+        let kept = try location.keptMark(in: folder)
+        return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
+    }
+
+    /// The same for a database, or a copy of one, that nobody need have opened.
+    ///
+    /// Nothing is written but SQLite's own files beside it.
+    public static func audit(
+        at path: String, key: AuditKey, checkpoints: [ChainMark] = []
+    ) throws(SQLiteStoreError) -> AuditReport {
+        let location = DatabaseLocation(path)
+        let folder = try location.openFolder(making: false)
+        guard try location.isThere(in: folder) else { throw .notPrivate(.missing) }
+        let session = try location.openForReading()
+        _ = try session.connection.expectOurs()
+        let kept = try location.keptMark(in: folder)
+        return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
+    }
+}
+
+extension DatabaseLocation {
+    /// Opens the file for one long reading.
+    ///
+    /// Reading alone may need the right to write: a log that a crash left is taken in first.
+    func openForReading() throws(SQLiteStoreError) -> SQLiteSession {
+        do throws(SQLiteFailure) {
+            let connection = try SQLiteConnection(path: path, .readWrite, patience: 2_000)
+            try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;")
+            return SQLiteSession(connection)
+        } catch {
+            throw SQLiteStoreError(error)
+        }
+    }
+}
+
+extension SQLiteSession {
+    fileprivate func audit(
+        _ marks: [ChainMark], key: AuditKey
+    ) throws(SQLiteStoreError) -> AuditReport {
+        try opening { () throws(MemberFailure) in
+            // One transaction sees one moment, whatever is appended meanwhile.
+            try database { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
+            let isSound = try database { () throws(SQLiteFailure) in
+                try connection.prepare("PRAGMA integrity_check(1)")
+                    .first { row throws(SQLiteFailure) in try row.requiredText() } == "ok"
+            }
+            let records = try database { () throws(SQLiteFailure) in try chains() }
+            // Every database has one from the beginning.
+            guard !records.isEmpty else { throw .chain }
+            var trail = try cryptography { () throws(CryptographyFailure) in
+                try AuditTrail(chains: records, checkpoints: marks, key: key)
+            }
+            var count = 0
+            var position: UInt64 = 0
+            while true {
+                let page = try database { () throws(SQLiteFailure) in
+                    try events(after: position, limit: 1_000)
+                }
+                guard let last = page.last else { break }
+                try cryptography { () throws(CryptographyFailure) in
+                    for event in page { try trail.check(event) }
+                }
+                count += page.count
+                position = last.position
+            }
+            return AuditReport(findings: trail.findings(), events: count, isSound: isSound)
+        }
+    }
+}

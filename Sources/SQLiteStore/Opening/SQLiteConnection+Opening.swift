@@ -1,0 +1,109 @@
+internal import Cryptography
+internal import Verification
+
+// What a file is, and how it becomes a database of this version.
+extension SQLiteConnection {
+    /// The settings of a connection that writes.
+    ///
+    /// Every commit waits for the disk (`synchronous`); what a row held is overwritten when it goes
+    /// (`secure_delete`); the schema runs no code (`trusted_schema`); damaged pages are noticed
+    /// (`cell_size_check`).
+    func prepareForWriting() throws(SQLiteFailure) {
+        try execute(
+            """
+            PRAGMA synchronous = FULL;
+            PRAGMA secure_delete = ON;
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -16384;
+            """)
+    }
+
+    /// Brings the file to this version's schema; one that is new, foreign, newer or a backup is told.
+    ///
+    /// - Parameter makeNode: names a new chain of events.
+    func bringUpToDate(
+        key: AuditKey, makeNode: () throws(CryptographyFailure) -> [UInt8]
+    ) throws(SQLiteStoreError) {
+        let version = try expectOurs()
+        do throws(SQLiteFailure) {
+            try useWriteAheadLog()
+            guard version < Schema.steps.count else { return }
+            try execute("BEGIN IMMEDIATE")
+            for step in Schema.steps[Int(version)...] { try execute(step) }
+            try execute(
+                "PRAGMA application_id = \(Schema.applicationID);"
+                    + "PRAGMA user_version = \(Schema.steps.count);")
+        } catch {
+            throw SQLiteStoreError(error)
+        }
+        if version == 0 {
+            try opening { () throws(MemberFailure) in
+                try beginChain(key: key, node: makeNode, position: 0)
+            }
+        }
+        do { try execute("COMMIT") } catch { throw SQLiteStoreError(error) }
+    }
+
+    /// Tells how many schema steps the file has had; 0 for an empty one.
+    func expectOurs() throws(SQLiteStoreError) -> Int64 {
+        let id: Int64
+        let version: Int64
+        let objects: Int64
+        do throws(SQLiteFailure) {
+            id = try number("PRAGMA application_id")
+            version = try number("PRAGMA user_version")
+            objects = try number("SELECT count(*) FROM sqlite_schema")
+        } catch {
+            // What is no database at all is not damaged, but somebody else's.
+            if StoreFailure(error).code == "SQLITE_NOTADB" { throw .notOurs }
+            throw SQLiteStoreError(error)
+        }
+        if id == 0, version == 0, objects == 0 { return 0 }
+        guard id == Schema.applicationID, version > 0 else { throw .notOurs }
+        guard version <= Schema.steps.count else { throw .newer(schema: version) }
+        return version
+    }
+
+    /// Begins a chain of events at whose end everything is appended from now on.
+    func beginChain(
+        key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
+    ) throws(MemberFailure) {
+        let head = try cryptography { () throws(CryptographyFailure) in
+            try EventChain(node: try node(), key: key).head()
+        }
+        try database { () throws(SQLiteFailure) in
+            let insertion = try prepare(
+                "INSERT INTO chains (node, start_sequence, start_digest, start_authentication, "
+                    + "head_sequence, head_digest, head_authentication, head_position) "
+                    + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+            insertion.bind(head.node)
+            for _ in 0..<2 {
+                insertion.bind(head.sequence).bind(head.digest).bind(head.authentication)
+            }
+            try insertion.bind(position).run()
+        }
+    }
+
+    /// The number that a query gives.
+    func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
+        let found = try prepare(sql).first { row throws(SQLiteFailure) in
+            try row.requiredInteger()
+        }
+        guard let found else { throw .strangeRow }
+        return found
+    }
+
+    private func useWriteAheadLog() throws(SQLiteFailure) { try useJournal("wal") }
+
+    /// Takes the log into the file, so that the file is all there is.
+    func leaveWriteAheadLog() throws(SQLiteFailure) { try useJournal("delete") }
+
+    private func useJournal(_ wanted: String) throws(SQLiteFailure) {
+        let mode = try prepare("PRAGMA journal_mode = \(wanted)")
+            .first { row throws(SQLiteFailure) in try row.requiredText() }
+        // Where that can't be (a file system without shared memory), the mode stays as it was.
+        guard mode == wanted else { throw .noWriteAheadLog }
+    }
+}

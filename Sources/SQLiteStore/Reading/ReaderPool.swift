@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// Connections that read, each used by one caller at a time.
+///
+/// A read is a few pages that the system has in memory, done at once on the caller's thread: handing
+/// it to another would take longer. In WAL mode readers and the writer do not wait for each other.
+/// There are never more connections than threads that read at the same moment.
+final class ReaderPool: Sendable {
+    private let idle = Mutex<[SQLiteSession]>([])
+    private let path: String
+
+    /// Milliseconds to wait for a lock: only who recovers the file after a crash makes readers wait.
+    private static let patience: Int32 = 1_000
+
+    init(path: String) { self.path = path }
+
+    /// Lends a connection.
+    func read<Found>(
+        _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
+    ) throws(SQLiteFailure) -> Found {
+        let session: SQLiteSession
+        if let ready = idle.withLock({ $0.popLast() }) {
+            session = ready
+        } else {
+            session = try open()
+        }
+        // One that failed is not used again: a new one begins without a past.
+        let found = try body(session)
+        idle.withLock { $0.append(session) }
+        return found
+    }
+
+    /// Closes the connections that nobody uses.
+    func close() { idle.withLock { $0 = [] } }
+
+    private func open() throws(SQLiteFailure) -> SQLiteSession {
+        let connection = try SQLiteConnection(
+            path: path, .readOnly, patience: Self.patience)
+        try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;")
+        return SQLiteSession(connection)
+    }
+}

@@ -1,0 +1,46 @@
+internal import CSQLite
+
+/// A call into SQLite that failed: which one and with which extended code, never what it worked on.
+public struct SQLiteFailure: Error, Hashable, Sendable {
+    /// What was being asked of SQLite.
+    public enum Call: String, Hashable, Sendable {
+        case open, execute, prepare, bind, step, read, backup
+    }
+
+    /// The call that failed.
+    public let call: Call
+    /// SQLite's extended result code (https://sqlite.org/rescode.html).
+    public let code: Int32
+    /// SQLite's name for the kind of failure, such as `SQLITE_FULL`.
+    public var name: String {
+        switch code & 0xff {
+        case SQLITE_BUSY: "SQLITE_BUSY"
+        case SQLITE_LOCKED: "SQLITE_LOCKED"
+        case SQLITE_FULL: "SQLITE_FULL"
+        case SQLITE_READONLY: "SQLITE_READONLY"
+        case SQLITE_CORRUPT: "SQLITE_CORRUPT"
+        case SQLITE_NOTADB: "SQLITE_NOTADB"
+        case SQLITE_CONSTRAINT: "SQLITE_CONSTRAINT"
+        case SQLITE_CANTOPEN: "SQLITE_CANTOPEN"
+        case SQLITE_PERM: "SQLITE_PERM"
+        case SQLITE_NOMEM: "SQLITE_NOMEM"
+        case SQLITE_IOERR: "SQLITE_IOERR"
+        default: "SQLITE_\(code & 0xff)"
+        }
+    }
+
+    /// A row that SQLite gave and that is none of ours.
+    static let strangeRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
+
+    /// A file system on which processes can't share memory, as WAL needs.
+    static let noWriteAheadLog = SQLiteFailure(call: .open, code: SQLITE_PROTOCOL)
+
+    /// Whether somebody else held a lock for longer than was waited.
+    var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code & 0xff) }
+
+    /// Whether a value that must be unique was there already.
+    var isUniqueness: Bool {
+        // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, macros that Swift does not import.
+        [6, 8, 10].map { SQLITE_CONSTRAINT | ($0 << 8) }.contains(code)
+    }
+}

@@ -1,0 +1,140 @@
+public import Verification
+
+// A read is done at once, on the caller's thread; see ReaderPool.
+extension SQLiteStore: VerificationStore {
+    /// The row with this id.
+    public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.credentialByID].bind(id.bytes).first(Self.credential)
+        }
+    }
+
+    /// A subject's rows, the oldest first.
+    public func credentials(
+        of subject: Subject, includingRevoked: Bool, limit: Int
+    ) throws(StoreFailure) -> [CredentialRow] {
+        try read { session throws(SQLiteFailure) in
+            try session[includingRevoked ? .credentialsAll : .credentialsAlive]
+                .bind(subject.utf8).bind(Int64(limit)).all(Self.credential)
+        }
+    }
+
+    /// The row with this fingerprint.
+    public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.credentialByFingerprint].bind(fingerprint).first(Self.credential)
+        }
+    }
+
+    /// The rows that hang on a key, by id from behind `after` on; of all keys when it is nil.
+    public func credentials(
+        under key: KeyID?, after: CredentialID?, limit: Int
+    ) throws(StoreFailure) -> [CredentialRow] {
+        try read { session throws(SQLiteFailure) in
+            let start = after?.bytes ?? []
+            let statement =
+                if let key {
+                    try session[.credentialsUnderKey].bind(key).bind(start)
+                } else {
+                    try session[.credentialsByID].bind(start)
+                }
+            return try statement.bind(Int64(limit)).all(Self.credential)
+        }
+    }
+
+    /// How many rows and answers hang on each key.
+    public func keyUsage() throws(StoreFailure) -> [KeyUsage] {
+        var credentials: [KeyID: [CredentialKind: Int]] = [:]
+        var answers: [KeyID: Int] = [:]
+        try read { session throws(SQLiteFailure) in
+            let counts = try session[.credentialUsage].all { row throws(SQLiteFailure) in
+                (
+                    try row.value(row.keyID()),
+                    try row.value(CredentialKind(rawValue: row.requiredText())),
+                    try row.requiredInteger()
+                )
+            }
+            for (key, kind, count) in counts { credentials[key, default: [:]][kind] = Int(count) }
+            let kept = try session[.answerUsage].all { row throws(SQLiteFailure) in
+                (try row.value(row.keyID()), try row.requiredInteger())
+            }
+            for (key, count) in kept { answers[key] = Int(count) }
+        }
+        return Set(credentials.keys).union(answers.keys).sorted().map { key in
+            KeyUsage(keyID: key, credentials: credentials[key] ?? [:], answers: answers[key] ?? 0)
+        }
+    }
+
+    /// The ticket with this digest, also when it has expired.
+    public func ticket(digest: [UInt8]) throws(StoreFailure) -> TicketRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.ticket].bind(digest).first { row throws(SQLiteFailure) in
+                try row.ticket()
+            }
+        }
+    }
+
+    /// The answer kept under this key, also when it has expired.
+    public func answer(key: [UInt8]) throws(StoreFailure) -> AnswerRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.answer].bind(key).first { row throws(SQLiteFailure) in try row.answer() }
+        }
+    }
+
+    /// The client with this digest, also when it is revoked.
+    public func client(digest: [UInt8]) throws(StoreFailure) -> ClientRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.clientByDigest].bind(digest).first { row throws(SQLiteFailure) in
+                try row.client()
+            }
+        }
+    }
+
+    /// All clients, the oldest first.
+    public func clients() throws(StoreFailure) -> [ClientRow] {
+        try read { session throws(SQLiteFailure) in
+            try session[.clients].all { row throws(SQLiteFailure) in try row.client() }
+        }
+    }
+
+    /// Events in the order of their positions, from behind `position` on.
+    public func events(
+        after position: UInt64, limit: Int
+    ) throws(StoreFailure) -> [ChainedEvent] {
+        try read { session throws(SQLiteFailure) in
+            try session.events(after: position, limit: limit)
+        }
+    }
+
+    /// Where each chain begins and ends, the oldest first; the last one is appended to.
+    public func chains() throws(StoreFailure) -> [ChainRecord] {
+        try read { session throws(SQLiteFailure) in try session.chains() }
+    }
+
+    /// Does all of `changes`, in their order, or none; durable when it returns.
+    public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
+        try await committer.commit(changes)
+    }
+
+    private func read<Found>(
+        _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
+    ) throws(StoreFailure) -> Found {
+        do { return try readers.read(body) } catch { throw StoreFailure(error) }
+    }
+
+    private static func credential(
+        _ row: SQLiteStatement
+    ) throws(SQLiteFailure) -> CredentialRow { try row.credential() }
+}
+
+extension SQLiteSession {
+    func events(after position: UInt64, limit: Int) throws(SQLiteFailure) -> [ChainedEvent] {
+        try self[.events].bind(position).bind(Int64(limit)).all { row throws(SQLiteFailure) in
+            try row.event()
+        }
+    }
+
+    func chains() throws(SQLiteFailure) -> [ChainRecord] {
+        try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
+    }
+}

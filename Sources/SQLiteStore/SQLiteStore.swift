@@ -1,0 +1,84 @@
+internal import Cryptography
+internal import POSIX
+public import Verification
+
+/// The store in one file, for the processes of one machine.
+///
+/// One connection writes, on a thread of its own, and commits together what waits together; reads
+/// have connections of their own and wait for nobody. Any number of processes may share the file.
+///
+/// Beside the file lie SQLite's own (`-wal`, `-shm`), `.lock` (held while it is opened) and `.mark`:
+/// where the chain of events ended when ``keepMark()`` wrote it last. A database that was put back to
+/// an earlier state behind the program's back is not opened: it would take spent codes again.
+public final class SQLiteStore: Sendable {
+    let location: DatabaseLocation
+    let key: AuditKey
+    let committer: GroupCommitter
+    let readers: ReaderPool
+
+    /// Opens the database at `path`; makes it (mode 0600, in a 0700 folder) when it is missing.
+    ///
+    /// Schema steps are taken once, by whoever comes first.
+    ///
+    /// - Parameter patience: milliseconds to wait for another process's lock, here and in each
+    ///   commit. A commit that waits behind another one waits at most twice as long.
+    public init(opening path: String, key: AuditKey, patience: Int = 2_000)
+        throws(SQLiteStoreError)
+    {
+        location = DatabaseLocation(path)
+        self.key = key
+        let writer = try location.open(key: key, patience: patience)
+        readers = ReaderPool(path: location.path)
+        committer = GroupCommitter()
+        do { try committer.start(with: writer) } catch { throw .store(error) }
+    }
+
+    deinit { close() }
+
+    /// Does what is waiting and closes the files; calls that come later fail.
+    public func close() {
+        // The writer closes last, and so takes the write-ahead log into the file.
+        readers.close()
+        committer.close()
+    }
+}
+
+extension DatabaseLocation {
+    /// Opens the file for writing, under the lock.
+    func open(key: AuditKey, patience: Int) throws(SQLiteStoreError) -> DatabaseWriter {
+        let folder = try openFolder(making: true)
+        return try locked(in: folder, patience: max(patience, 5_000)) {
+            () throws(SQLiteStoreError) in
+            if try !isThere(in: folder) {
+                // A mark says that there was one.
+                guard try keptMark(in: folder) == nil else { throw .putBack }
+                try makingSystemError { () throws(SystemCallFailure) in
+                    try folder.makePrivateFile(name)
+                }
+            }
+            return try open(in: folder, key: key, patience: patience)
+        }
+    }
+
+    private func open(
+        in folder: borrowing Folder, key: AuditKey, patience: Int
+    ) throws(SQLiteStoreError) -> DatabaseWriter {
+        let session: SQLiteSession
+        do throws(SQLiteFailure) {
+            let connection = try SQLiteConnection(
+                path: path, .readWrite, patience: Int32(clamping: patience))
+            session = SQLiteSession(connection)
+        } catch {
+            throw SQLiteStoreError(error)
+        }
+        _ = try session.connection.expectOurs()
+        do { try session.connection.prepareForWriting() } catch { throw SQLiteStoreError(error) }
+        try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
+            try Randomness.bytes(count: 16)
+        }
+        try session.expectNoBackup()
+        let head = try session.checkedHead(key: key, against: keptMark(in: folder))
+        try keep(head, in: folder)
+        return DatabaseWriter(session, key: key, known: head, at: self)
+    }
+}

@@ -1,0 +1,132 @@
+internal import Verification
+
+// How rows come out of their columns, in the order in which StoreStatement names them. What does not
+// fit is damage: nothing else than this program writes here.
+extension SQLiteStatement {
+    func credential() throws(SQLiteFailure) -> CredentialRow {
+        CredentialRow(
+            id: try value(CredentialID(bytes: requiredBytes())),
+            subject: try value(Subject(utf8: requiredBytes())),
+            kind: try value(CredentialKind(rawValue: requiredText())),
+            state: try value(CredentialState(rawValue: requiredText())),
+            version: try unsigned(), keyID: try keyID(), fingerprint: try bytes(),
+            createdAt: try time(), lapsesAt: try integer().map(UnixTime.init(milliseconds:)),
+            body: try requiredBytes())
+    }
+
+    func ticket() throws(SQLiteFailure) -> TicketRow {
+        TicketRow(
+            digest: try requiredBytes(),
+            purpose: try value(TicketRow.Purpose(rawValue: requiredText())),
+            credential: try value(CredentialID(bytes: requiredBytes())),
+            subject: try value(Subject(utf8: requiredBytes())),
+            verification: try value(VerificationID(bytes: requiredBytes())),
+            createdAt: try time(), expiresAt: try time())
+    }
+
+    func answer() throws(SQLiteFailure) -> AnswerRow {
+        AnswerRow(
+            key: try requiredBytes(), request: try requiredBytes(), keyID: try value(keyID()),
+            sealedAnswer: try requiredBytes(), expiresAt: try time())
+    }
+
+    func client() throws(SQLiteFailure) -> ClientRow {
+        ClientRow(
+            id: try requiredBytes(), version: try unsigned(), digest: try requiredBytes(),
+            name: try requiredText(), scopes: try value(TextList.read(requiredBytes())),
+            createdAt: try time(), revokedAt: try integer().map(UnixTime.init(milliseconds:)))
+    }
+
+    func event() throws(SQLiteFailure) -> ChainedEvent {
+        ChainedEvent(
+            position: try unsigned(), node: try requiredBytes(), sequence: try unsigned(),
+            body: try requiredBytes(), digest: try requiredBytes(), time: try time())
+    }
+
+    func chain() throws(SQLiteFailure) -> ChainRecord {
+        let node = try requiredBytes()
+        return ChainRecord(start: try mark(of: node), head: try mark(of: node))
+    }
+
+    func mark(of node: [UInt8]) throws(SQLiteFailure) -> ChainMark {
+        ChainMark(
+            node: node, sequence: try unsigned(), digest: try requiredBytes(),
+            authentication: try requiredBytes())
+    }
+
+    func unsigned() throws(SQLiteFailure) -> UInt64 {
+        try value(UInt64(exactly: requiredInteger()))
+    }
+
+    func keyID() throws(SQLiteFailure) -> KeyID? {
+        guard let number = try integer() else { return nil }
+        return try value(UInt32(exactly: number).flatMap { KeyID($0) })
+    }
+
+    func time() throws(SQLiteFailure) -> UnixTime {
+        UnixTime(milliseconds: try requiredInteger())
+    }
+
+    func value<Value>(_ read: Value?) throws(SQLiteFailure) -> Value {
+        guard let read else { throw .strangeRow }
+        return read
+    }
+}
+
+// How rows go into their columns.
+extension SQLiteStatement {
+    func bind(_ row: CredentialRow) -> SQLiteStatement {
+        bind(row.id.bytes).bind(row.subject.utf8).bind(row.kind.rawValue)
+            .bind(row.state.rawValue).bind(row.version).bind(row.keyID)
+            .bind(row.fingerprint).bind(row.createdAt).bind(row.lapsesAt).bind(row.body)
+    }
+
+    func bind(_ row: TicketRow) -> SQLiteStatement {
+        bind(row.digest).bind(row.purpose.rawValue).bind(row.credential.bytes)
+            .bind(row.subject.utf8).bind(row.verification.bytes).bind(row.createdAt)
+            .bind(row.expiresAt)
+    }
+
+    func bind(_ row: AnswerRow) -> SQLiteStatement {
+        bind(row.key).bind(row.request).bind(row.keyID).bind(row.sealedAnswer)
+            .bind(row.expiresAt)
+    }
+
+    func bind(_ row: ClientRow) -> SQLiteStatement {
+        bind(row.id).bind(row.version).bind(row.digest).bind(Array(row.name.utf8))
+            .bind(TextList.bytes(row.scopes)).bind(row.createdAt).bind(row.revokedAt)
+    }
+
+    func bind(_ time: UnixTime?) -> SQLiteStatement { bind(time?.milliseconds) }
+
+    func bind(_ key: KeyID?) -> SQLiteStatement { bind(key.map { Int64($0.number) }) }
+
+    /// Counts of 63 bits, as the store's protocol promises; a larger one is refused by the database.
+    func bind(_ count: UInt64) -> SQLiteStatement { bind(Int64(exactly: count)) }
+}
+
+/// Texts one behind the other, each with its count of bytes in front.
+enum TextList {
+    static func bytes(_ texts: [String]) -> [UInt8] {
+        texts.flatMap { text in
+            let count = UInt32(text.utf8.count)
+            return (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + text.utf8
+        }
+    }
+
+    static func read(_ bytes: [UInt8]) -> [String]? {
+        var texts: [String] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard rest.count >= 4 else { return nil }
+            let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard count <= rest.count,
+                let text = String(validating: rest.prefix(count), as: UTF8.self)
+            else { return nil }
+            texts.append(text)
+            rest = rest.dropFirst(count)
+        }
+        return texts
+    }
+}

@@ -1,0 +1,99 @@
+/// The tables, as a list of steps: each database has had the first so many of them.
+///
+/// A step that was released is never changed; a new version adds one.
+enum Schema {
+    /// Marks the file as ours (`PRAGMA application_id`): “wwdb”.
+    static let applicationID: Int64 = 0x7777_6462
+
+    /// What each step does; `PRAGMA user_version` is the number of steps that were taken.
+    static let steps = [first]
+
+    // Credentials are found by their random id, so the table is a tree by id: a decision writes one
+    // page of it. The index by subject holds who is revoked apart, so that a subject's past does not
+    // slow its present.
+    private static let first = """
+        CREATE TABLE credentials (
+            id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+            subject BLOB NOT NULL,
+            kind TEXT NOT NULL,
+            state TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            key_id INTEGER,
+            fingerprint BLOB,
+            created_at INTEGER NOT NULL,
+            lapses_at INTEGER,
+            body BLOB NOT NULL,
+            is_revoked INTEGER NOT NULL AS (state = 'revoked') VIRTUAL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX credentials_by_subject
+            ON credentials (subject, is_revoked, created_at, id);
+        CREATE UNIQUE INDEX credentials_by_fingerprint
+            ON credentials (fingerprint) WHERE fingerprint IS NOT NULL;
+        CREATE INDEX credentials_by_key
+            ON credentials (key_id, id, kind) WHERE key_id IS NOT NULL;
+        CREATE INDEX credentials_by_lapse
+            ON credentials (lapses_at) WHERE lapses_at IS NOT NULL;
+
+        CREATE TABLE decoys (
+            slot INTEGER PRIMARY KEY,
+            body BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE tickets (
+            digest BLOB NOT NULL PRIMARY KEY,
+            purpose TEXT NOT NULL,
+            credential BLOB NOT NULL,
+            subject BLOB NOT NULL,
+            verification BLOB NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tickets_by_credential ON tickets (credential);
+        CREATE INDEX tickets_by_expiry ON tickets (expires_at);
+
+        CREATE TABLE answers (
+            key BLOB NOT NULL PRIMARY KEY,
+            request BLOB NOT NULL,
+            key_id INTEGER NOT NULL,
+            sealed_answer BLOB NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX answers_by_expiry ON answers (expires_at, key_id);
+
+        CREATE TABLE clients (
+            id BLOB NOT NULL PRIMARY KEY,
+            version INTEGER NOT NULL,
+            digest BLOB NOT NULL UNIQUE,
+            name BLOB NOT NULL,
+            scopes BLOB NOT NULL,
+            created_at INTEGER NOT NULL,
+            revoked_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE chains (
+            number INTEGER PRIMARY KEY,
+            node BLOB NOT NULL UNIQUE,
+            start_sequence INTEGER NOT NULL,
+            start_digest BLOB NOT NULL,
+            start_authentication BLOB NOT NULL,
+            head_sequence INTEGER NOT NULL,
+            head_digest BLOB NOT NULL,
+            head_authentication BLOB NOT NULL,
+            head_position INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE events (
+            position INTEGER PRIMARY KEY,
+            chain INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            digest BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE settings (
+            name TEXT NOT NULL PRIMARY KEY,
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,101 @@
+/// Every statement of daily work, by name, so that each is prepared once on a connection.
+enum StoreStatement: Int, CaseIterable {
+    case begin, commit, rollback, savepoint, release, rollbackTo
+    case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
+    case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
+    case ticket, answer, clientByDigest, clients, events, chains
+    case insertCredential, updateBody, updateCredential
+    case insertTicket, spendTicket, dropTickets, insertAnswer, insertClient, updateClient
+    case writeDecoy, insertEvent, lastChain, updateHead
+    case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
+
+    /// The statement's text.
+    var sql: String {
+        switch self {
+        case .begin: "BEGIN IMMEDIATE"
+        case .commit: "COMMIT"
+        case .rollback: "ROLLBACK"
+        case .savepoint: "SAVEPOINT member"
+        case .release: "RELEASE member"
+        case .rollbackTo: "ROLLBACK TO member"
+        case .credentialByID: Self.credential + "WHERE id = ?1"
+        case .credentialsAlive:
+            Self.credential
+                + "WHERE subject = ?1 AND is_revoked = 0 ORDER BY created_at, id LIMIT ?2"
+        case .credentialsAll:
+            Self.credential + "WHERE subject = ?1 ORDER BY created_at, id LIMIT ?2"
+        case .credentialByFingerprint: Self.credential + "WHERE fingerprint = ?1"
+        case .credentialsUnderKey:
+            Self.credential + "WHERE key_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3"
+        case .credentialsByID: Self.credential + "WHERE id > ?1 ORDER BY id LIMIT ?2"
+        case .credentialUsage:
+            "SELECT key_id, kind, count(*) FROM credentials WHERE key_id IS NOT NULL "
+                + "GROUP BY key_id, kind"
+        case .answerUsage: "SELECT key_id, count(*) FROM answers GROUP BY key_id"
+        case .ticket:
+            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at "
+                + "FROM tickets WHERE digest = ?1"
+        case .answer:
+            "SELECT key, request, key_id, sealed_answer, expires_at FROM answers WHERE key = ?1"
+        case .clientByDigest: Self.client + "WHERE digest = ?1"
+        case .clients: Self.client + "ORDER BY created_at, id"
+        case .events:
+            "SELECT position, coalesce(node, x''), sequence, body, digest, time "
+                + "FROM events LEFT JOIN chains ON chains.number = events.chain "
+                + "WHERE position > ?1 ORDER BY position LIMIT ?2"
+        case .chains:
+            "SELECT node, start_sequence, start_digest, start_authentication, "
+                + "head_sequence, head_digest, head_authentication FROM chains ORDER BY number"
+        case .insertCredential:
+            "INSERT INTO credentials (id, subject, kind, state, version, key_id, fingerprint, "
+                + "created_at, lapses_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+        case .updateBody:
+            // SQLite writes an index again for each column that a statement names, changed or not; so
+            // what most decisions leave as it is, is compared and not set.
+            "UPDATE credentials SET version = ?5, body = ?10 "
+                + "WHERE id = ?1 AND version = ?5 - 1 AND subject = ?2 AND kind = ?3 "
+                + "AND state = ?4 AND key_id IS ?6 AND fingerprint IS ?7 "
+                + "AND created_at = ?8 AND lapses_at IS ?9"
+        case .updateCredential:
+            "UPDATE credentials SET subject = ?2, kind = ?3, state = ?4, version = ?5, "
+                + "key_id = ?6, fingerprint = ?7, created_at = ?8, lapses_at = ?9, body = ?10 "
+                + "WHERE id = ?1 AND version = ?5 - 1"
+        case .insertTicket: "INSERT INTO tickets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .spendTicket: "DELETE FROM tickets WHERE digest = ?1"
+        case .dropTickets: "DELETE FROM tickets WHERE credential = ?1"
+        case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5)"
+        case .insertClient: "INSERT INTO clients VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .updateClient:
+            "UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, "
+                + "created_at = ?6, revoked_at = ?7 WHERE id = ?1 AND version = ?2 - 1"
+        case .writeDecoy:
+            "INSERT INTO decoys VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = excluded.body"
+        case .insertEvent: "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        case .lastChain:
+            "SELECT number, head_position, node, head_sequence, head_digest, head_authentication "
+                + "FROM chains ORDER BY number DESC LIMIT 1"
+        case .updateHead:
+            "UPDATE chains SET head_sequence = ?2, head_digest = ?3, head_authentication = ?4, "
+                + "head_position = ?5 WHERE number = ?1"
+        case .pruneCredentials:
+            "DELETE FROM credentials WHERE id IN (SELECT id FROM credentials "
+                + "WHERE lapses_at <= ?1 AND state = 'pending' ORDER BY lapses_at LIMIT ?2)"
+        case .pruneTickets:
+            "DELETE FROM tickets WHERE digest IN (SELECT digest FROM tickets "
+                + "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"
+        case .pruneAnswers:
+            "DELETE FROM answers WHERE key IN (SELECT key FROM answers "
+                + "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"
+        case .pruneEvents: "DELETE FROM events WHERE position <= ?1"
+        case .updateStart:
+            "UPDATE chains SET start_sequence = ?2, start_digest = ?3, start_authentication = ?4 "
+                + "WHERE node = ?1"
+        }
+    }
+
+    private static let credential =
+        "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
+        + "body FROM credentials "
+    private static let client =
+        "SELECT id, version, digest, name, scopes, created_at, revoked_at FROM clients "
+}

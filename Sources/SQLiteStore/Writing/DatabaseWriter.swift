@@ -1,0 +1,121 @@
+internal import Cryptography
+internal import Verification
+
+// Sendable by hand: the writer's thread alone uses it, once it was handed over.
+/// The one connection that writes.
+final class DatabaseWriter: @unchecked Sendable {
+    typealias Answer = Result<CommitOutcome, StoreFailure>
+
+    let session: SQLiteSession
+    let key: AuditKey
+    /// The chain's end, as it was written or checked last.
+    private(set) var known: ChainMark?
+    private let location: DatabaseLocation
+
+    init(_ session: SQLiteSession, key: AuditKey, known: ChainMark, at location: DatabaseLocation) {
+        self.session = session
+        self.key = key
+        self.known = known
+        self.location = location
+    }
+
+    /// The last thing that happens on the thread.
+    func close() {
+        // The mark that was kept before is as true, only older.
+        do { if let known { try location.keep(known) } } catch _ {}
+    }
+
+    /// Does each member's changes or none of them, all in one transaction.
+    ///
+    /// A member whose condition does not hold, or that fails by itself, leaves the others as they
+    /// are. None is done unless the transaction is durable.
+    func commit(_ members: [[StoreChange]]) -> [Answer] {
+        guard !members.isEmpty else { return [] }
+        do throws(MemberFailure) {
+            return try share(members)
+        } catch {
+            // What fills the disk may be one of them; alone, the smaller ones still fit.
+            if error.storeFailure.trouble == .full, members.count > 1 {
+                return members.flatMap { commit([$0]) }
+            }
+            return members.map { _ in .failure(error.storeFailure) }
+        }
+    }
+
+    private func share(_ members: [[StoreChange]]) throws(MemberFailure) -> [Answer] {
+        try perform(.begin)
+        do throws(MemberFailure) {
+            var chain = try ChainWriter(in: session, key: key, known: known)
+            var answers: [Answer] = []
+            for changes in members {
+                answers.append(try member(changes, &chain, isAlone: members.count == 1))
+            }
+            guard answers.contains(.success(.done)) else {
+                rollBack()
+                return answers
+            }
+            let head = try chain.finish(in: session)
+            try perform(.commit)
+            if let head { known = head }
+            return answers
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// - Throws: what ended the transaction for all.
+    private func member(
+        _ changes: [StoreChange], _ chain: inout ChainWriter, isAlone: Bool
+    ) throws(MemberFailure) -> Answer {
+        let before = chain
+        if !isAlone { try perform(.savepoint) }
+        let answer: Answer
+        do throws(MemberFailure) {
+            answer = .success(try apply(changes, &chain) ? .done : .conflict)
+        } catch {
+            // Some failures take the whole transaction with them.
+            guard session.connection.isInTransaction, !isAlone else { throw error }
+            answer = .failure(error.storeFailure)
+        }
+        if answer != .success(.done) {
+            chain = before
+            if !isAlone { try perform(.rollbackTo) }
+        }
+        if !isAlone { try perform(.release) }
+        return answer
+    }
+
+    private func apply(_ changes: [StoreChange], _ chain: inout ChainWriter)
+        throws(MemberFailure) -> Bool
+    {
+        for change in changes {
+            guard try session.apply(change, &chain) else { return false }
+        }
+        return true
+    }
+
+    /// Runs `body` in a transaction of its own.
+    func transaction<Done>(_ body: () throws(MemberFailure) -> Done) throws(MemberFailure) -> Done {
+        try perform(.begin)
+        do throws(MemberFailure) {
+            let done = try body()
+            try perform(.commit)
+            return done
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    private func perform(_ statement: StoreStatement) throws(MemberFailure) {
+        do { try session[statement].run() } catch { throw .database(error) }
+    }
+
+    /// Ends a transaction without a trace; when SQLite has done so already, there is nothing to do.
+    private func rollBack() {
+        guard session.connection.isInTransaction else { return }
+        // A rollback gives up memory only; should it fail, the next BEGIN does, and says so.
+        do { try session[.rollback].run() } catch _ {}
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// What somebody may do to a copy of the database, and what an audit says.
+struct AuditTests {
+    static let edits: [(String, String)] = [
+        ("the first event deleted", "DELETE FROM events WHERE position = 1"),
+        ("one event deleted", "DELETE FROM events WHERE position = 4"),
+        ("the last event deleted", "DELETE FROM events WHERE position = 10"),
+        ("the tail cut off", "DELETE FROM events WHERE position > 6"),
+        ("all deleted", "DELETE FROM events"),
+        (
+            "a body edited",
+            "UPDATE events SET body = CAST(body || x'00' AS BLOB) WHERE position = 5"
+        ),
+        (
+            "one byte of a body edited",
+            "UPDATE events SET body = CAST(substr(body, 1, 20) || x'7f' || "
+                + "substr(body, 22) AS BLOB) WHERE position = 5"
+        ),
+        ("a time edited", "UPDATE events SET time = time + 1 WHERE position = 5"),
+        ("a digest edited", "UPDATE events SET digest = zeroblob(32) WHERE position = 5"),
+        (
+            "two events swapped",
+            "UPDATE events SET position = 100 WHERE position = 3; "
+                + "UPDATE events SET position = 3 WHERE position = 4; "
+                + "UPDATE events SET position = 4 WHERE position = 100"
+        ),
+        (
+            "two bodies swapped",
+            "CREATE TEMP TABLE t AS SELECT position, body FROM events; "
+                + "UPDATE events SET body = (SELECT body FROM t WHERE t.position = 7 - "
+                + "events.position) WHERE position IN (3, 4)"
+        ),
+        (
+            "an event doubled",
+            "INSERT INTO events SELECT 11, chain, 11, time, body, digest FROM events "
+                + "WHERE position = 5"
+        ),
+        ("the recorded end of another chain", "UPDATE events SET chain = 2 WHERE position > 8"),
+        (
+            "the tail cut off, and the recorded end put in its place without the key",
+            "DELETE FROM events WHERE position > 6; UPDATE chains SET head_sequence = 6, "
+                + "head_digest = (SELECT digest FROM events WHERE position = 6)"
+        ),
+        (
+            "the beginning moved",
+            "DELETE FROM events WHERE position < 4; UPDATE chains SET start_sequence = 3"
+        ),
+    ]
+
+    @Test("V-30 an audit finds what was done to a copy of the database", arguments: edits)
+    func edited(what: String, script: String) async throws {
+        let database = try await filled()
+        let copy = try copyAside(database)
+        let key = database.keys.auditKey
+        let sound = try SQLiteStore.audit(at: copy, key: key)
+        #expect(sound == AuditReport(findings: [], events: 10, isSound: true))
+        try edit(copy, script)
+        #expect(try SQLiteStore.audit(at: copy, key: key).findings != [], "\(what)")
+    }
+
+    @Test("V-30 a database without a recorded end is damaged")
+    func noRecord() async throws {
+        let database = try await filled()
+        let copy = try copyAside(database)
+        try edit(copy, "DELETE FROM chains")
+        #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+            try SQLiteStore.audit(at: copy, key: StoreKeys.known.auditKey)
+        }
+    }
+
+    @Test("V-30 another key finds every mark forged")
+    func otherKey() async throws {
+        let database = try await filled()
+        let other = try KeyRing.make().auditKey
+        #expect(try SQLiteStore.audit(at: copyAside(database), key: other).findings != [])
+    }
+
+    @Test("V-30 an older state is found by a mark that was kept elsewhere, and not opened again")
+    func putBack() async throws {
+        let database = try await filled()
+        let old = try database.folder.bytes(of: "verifier.db")
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(11))])
+        let mark = try #require(try store.chains().last?.head)
+        store.close()
+        #expect(ChainMark(text: mark.text) == mark)
+        // The whole file, its recorded end with it: authentic by itself.
+        try database.folder.write(old, to: "verifier.db")
+        try setMode(0o600, of: database.path)
+        try FileManager.default.moveItem(
+            atPath: database.path + ".mark", toPath: database.path + ".aside")
+        let key = database.keys.auditKey
+        #expect(try SQLiteStore.audit(at: database.path, key: key).findings == [])
+        #expect(
+            try SQLiteStore.audit(at: database.path, key: key, checkpoints: [mark]).findings
+                == [.checkpoint(node: mark.node, sequence: 11)])
+        try FileManager.default.moveItem(
+            atPath: database.path + ".aside", toPath: database.path + ".mark")
+        #expect(throws: SQLiteStoreError.putBack) { try database.open() }
+        try removeFile(database.path)
+        #expect(throws: SQLiteStoreError.putBack) { try database.open() }
+    }
+
+    @Test("a mark that is spoiled is told, and one of a pruned event does no harm")
+    func marks() async throws {
+        let database = try await filled()
+        let store = try database.open()
+        _ = try await store.prune(Pruning(now: .at(0), eventsBefore: .at(9), limit: 3))
+        for _ in 0..<3 {
+            _ = try await store.prune(Pruning(now: .at(0), eventsBefore: .at(100), limit: 3))
+        }
+        store.close()
+        try database.open().close()
+        let mark = database.path + ".mark"
+        let text = String(
+            decoding: try database.folder.bytes(of: "verifier.db.mark"), as: UTF8.self)
+        for spoiled in ["", text + "\n", String(text.dropLast()), text.uppercased()] {
+            try database.folder.write(Array(spoiled.utf8), to: "verifier.db.mark")
+            try setMode(0o600, of: mark)
+            #expect(throws: SQLiteStoreError.damagedMark) { try database.open() }
+        }
+        let forged = text.replacing(" 10 ", with: " 9 ")
+        #expect(forged != text)
+        try database.folder.write(Array(forged.utf8), to: "verifier.db.mark")
+        try setMode(0o600, of: mark)
+        #expect(throws: SQLiteStoreError.damagedMark) { try database.open() }
+    }
+
+    @Test("a running store does not go on from an end that somebody moved back")
+    func movedBack() async throws {
+        let database = try await filled()
+        let store = try database.open()
+        let script = try marksAsScript(store)
+        _ = try await store.commit([.appendEvent(.sample(11)), .insertTicket(.sample(1))])
+        // Authentic, and older than what this process has written.
+        try edit(database.path, "DELETE FROM events WHERE position = 11; " + script)
+        await #expect(throws: StoreFailure(.damaged, code: "chain")) {
+            try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
+        }
+        // Not authentic at all.
+        try edit(database.path, "UPDATE chains SET head_digest = zeroblob(32)")
+        await #expect(throws: StoreFailure(.damaged, code: "chain")) {
+            try await store.commit([.appendEvent(.sample(12))])
+        }
+    }
+
+    @Test("an audit sees one moment while others append")
+    func whileWriting() async throws {
+        let database = try await filled()
+        let store = try database.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    _ = try await store.commit([.appendEvent(.sample(index))])
+                    #expect(try store.audit().findings == [])
+                }
+            }
+            try await group.waitForAll()
+        }
+        try store.keepMark()
+        #expect(try store.audit().events == 50)
+    }
+
+    private func filled() async throws -> TestDatabase {
+        let database = try TestDatabase()
+        let store = try database.open()
+        for number in 1...10 {
+            _ = try await store.commit([.appendEvent(.sample(number, at: Int64(number)))])
+        }
+        store.close()
+        return database
+    }
+
+    private func copyAside(_ database: TestDatabase) throws -> String {
+        let copy = database.folder.file("copy.db")
+        try FileManager.default.copyItem(atPath: database.path, toPath: copy)
+        return copy
+    }
+
+    private func marksAsScript(_ store: SQLiteStore) throws -> String {
+        let head = try #require(try store.chains().last?.head)
+        return "UPDATE chains SET head_sequence = \(head.sequence), head_position = "
+            + "\(head.sequence), head_digest = x'\(Hex.text(head.digest))', "
+            + "head_authentication = x'\(Hex.text(head.authentication))'"
+    }
+}

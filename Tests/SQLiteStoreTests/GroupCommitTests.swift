@@ -1,0 +1,166 @@
+import StoreContract
+import Synchronization
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// Who shares a transaction with whom, and what a member's failure costs the others.
+struct GroupCommitTests {
+    @Test("what waits together is committed together, in one transaction")
+    func together() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let before = try transactions(database)
+        let outcomes = try await waitingTogether(store, count: 50) { index in
+            [.insertCredential(.sample(index)), .appendEvent(.sample(index))]
+        }
+        #expect(outcomes == Array(repeating: .success(.done), count: 50))
+        #expect(try transactions(database) == before + 1)
+        // One alone waits for nobody.
+        _ = try await store.commit([.insertTicket(.sample(1))])
+        #expect(try transactions(database) == before + 2)
+        #expect(try store.audit().events == 50)
+        #expect(try store.audit().findings == [])
+    }
+
+    @Test("a member whose condition does not hold, or that fails, leaves the others as they are")
+    func spoiled() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let before = try transactions(database)
+        let outcomes = try await waitingTogether(store, count: 30) { index in
+            let own: [StoreChange] = [
+                .appendEvent(.sample(index)), .insertCredential(.sample(index)),
+            ]
+            return switch index % 3 {
+            case 0: own
+            case 1: own + [.spendTicket(digest: TicketRow.sample(1).digest)]
+            // No database takes this version.
+            default: own + [.insertCredential(.sample(100 + index, version: .max))]
+            }
+        }
+        for (index, outcome) in outcomes.enumerated() {
+            switch index % 3 {
+            case 0: #expect(outcome == .success(.done))
+            case 1: #expect(outcome == .success(.conflict))
+            default:
+                let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
+                #expect(outcome == .failure(failure))
+            }
+            #expect(try (store.credential(.sample(index)) != nil) == (index % 3 == 0))
+        }
+        #expect(try transactions(database) == before + 1)
+        let events = try store.events(after: 0, limit: 100)
+        #expect(Set(events.compactMap { $0.event?.number }) == Set(stride(from: 0, to: 30, by: 3)))
+        #expect(try store.audit().findings == [])
+    }
+
+    @Test("members see what those before them did")
+    func inOrder() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.insertTicket(.sample(1))])
+        let outcomes = try await waitingTogether(store, count: 20) { _ in
+            [.spendTicket(digest: TicketRow.sample(1).digest)]
+        }
+        #expect(outcomes.filter { $0 == .success(.done) }.count == 1)
+        #expect(outcomes.filter { $0 == .success(.conflict) }.count == 19)
+    }
+
+    @Test("when nothing of a transaction holds, nothing is written")
+    func nothing() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let before = try transactions(database)
+        for count in [1, 5] {
+            let outcomes = try await waitingTogether(store, count: count) { index in
+                [.appendEvent(.sample(index)), .updateCredential(.sample(1, version: 2))]
+            }
+            #expect(outcomes == Array(repeating: .success(.conflict), count: count))
+        }
+        #expect(try transactions(database) == before)
+    }
+
+    @Test("one that does not fit on the disk does not take along those that do")
+    func tooLarge() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.insertCredential(.sample(50))])
+        try await store.committer.perform { writer throws(StoreFailure) in
+            do throws(SQLiteFailure) {
+                let pages = try writer.session.connection.number("PRAGMA page_count")
+                try writer.session.connection.execute("PRAGMA max_page_count = \(pages + 5)")
+            } catch {
+                throw StoreFailure(error)
+            }
+        }
+        let outcomes = try await waitingTogether(store, count: 3) { index in
+            let body = [UInt8](repeating: 1, count: index == 1 ? 60_000 : 10)
+            return [
+                .insertCredential(CredentialRow.sample(index).next(body: body)),
+                .appendEvent(.sample(index)),
+            ]
+        }
+        let full = StoreFailure(.full, code: "SQLITE_FULL")
+        #expect(outcomes == [.success(.done), .failure(full), .success(.done)])
+        #expect(try store.events(after: 0, limit: 9).compactMap { $0.event?.number } == [0, 2])
+        #expect(try store.audit().findings == [])
+    }
+
+    /// What so many commits come to that all wait before the writer takes the first.
+    private func waitingTogether(
+        _ store: SQLiteStore, count: Int, _ changes: @escaping @Sendable (Int) -> [StoreChange]
+    ) async throws -> [Result<CommitOutcome, StoreFailure>] {
+        let gate = Semaphore()
+        let isHeld = Flag()
+        async let held: Void = store.committer.perform { _ throws(StoreFailure) in
+            isHeld.raise()
+            gate.wait()
+        }
+        while !isHeld.isRaised { await Task.yield() }
+        let outcomes = await withTaskGroup(of: (Int, Result<CommitOutcome, StoreFailure>).self) {
+            group in
+            for index in 0..<count {
+                group.addTask {
+                    do throws(StoreFailure) {
+                        return (index, .success(try await store.commit(changes(index))))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            while store.committer.waiting < count { await Task.yield() }
+            gate.post()
+            var outcomes: [Int: Result<CommitOutcome, StoreFailure>] = [:]
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return (0..<count).compactMap { outcomes[$0] }
+        }
+        try await held
+        return outcomes
+    }
+
+    /// How many transactions stand in the write-ahead log: each ends with a frame that tells the
+    /// file's new size (https://sqlite.org/fileformat.html, section 4.1).
+    private func transactions(_ database: TestDatabase) throws -> Int {
+        let log = try database.folder.bytes(of: "verifier.db-wal")
+        var count = 0
+        for frame in stride(from: 32, to: log.count, by: 24 + 4_096) {
+            // Frames of an older round of the log have another salt.
+            let isCurrent: Bool = log[frame + 8..<frame + 16].elementsEqual(log[16..<24])
+            let size: ArraySlice<UInt8> = log[frame + 4..<frame + 8]
+            if isCurrent, size.contains(where: { $0 != 0 }) { count += 1 }
+        }
+        return count
+    }
+}
+
+/// Something that happens once, seen from another thread.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isRaised: Bool { value.load(ordering: .acquiring) }
+
+    func raise() { value.store(true, ordering: .releasing) }
+}

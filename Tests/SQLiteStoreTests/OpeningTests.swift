@@ -1,0 +1,161 @@
+import Foundation
+import POSIX
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// What is made, what is opened, and what is refused.
+struct OpeningTests {
+    @Test("a missing database is made, with its folder, for its owner alone")
+    func made() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a/b/verifier.db")
+        let store = try SQLiteStore(opening: path, key: KeyRing.make().auditKey)
+        #expect(try await store.commit([.insertCredential(.sample(1))]) == .done)
+        #expect(try mode(of: folder.file("a")) == 0o700)
+        #expect(try mode(of: folder.file("a/b")) == 0o700)
+        for name in try names(in: folder.file("a/b")) {
+            #expect(try mode(of: folder.file("a/b/\(name)")) == 0o600, "\(name)")
+        }
+    }
+
+    @Test("what was written is there after closing and opening, in one file")
+    func reopened() async throws {
+        let database = try TestDatabase()
+        let first = try database.open()
+        _ = try await first.commit([.insertCredential(.sample(1)), .appendEvent(.sample(1))])
+        first.close()
+        #expect(
+            try names(in: database.folder.path)
+                == ["verifier.db", "verifier.db.lock", "verifier.db.mark"])
+        let second = try database.open()
+        #expect(try second.credential(.sample(1)) == .sample(1))
+        _ = try await second.commit([.appendEvent(.sample(2))])
+        #expect(try second.events(after: 0, limit: 9).map(\.sequence) == [1, 2])
+        #expect(try second.audit().findings == [])
+    }
+
+    @Test("a closed store refuses in words")
+    func closed() async throws {
+        let store = try TestDatabase().open()
+        store.close()
+        store.close()
+        await #expect(throws: StoreFailure(.unavailable, code: "closed")) {
+            try await store.commit([.appendEvent(.sample(1))])
+        }
+    }
+
+    @Test("a file or folder that others may change is refused, and so is what is no file")
+    func exposed() throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try setMode(0o640, of: database.path)
+        #expect(throws: SQLiteStoreError.notPrivate(.openToOthers(mode: 0o640))) {
+            try database.open()
+        }
+        try setMode(0o600, of: database.path)
+        try setMode(0o770, of: database.folder.path)
+        #expect(throws: SQLiteStoreError.exposed(.openToOthers(mode: 0o770))) {
+            try database.open()
+        }
+        try setMode(0o700, of: database.folder.path)
+        try linkSymbolically(database.path, to: database.folder.file("link.db"))
+        #expect(throws: SQLiteStoreError.notPrivate(.symbolicLink)) {
+            try open(database, "link.db")
+        }
+        try makeFolder(database.folder.file("folder.db"))
+        #expect(throws: SQLiteStoreError.notPrivate(.folder)) { try open(database, "folder.db") }
+        #expect(throws: SQLiteStoreError.notPrivate(.openToOthers(mode: 0o644))) {
+            try database.folder.write([], to: "empty.db")
+            try setMode(0o644, of: database.folder.file("empty.db"))
+            try open(database, "empty.db")
+        }
+        if geteuid() == 0 {
+            unsafe chown(database.path, 1, 1)
+            #expect(throws: SQLiteStoreError.notPrivate(.otherOwner(1))) { try database.open() }
+        }
+    }
+
+    @Test("an empty file becomes a database; a foreign or damaged one is refused and left alone")
+    func foreign() throws {
+        let database = try TestDatabase()
+        let folder = database.folder
+        for name in ["empty.db", "text.db", "foreign.db"] {
+            try folder.write(name == "text.db" ? Array("not a database\n".utf8) : [], to: name)
+            try setMode(0o600, of: folder.file(name))
+        }
+        try open(database, "empty.db")
+        #expect(throws: SQLiteStoreError.notOurs) { try open(database, "text.db") }
+        #expect(try folder.bytes(of: "text.db") == Array("not a database\n".utf8))
+        try edit(folder.file("foreign.db"), "CREATE TABLE t (a); PRAGMA user_version = 1")
+        let before = try folder.bytes(of: "foreign.db")
+        #expect(throws: SQLiteStoreError.notOurs) { try open(database, "foreign.db") }
+        #expect(try folder.bytes(of: "foreign.db") == before)
+    }
+
+    @Test("a newer schema is refused, and told by its number")
+    func newer() throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try edit(database.path, "PRAGMA user_version = 99")
+        #expect(throws: SQLiteStoreError.newer(schema: 99)) { try database.open() }
+    }
+
+    @Test("a name that looks like a URI is a name")
+    func uri() throws {
+        let database = try TestDatabase()
+        try open(database, "file:x?mode=memory")
+        #expect(try names(in: database.folder.path).contains("file:x?mode=memory"))
+    }
+
+    @Test("many who open a fresh database at once make one, with one chain")
+    func freshRace() async throws {
+        let database = try TestDatabase()
+        let writer = ForeignProgram(path: BuiltProgram.path("store-writer"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<4 {
+                group.addTask {
+                    let outcome = try writer.run(["write", database.path, "\(index)", "3"])
+                    #expect(outcome.status == 0, "\(outcome.text)")
+                }
+                group.addTask {
+                    let store = try SQLiteStore(
+                        opening: database.path, key: StoreKeys.known.auditKey, patience: 20_000)
+                    #expect(try await store.commit([.insertTicket(.sample(index))]) == .done)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let store = try SQLiteStore(opening: database.path, key: StoreKeys.known.auditKey)
+        #expect(try store.chains().count == 1)
+        #expect(try store.events(after: 0, limit: 100).count == 12)
+        #expect(try store.audit().findings == [])
+    }
+
+    @Test("the settings that durability rests on are on")
+    func settings() throws {
+        let database = try TestDatabase()
+        let folder = DatabaseLocation(database.path)
+        let writer = try folder.open(key: database.keys.auditKey, patience: 1_000)
+        let connection = writer.session
+        for (pragma, value) in [
+            ("synchronous", 2), ("secure_delete", 1), ("trusted_schema", 0),
+            ("cell_size_check", 1),
+        ] {
+            #expect(try connection.connection.number("PRAGMA \(pragma)") == value, "\(pragma)")
+        }
+    }
+
+    private func open(_ database: TestDatabase, _ name: String) throws {
+        try SQLiteStore(opening: database.folder.file(name), key: database.keys.auditKey).close()
+    }
+}
+
+/// Changes a database behind the program's back.
+func edit(_ path: String, _ script: String) throws {
+    let connection = try SQLiteConnection(path: path, .readWrite, patience: 1_000)
+    try connection.execute(script)
+}

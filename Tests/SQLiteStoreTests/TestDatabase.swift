@@ -1,0 +1,23 @@
+import SQLiteStore
+import StoreContract
+import TestSupport
+import Verification
+
+/// A database in a folder of its own, with the key that its events are tied by.
+struct TestDatabase {
+    let folder: TemporaryFolder
+    let keys: KeyRing
+
+    init() throws {
+        folder = try TemporaryFolder()
+        keys = StoreKeys.known
+    }
+
+    var path: String { folder.file("verifier.db") }
+
+    /// Opens it, as each process would.
+    func open(patience: Int = 20_000) throws -> SQLiteStore {
+        // More patience than a product needs: the machine that tests may be busy with other tests.
+        try SQLiteStore(opening: path, key: keys.auditKey, patience: patience)
+    }
+}

@@ -1,0 +1,110 @@
+import Verification
+
+extension StoreContract {
+    static let commitRules = [
+        Rule("when one condition does not hold, nothing of the commit is done") { subject in
+            let store = subject.store
+            _ = try await store.commit([
+                .insertCredential(.sample(1)), .insertTicket(.sample(1)),
+                .insertTicket(.sample(3)), .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+            ])
+            let head = try await store.chains().last?.head
+            let failing: [StoreChange] = [
+                .insertCredential(.sample(1)), .updateCredential(.sample(1, version: 4)),
+                .insertTicket(.sample(3)), .spendTicket(digest: sampleBytes(9, count: 32)),
+                .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+                .insertClient(.sample(2, digest: 1)), .updateClient(.sample(1, version: 3)),
+            ]
+            for change in failing {
+                let others: [StoreChange] = [
+                    .insertCredential(.sample(2)),
+                    .updateCredential(.sample(1, version: 2, body: 5)), .insertTicket(.sample(2)),
+                    .spendTicket(digest: TicketRow.sample(1).digest),
+                    .insertAnswer(.sample(2)), .insertClient(.sample(3)),
+                    .appendEvent(.sample(1)),
+                ]
+                for place in [0, others.count / 2, others.count] {
+                    var changes = others
+                    changes.insert(change, at: place)
+                    try expectEqual(try await store.commit(changes), .conflict)
+                }
+            }
+            try expectEqual(try await store.credential(.sample(1)), .sample(1))
+            try expectEqual(try await store.credential(.sample(2)), nil)
+            let ticket = TicketRow.sample(1)
+            try expectEqual(try await store.ticket(digest: ticket.digest), ticket)
+            try expectEqual(try await store.ticket(digest: TicketRow.sample(2).digest), nil)
+            try expectEqual(try await store.answer(key: AnswerRow.sample(2).key), nil)
+            try expectEqual(try await store.clients(), [.sample(1)])
+            try expectEqual(try await store.events(after: 0, limit: 10), [])
+            try expectEqual(try await store.chains().last?.head, head)
+        },
+        Rule("changes happen in their order, each on what the ones before it left") { subject in
+            let store = subject.store
+            try expectEqual(
+                try await store.commit([
+                    .insertCredential(.sample(1)), .updateCredential(.sample(1, version: 2)),
+                    .insertTicket(.sample(1)), .spendTicket(digest: TicketRow.sample(1).digest),
+                ]), .done)
+            try expectEqual(try await store.credential(.sample(1)), .sample(1, version: 2))
+            _ = try await store.commit([.insertTicket(.sample(2))])
+            let twice = StoreChange.spendTicket(digest: TicketRow.sample(2).digest)
+            try expectEqual(try await store.commit([twice, twice]), .conflict)
+            try expectEqual(try await store.ticket(digest: TicketRow.sample(2).digest), .sample(2))
+        },
+        Rule("a ticket is spent once") { subject in
+            let store = subject.store
+            let ticket = TicketRow.sample(1)
+            _ = try await store.commit([.insertTicket(ticket)])
+            let spending = [StoreChange.spendTicket(digest: ticket.digest)]
+            try expectEqual(try await subject.second.commit(spending), .done)
+            try expectEqual(try await store.commit(spending), .conflict)
+            try expectEqual(try await store.ticket(digest: ticket.digest), nil)
+        },
+        Rule("dropping a credential's tickets leaves the others'") { subject in
+            let store = subject.store
+            _ = try await store.commit([
+                .insertTicket(.sample(1)), .insertTicket(.sample(2)),
+                .insertTicket(.sample(3, credential: 2)),
+            ])
+            try expectEqual(try await store.commit([.dropTickets(of: .sample(1))]), .done)
+            try expectEqual(try await store.commit([.dropTickets(of: .sample(1))]), .done)
+            for (number, isThere) in [(1, false), (2, false), (3, true)] {
+                let row = try await store.ticket(digest: sampleBytes(number, count: 32))
+                try expectEqual(row != nil, isThere)
+            }
+        },
+        Rule("answers, clients and tickets come back as they were put") { subject in
+            let store = subject.store
+            let clients = [
+                ClientRow.sample(1),
+                .sample(2, name: "", scopes: []), .sample(3, name: "a\n\u{1f511}", scopes: [""]),
+                .sample(4, scopes: ["", "a b", "\n"], revokedAt: 5),
+            ]
+            for client in clients {
+                try expectEqual(try await store.commit([.insertClient(client)]), .done)
+                try expectEqual(try await store.client(digest: client.digest), client)
+            }
+            try expectEqual(try await store.clients(), clients)
+            let revoked = ClientRow.sample(1, version: 2, revokedAt: 9)
+            try expectEqual(try await store.commit([.updateClient(revoked)]), .done)
+            try expectEqual(try await subject.second.client(digest: revoked.digest), revoked)
+            try expectEqual(try await store.client(digest: sampleBytes(99, count: 32)), nil)
+            for number in 1...2 {
+                let (answer, ticket) = (AnswerRow.sample(number), TicketRow.sample(number))
+                let changes: [StoreChange] = [.insertAnswer(answer), .insertTicket(ticket)]
+                try expectEqual(try await store.commit(changes), .done)
+                try expectEqual(try await subject.second.answer(key: answer.key), answer)
+                try expectEqual(try await subject.second.ticket(digest: ticket.digest), ticket)
+            }
+        },
+        Rule("a decoy is written whatever is there, and is nobody's row") { subject in
+            for value in [1, 2, 1 + DecoyRow.slotCount] {
+                let decoy = DecoyRow(slot: UInt64(value), body: sampleBytes(value, count: 200))
+                try expectEqual(try await subject.store.commit([.writeDecoy(decoy)]), .done)
+            }
+            try expectEqual(
+                try await subject.store.credentials(under: nil, after: nil, limit: 10), [])
+        },
+    ]
+}

@@ -1,0 +1,83 @@
+import Verification
+
+extension StoreContract {
+    static let credentialRules = [
+        Rule("a row comes back as it was put, every column at its ends") { subject in
+            let rows = [
+                CredentialRow.sample(1),
+                .sample(
+                    2, subject: "b\u{e9}\r\n'\u{1f511}", kind: .secret, state: .pending,
+                    key: .max, fingerprint: 7, createdAt: -1_800_000_000, lapsesAt: 600),
+                .sample(3, kind: .recovery, state: .revoked, key: nil),
+                .sample(4, kind: .hotp, state: .disabled),
+                CredentialRow(
+                    id: .sample(5), subject: .sample(String(repeating: "x", count: 255)),
+                    kind: .totp, state: .active, version: 1, keyID: nil, fingerprint: nil,
+                    createdAt: UnixTime(milliseconds: .min),
+                    lapsesAt: UnixTime(milliseconds: .max), body: []),
+                CredentialRow(
+                    id: .sample(6), subject: .sample("large"), kind: .totp, state: .active,
+                    version: 1, keyID: nil, fingerprint: nil, createdAt: .at(0), lapsesAt: nil,
+                    body: [UInt8](repeating: 0xff, count: 65_535)),
+            ]
+            for row in rows {
+                try expectEqual(try await subject.store.commit([.insertCredential(row)]), .done)
+                try expectEqual(try await subject.store.credential(row.id), row)
+                try expectEqual(try await subject.second.credential(row.id), row)
+            }
+            try expectEqual(try await subject.store.credential(.sample(7)), nil)
+        },
+        Rule("an update replaces every column, on condition of the version before it") { subject in
+            let store = subject.store
+            _ = try await store.commit([.insertCredential(.sample(1))])
+            let next = CredentialRow.sample(
+                1, subject: "bob", kind: .hotp, state: .disabled, version: 2, key: 2,
+                fingerprint: 1, createdAt: 5, lapsesAt: 6, body: 9)
+            for version: UInt64 in [1, 3, 4] {
+                let wrong = CredentialRow.sample(1, version: version, body: 1)
+                try expectEqual(try await store.commit([.updateCredential(wrong)]), .conflict)
+            }
+            try expectEqual(try await store.credential(.sample(1)), .sample(1))
+            try expectEqual(try await store.commit([.updateCredential(next)]), .done)
+            try expectEqual(try await store.commit([.updateCredential(next)]), .conflict)
+            try expectEqual(try await store.credential(.sample(1)), next)
+            // Only the body, as most decisions do.
+            let third = next.next(body: [1])
+            try expectEqual(try await store.commit([.updateCredential(third)]), .done)
+            try expectEqual(try await store.credential(.sample(1)), third)
+            let missing = CredentialRow.sample(2, version: 2)
+            try expectEqual(try await store.commit([.updateCredential(missing)]), .conflict)
+            try expectEqual(try await store.credential(.sample(2)), nil)
+        },
+        Rule("an id is there once") { subject in
+            let store = subject.store
+            try expectEqual(try await store.commit([.insertCredential(.sample(1))]), .done)
+            let again = CredentialRow.sample(1, subject: "bob")
+            try expectEqual(try await store.commit([.insertCredential(again)]), .conflict)
+            try expectEqual(try await store.credential(.sample(1)), .sample(1))
+        },
+        Rule("T-04 a fingerprint is there once, also when its row has ended") { subject in
+            let store = subject.store
+            let first = CredentialRow.sample(1, fingerprint: 5)
+            try expectEqual(try await store.commit([.insertCredential(first)]), .done)
+            let second = CredentialRow.sample(2, subject: "bob", fingerprint: 5)
+            try expectEqual(try await store.commit([.insertCredential(second)]), .conflict)
+            let ended = CredentialRow.sample(
+                1, state: .revoked, version: 2, key: nil, fingerprint: 5)
+            try expectEqual(try await store.commit([.updateCredential(ended)]), .done)
+            try expectEqual(try await store.commit([.insertCredential(second)]), .conflict)
+            try expectEqual(
+                try await store.credential(fingerprint: sampleBytes(5, count: 32)), ended)
+            try expectEqual(
+                try await store.credential(fingerprint: sampleBytes(6, count: 32)), nil)
+            // Nor does an update take another row's; a row without one stands in nobody's way.
+            try expectEqual(
+                try await store.commit([
+                    .insertCredential(.sample(3)), .insertCredential(.sample(4)),
+                ]), .done)
+            let taking = CredentialRow.sample(3, version: 2, fingerprint: 5)
+            try expectEqual(try await store.commit([.updateCredential(taking)]), .conflict)
+            try expectEqual(try await store.credential(.sample(3)), .sample(3))
+        },
+    ]
+}

@@ -1,0 +1,137 @@
+import Cryptography
+import Verification
+
+extension StoreContract {
+    static let eventRules = [
+        Rule("events stand in the order of their commits, and their chain is whole") { subject in
+            var expected: [Event] = []
+            for number in 0..<10 {
+                // Now one store appends, now the other, as two processes do.
+                let store = number.isMultiple(of: 3) ? subject.store : subject.second
+                let events = [Event.sample(number), .sample(100 + number, at: Int64(-number))]
+                let changes = events.map { StoreChange.appendEvent($0) }
+                try expectEqual(try await store.commit(changes), .done)
+                expected += events
+            }
+            try await expectEvents(expected, in: subject)
+            try expectEqual(try await audit(subject), [])
+        },
+        Rule("who reads on from the last position misses no event and sees none twice") { subject in
+            for number in 0..<10 {
+                _ = try await subject.store.commit([.appendEvent(.sample(number))])
+            }
+            let all = try await subject.store.events(after: 0, limit: 100)
+            try expectEqual(all.count, 10)
+            try expect(
+                zip(all, all.dropFirst()).allSatisfy { $0.position < $1.position }, "order")
+            for limit in [1, 3, 10, 11] {
+                var read: [ChainedEvent] = []
+                while true {
+                    let page = try await subject.second.events(
+                        after: read.last?.position ?? 0, limit: limit)
+                    if page.isEmpty { break }
+                    read += page
+                }
+                try expectEqual(read, all)
+            }
+        },
+        Rule("the chain's recorded end is its last event's, and authentic") { subject in
+            for number in 0..<3 {
+                _ = try await subject.store.commit([.appendEvent(.sample(number))])
+                let last = try await subject.second.events(after: 0, limit: 100).last
+                let heads = try await subject.second.chains().map(\.head)
+                try expect(
+                    heads.contains { $0.node == last?.node && $0.digest == last?.digest }, "head")
+                for head in heads { try expect(try subject.key.isAuthentic(head), "authentic") }
+            }
+        },
+    ]
+
+    static let pruningRules = [
+        Rule("what is due goes, and nothing else") { subject in
+            let store = subject.store
+            let staying: [CredentialRow] = [
+                .sample(1, state: .pending, lapsesAt: 11), .sample(2),
+                // A row that is in use does not lapse, whatever stands there.
+                .sample(3, lapsesAt: 1), .sample(4, state: .revoked, fingerprint: 1),
+            ]
+            let going: [CredentialRow] = [
+                .sample(5, state: .pending, fingerprint: 2, lapsesAt: 10),
+                .sample(6, state: .pending, lapsesAt: 1),
+            ]
+            for row in staying + going { _ = try await store.commit([.insertCredential(row)]) }
+            for second: Int64 in [9, 10, 11] {
+                _ = try await store.commit([
+                    .insertTicket(.sample(Int(second), expiresAt: second)),
+                    .insertAnswer(.sample(Int(second), expiresAt: second)),
+                ])
+            }
+            let outcome = try await store.prune(Pruning(now: .at(10)))
+            try expectEqual(
+                outcome, PruningOutcome(credentials: 2, tickets: 2, answers: 2, events: 0))
+            let left = try await store.credentials(under: nil, after: nil, limit: 100)
+            try expectEqual(Set(left), Set(staying))
+            for number in [9, 10, 11] {
+                let bytes = sampleBytes(number, count: 32)
+                try expectEqual(try await store.ticket(digest: bytes) != nil, number == 11)
+                try expectEqual(try await store.answer(key: bytes) != nil, number == 11)
+            }
+            // The fingerprint of an enrolment that lapsed is free again.
+            try expectEqual(
+                try await store.commit([.insertCredential(.sample(7, fingerprint: 2))]), .done)
+        },
+        Rule("one call takes no more than its limit, and a later one the rest") { subject in
+            let store = subject.store
+            for number in 0..<25 {
+                _ = try await store.commit([
+                    .insertTicket(.sample(number)), .insertAnswer(.sample(number)),
+                    .insertCredential(.sample(number, state: .pending, lapsesAt: 0)),
+                    .appendEvent(.sample(number)),
+                ])
+            }
+            let pruning = Pruning(now: .at(1_000), eventsBefore: .at(1_000), limit: 10)
+            for count in [10, 10, 5, 0] {
+                try expectEqual(
+                    try await store.prune(pruning),
+                    PruningOutcome(
+                        credentials: count, tickets: count, answers: count, events: count))
+            }
+        },
+        Rule("events go from the front only, and the chain stays whole") { subject in
+            let store = subject.store
+            // The clock was set back at the fifth.
+            let seconds: [Int64] = [0, 1, 2, 3, 100, 4, 5, 6]
+            for (number, second) in seconds.enumerated() {
+                _ = try await store.commit([.appendEvent(.sample(number, at: second))])
+            }
+            let all = try await store.events(after: 0, limit: 100)
+            for (before, left) in [(Int64(0), 8), (2, 6), (50, 4), (50, 4), (101, 0)] {
+                _ = try await store.prune(Pruning(now: .at(0), eventsBefore: .at(before)))
+                let kept = try await store.events(after: 0, limit: 100)
+                try expectEqual(kept, Array(all.suffix(left)))
+                try expectEqual(try await audit(subject), [])
+            }
+            // Positions and numbers go on where they were.
+            _ = try await subject.second.commit([.appendEvent(.sample(50))])
+            let next = try await store.events(after: 0, limit: 100)
+            try expectEqual(next.count, 1)
+            try expect(next[0].position > all[7].position, "a position that was there before")
+            try expectEqual(try await audit(subject), [])
+        },
+    ]
+
+    /// What is wrong with the store's chains.
+    static func audit(_ subject: Subject) async throws -> [AuditTrail.Finding] {
+        var trail = try AuditTrail(chains: try await subject.store.chains(), key: subject.key)
+        for event in try await subject.store.events(after: 0, limit: 100_000) {
+            try trail.check(event)
+        }
+        return trail.findings()
+    }
+
+    static func expectEvents(_ expected: [Event], in subject: Subject) async throws {
+        let stored = try await subject.store.events(after: 0, limit: 100_000)
+        try expectEqual(stored.compactMap(\.event), expected)
+        try expectEqual(stored.map(\.time), expected.map(\.time))
+    }
+}

@@ -1,0 +1,105 @@
+import Verification
+
+extension StoreContract {
+    static let raceRules = [
+        Rule("fifty who write the same version of a row: one does") { subject in
+            let stores = [subject.store, subject.second]
+            _ = try await subject.store.commit([.insertCredential(.sample(1))])
+            for version: UInt64 in 2...6 {
+                let outcomes = try await race(50) { index in
+                    try await stores[index % 2].commit([
+                        .updateCredential(.sample(1, version: version, body: index)),
+                        .insertTicket(.sample(Int(version) * 100 + index)),
+                        .appendEvent(.sample(index)),
+                    ])
+                }
+                let winners = outcomes.indices.filter { outcomes[$0] == .done }
+                try expectEqual(winners.count, 1)
+                try expectEqual(
+                    try await subject.second.credential(.sample(1)),
+                    .sample(1, version: version, body: winners[0]))
+                for index in 0..<50 {
+                    let digest = TicketRow.sample(Int(version) * 100 + index).digest
+                    let ticket = try await subject.store.ticket(digest: digest)
+                    try expectEqual(ticket != nil, index == winners[0])
+                }
+            }
+            try expectEqual(try await subject.store.events(after: 0, limit: 100).count, 5)
+            try expectEqual(try await audit(subject), [])
+        },
+        Rule("fifty who decide again when they lose: each is counted once") { subject in
+            let stores = [subject.store, subject.second]
+            _ = try await subject.store.commit([.insertCredential(.sample(1, body: 0))])
+            _ = try await race(50) { index in
+                let store = stores[index % 2]
+                var tries = 0
+                while true {
+                    guard let row = try await store.credential(.sample(1)) else {
+                        throw ContractBreach(description: "the row is gone")
+                    }
+                    let change = StoreChange.updateCredential(
+                        .sample(1, version: row.version + 1, body: Int(row.version)))
+                    let event = StoreChange.appendEvent(.sample(index))
+                    if try await store.commit([change, event]) == .done { return tries }
+                    tries += 1
+                    // Each round has a winner, so that nobody loses more often than there are others.
+                    try expect(tries <= 50, "nobody wins")
+                }
+            }
+            let row = try await subject.store.credential(.sample(1))
+            try expectEqual(row, .sample(1, version: 51, body: 50))
+            let events = try await subject.store.events(after: 0, limit: 100)
+            try expectEqual(Set(events.compactMap { $0.event?.number }), Set(0..<50))
+            try expectEqual(try await audit(subject), [])
+        },
+        Rule("T-04 fifty who enrol one seed: one does") { subject in
+            let stores = [subject.store, subject.second]
+            let outcomes = try await race(50) { index in
+                try await stores[index % 2].commit([
+                    .insertCredential(.sample(index, fingerprint: 1))
+                ])
+            }
+            try expectEqual(outcomes.filter { $0 == .done }.count, 1)
+        },
+        Rule("fifty who spend one ticket, or keep one answer: one does") { subject in
+            let stores = [subject.store, subject.second]
+            _ = try await subject.store.commit([.insertTicket(.sample(1))])
+            for change in [
+                StoreChange.spendTicket(digest: TicketRow.sample(1).digest),
+                .insertAnswer(.sample(1)),
+            ] {
+                let outcomes = try await race(50) { index in
+                    try await stores[index % 2].commit([.appendEvent(.sample(index)), change])
+                }
+                try expectEqual(outcomes.filter { $0 == .done }.count, 1)
+            }
+            try expectEqual(try await subject.store.events(after: 0, limit: 100).count, 2)
+        },
+        Rule("a hundred that have nothing in common: all are done") { subject in
+            let stores = [subject.store, subject.second]
+            let outcomes = try await race(100) { index in
+                try await stores[index % 2].commit([
+                    .insertCredential(.sample(index)), .appendEvent(.sample(index)),
+                ])
+            }
+            try expectEqual(outcomes, Array(repeating: .done, count: 100))
+            let rows = try await subject.store.credentials(under: nil, after: nil, limit: 200)
+            try expectEqual(rows.count, 100)
+            try expectEqual(try await audit(subject), [])
+        },
+    ]
+
+    /// What so many tasks come to that run at once, by their numbers.
+    static func race<Result: Sendable>(
+        _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Result
+    ) async throws -> [Result] {
+        try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+            for index in 0..<count {
+                group.addTask { (index, try await body(index)) }
+            }
+            var results: [Int: Result] = [:]
+            for try await (index, result) in group { results[index] = result }
+            return (0..<count).compactMap { results[$0] }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Verification
+
+extension StoreContract {
+    static let readingRules = [
+        Rule("a subject's rows come the oldest first, revoked ones only when asked for") {
+            subject in
+            let store = subject.store
+            let rows = [
+                CredentialRow.sample(3, createdAt: 1), .sample(1, state: .pending, createdAt: 2),
+                .sample(2, state: .revoked, createdAt: 2), .sample(9, createdAt: 3),
+                .sample(5, state: .disabled, createdAt: 3),
+            ]
+            for row in rows.reversed() { _ = try await store.commit([.insertCredential(row)]) }
+            for name in ["alic", "alice2", "Alice", "a\u{301}lice"] {
+                let other = CredentialRow.sample(name.hashValue, subject: name)
+                _ = try await store.commit([.insertCredential(other)])
+            }
+            func read(_ revoked: Bool, _ limit: Int) async throws -> [CredentialRow] {
+                try await store.credentials(
+                    of: .sample("alice"), includingRevoked: revoked, limit: limit)
+            }
+            // Of the same age, by id.
+            let all = [rows[0], rows[1], rows[2], rows[4], rows[3]]
+            let alive = all.filter { $0.state != .revoked }
+            try expectEqual(try await read(true, 10), all)
+            try expectEqual(try await read(false, 10), alive)
+            try expectEqual(try await read(true, 2), Array(all.prefix(2)))
+            try expectEqual(try await read(false, 3), Array(alive.prefix(3)))
+            try expectEqual(try await read(false, 0), [])
+            // `\u{e9}` and `e\u{301}` are one text to Swift, and two subjects.
+            _ = try await store.commit([.insertCredential(.sample(20, subject: "\u{e9}"))])
+            try expectEqual(
+                try await store.credentials(
+                    of: .sample("e\u{301}"), includingRevoked: true, limit: 10), [])
+        },
+        Rule("who is revoked leaves the list, who changes hands changes it") { subject in
+            let store = subject.store
+            _ = try await store.commit([.insertCredential(.sample(1))])
+            _ = try await store.commit([
+                .updateCredential(.sample(1, subject: "bob", version: 2))
+            ])
+            for (name, count) in [("alice", 0), ("bob", 1)] {
+                let rows = try await store.credentials(
+                    of: .sample(name), includingRevoked: true, limit: 10)
+                try expectEqual(rows.count, count)
+            }
+            _ = try await store.commit([
+                .updateCredential(.sample(1, subject: "bob", state: .revoked, version: 3))
+            ])
+            try expectEqual(
+                try await store.credentials(
+                    of: .sample("bob"), includingRevoked: false, limit: 10), [])
+        },
+        Rule("the rows of a key come by id, page by page, and are counted") { subject in
+            let store = subject.store
+            var rows: [CredentialRow] = []
+            for number in 0..<20 {
+                let kind = CredentialKind.allCases[number % 4]
+                let key: UInt32? = number % 5 == 4 ? nil : UInt32(1 + number % 2)
+                rows.append(.sample(number, kind: kind, key: key))
+            }
+            for row in rows { _ = try await store.commit([.insertCredential(row)]) }
+            for number in 1...3 {
+                _ = try await store.commit([.insertAnswer(.sample(number, key: 2))])
+            }
+            for key in [nil, KeyID.sample(1), .sample(2), .sample(3)] {
+                let expected = rows.filter { key == nil || $0.keyID == key }
+                    .sorted { $0.id < $1.id }
+                var found: [CredentialRow] = []
+                while true {
+                    let page = try await store.credentials(
+                        under: key, after: found.last?.id, limit: 3)
+                    try expect(page.count <= 3, "a page of \(page.count)")
+                    found += page
+                    if page.isEmpty { break }
+                }
+                try expectEqual(found, expected)
+            }
+            let usage = try await store.keyUsage().sorted { $0.keyID < $1.keyID }
+            try expectEqual(usage.map(\.keyID), [.sample(1), .sample(2)])
+            for entry in usage {
+                let own = rows.filter { $0.keyID == entry.keyID }
+                let counts = Dictionary(grouping: own, by: \.kind).mapValues(\.count)
+                try expectEqual(entry.credentials, counts)
+                try expectEqual(entry.answers, entry.keyID == .sample(2) ? 3 : 0)
+            }
+        },
+    ]
+}

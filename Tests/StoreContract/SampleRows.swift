@@ -1,0 +1,113 @@
+public import Verification
+
+// Rows whose content means nothing to anybody but can be told apart.
+
+/// So many bytes of a value.
+public func sampleBytes(_ value: Int, count: Int) -> [UInt8] {
+    (0..<count).map { index in
+        index < 8 ? UInt8(truncatingIfNeeded: value >> (8 * index)) : UInt8(index & 0xff)
+    }
+}
+
+extension CredentialID {
+    /// The id of a number.
+    public static func sample(_ number: Int) -> CredentialID {
+        guard let id = CredentialID(bytes: sampleBytes(number, count: count)) else {
+            preconditionFailure("an id has 16 bytes")
+        }
+        return id
+    }
+}
+
+extension KeyID {
+    /// A key version.
+    public static func sample(_ number: UInt32) -> KeyID {
+        guard let id = KeyID(number) else { preconditionFailure("key versions begin at 1") }
+        return id
+    }
+}
+
+extension Subject {
+    /// Somebody.
+    public static func sample(_ name: String) -> Subject {
+        guard let subject = Subject(name) else { preconditionFailure("that is a name") }
+        return subject
+    }
+}
+
+extension UnixTime {
+    /// A second of the tests' own time.
+    public static func at(_ second: Int64) -> UnixTime { UnixTime(seconds: 1_700_000_000 + second) }
+}
+
+extension CredentialRow {
+    /// A row of a number.
+    public static func sample(
+        _ number: Int, subject: String = "alice", kind: CredentialKind = .totp,
+        state: CredentialState = .active, version: UInt64 = 1, key: UInt32? = 1,
+        fingerprint: Int? = nil, createdAt: Int64 = 0, lapsesAt: Int64? = nil, body: Int = 0
+    ) -> CredentialRow {
+        CredentialRow(
+            id: .sample(number), subject: .sample(subject), kind: kind, state: state,
+            version: version, keyID: key.map { .sample($0) },
+            fingerprint: fingerprint.map { sampleBytes($0, count: 32) },
+            createdAt: .at(createdAt), lapsesAt: lapsesAt.map { .at($0) },
+            body: sampleBytes(body, count: 200))
+    }
+
+    /// The row's next version with another body, all else unchanged.
+    public func next(body: [UInt8]) -> CredentialRow {
+        CredentialRow(
+            id: id, subject: subject, kind: kind, state: state, version: version + 1,
+            keyID: keyID, fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt,
+            body: body)
+    }
+}
+
+extension TicketRow {
+    /// A ticket of a number.
+    public static func sample(
+        _ number: Int, credential: Int = 1, expiresAt: Int64 = 60
+    ) -> TicketRow {
+        guard let verification = VerificationID(bytes: sampleBytes(number, count: 16)) else {
+            preconditionFailure("an id has 16 bytes")
+        }
+        return TicketRow(
+            digest: sampleBytes(number, count: 32),
+            purpose: number.isMultiple(of: 2) ? .login : .enrolment,
+            credential: .sample(credential), subject: .sample("alice"),
+            verification: verification, createdAt: .at(0), expiresAt: .at(expiresAt))
+    }
+}
+
+extension AnswerRow {
+    /// An answer of a number.
+    public static func sample(_ number: Int, key: UInt32 = 1, expiresAt: Int64 = 60) -> AnswerRow {
+        AnswerRow(
+            key: sampleBytes(number, count: 32), request: sampleBytes(-number, count: 32),
+            keyID: .sample(key), sealedAnswer: sampleBytes(number, count: 300),
+            expiresAt: .at(expiresAt))
+    }
+}
+
+extension ClientRow {
+    /// A client of a number.
+    public static func sample(
+        _ number: Int, version: UInt64 = 1, digest: Int? = nil, name: String = "shop",
+        scopes: [String] = ["enrol", "verify"], revokedAt: Int64? = nil
+    ) -> ClientRow {
+        ClientRow(
+            id: sampleBytes(number, count: 16), version: version,
+            digest: sampleBytes(digest ?? number, count: 32), name: name, scopes: scopes,
+            createdAt: .at(Int64(number)), revokedAt: revokedAt.map { .at($0) })
+    }
+}
+
+extension Event {
+    /// An event of a number, which is its figure.
+    public static func sample(_ number: Int, at second: Int64 = 0) -> Event {
+        Event(
+            .accepted, time: .at(second), subject: .sample("alice"), credential: .sample(number),
+            number: Int64(number))
+    }
+}

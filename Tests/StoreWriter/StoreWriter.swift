@@ -1,0 +1,87 @@
+import Glibc
+import SQLiteStore
+import StoreContract
+import Verification
+
+/// The tests' writer: decides on a database in a process that can be killed, starved and raced.
+///
+/// Each answer is a line on standard output, written at once, when it is had.
+@main struct StoreWriter {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        precondition(
+            arguments.count == 5, "store-writer write|decide|spend|measure PATH NUMBER COUNT")
+        let path = arguments[2]
+        let number = Int(arguments[3]) ?? 0
+        let count = Int(arguments[4]) ?? 0
+        let store: SQLiteStore
+        do {
+            store = try SQLiteStore(
+                opening: path, key: StoreKeys.known.auditKey, patience: 20_000)
+        } catch {
+            return say("refused \(error)")
+        }
+        switch arguments[1] {
+        case "write": await write(store, number, count)
+        case "decide": await decide(store, number, count)
+        case "spend": await spend(store, number, count)
+        case "measure": try await Measurement(store: store, path: path).run(seconds: count)
+        default: preconditionFailure("no such verb")
+        }
+        store.close()
+    }
+
+    /// Inserts so many rows of its own.
+    static func write(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
+        for index in 0..<count {
+            let row = CredentialRow.sample(1_000 * (number + 1) + index)
+            await answer(store, [.insertCredential(row), .appendEvent(.sample(index))], index)
+        }
+    }
+
+    /// Moves row `number` on by so many versions, with whoever else does so.
+    static func decide(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
+        var done = 0
+        var failures = 0
+        while done < count, failures < count {
+            do throws(StoreFailure) {
+                guard let row = try store.credential(.sample(number)) else { return say("no row") }
+                let next = CredentialRow.sample(
+                    number, version: row.version + 1, body: Int(row.version))
+                let event = Event.sample(Int(next.version))
+                let outcome = try await store.commit([
+                    .updateCredential(next), .appendEvent(event),
+                ])
+                guard outcome == .done else { continue }
+                done += 1
+                say("done \(next.version)")
+            } catch {
+                failures += 1
+                say("failure \(error.trouble) \(error.code)")
+            }
+        }
+    }
+
+    /// Spends the tickets from `number` on.
+    static func spend(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
+        for index in number..<(number + count) {
+            let digest = TicketRow.sample(index).digest
+            await answer(
+                store, [.spendTicket(digest: digest), .appendEvent(.sample(index))], index)
+        }
+    }
+
+    static func answer(_ store: SQLiteStore, _ changes: [StoreChange], _ number: Int) async {
+        do throws(StoreFailure) {
+            say("\(try await store.commit(changes)) \(number)")
+        } catch {
+            say("failure \(error.trouble) \(error.code)")
+        }
+    }
+
+    static func say(_ line: String) {
+        // Unbuffered: what was answered before a kill is told.
+        var line = line + "\n"
+        line.withUTF8 { bytes in _ = unsafe Glibc.write(1, bytes.baseAddress, bytes.count) }
+    }
+}
