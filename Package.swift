@@ -148,7 +148,7 @@ let package = Package(
         tests(
             "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "SecretVault",
-            "watchword", "watchword-reader"),
+            "StackedPresence", "watchword", "watchword-presence", "watchword-reader"),
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
     ]
 )

@@ -45,6 +45,9 @@ extension Option {
 
     static let skipPerUse = Option(
         "skip-per-use", "leave out the entries that ask at each use, and name them")
+    static let presenceCheck = Option(
+        "presence-check", .choice(["auto", "passphrase", "pam"]),
+        "what entries that ask at each use ask; default auto: PAM where it is set up")
 
     // Which code.
     static let at = Option("at", .text("TIME"), "Unix seconds or RFC 3339; default now")

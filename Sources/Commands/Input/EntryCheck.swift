@@ -1,4 +1,5 @@
 import Presence
+import PresenceDevices
 import SecretVault
 
 /// What is asked before an entry opens.
@@ -25,6 +26,10 @@ extension EntrySummary {
 }
 
 extension Session {
-    /// What entries that ask at each use ask.
-    func checkAtUse() throws(CommandFailure) -> EntryCheck { .passphrase }
+    /// What entries that ask at each use ask: what `--presence-check` says, else PAM where it is set up.
+    func checkAtUse() throws(CommandFailure) -> EntryCheck {
+        let word = try usage { () throws(UsageError) in try arguments.choice(.presenceCheck) }
+        if let word, let check = EntryCheck(rawValue: word) { return check }
+        return PAMService.isInstalled() ? .pam : .passphrase
+    }
 }

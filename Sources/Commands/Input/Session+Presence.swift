@@ -1,5 +1,6 @@
 import OneTimePassword
 import Presence
+import PresenceDevices
 import SecretVault
 
 // Entries are opened here and nowhere else: whoever must be there is asked before.
@@ -33,6 +34,13 @@ extension Session {
         _ entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse, takingCounter: Bool
     ) throws(CommandFailure) -> EntryContent {
         let asks = entry.accessControl.presence == .perUse
+        if asks, try checkAtUse() == .pam {
+            var check = PAMCheck()
+            let proof = try proved(&check, entry, in: vault, for: use) {
+                .presence(.pam(entry.name, $0))
+            }
+            return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
+        }
         guard asks, use.isFurther else {
             let proof: PresenceProof<Cryptographic>
             do {

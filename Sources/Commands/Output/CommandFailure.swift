@@ -3,6 +3,7 @@ import ImageFile
 import OneTimePassword
 import POSIX
 import PictureReader
+import PresenceDevices
 import SecretVault
 import SymbolDrawing
 
@@ -62,7 +63,7 @@ extension ExitCode {
                 .no
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence
-            case .presence: .presence
+            case .presence(let refusal): ExitCode(refusal)
             case .passphrasesDiffer, .emptyPassphrase: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)
@@ -79,6 +80,11 @@ extension ExitCode {
             case .tooLong: .badInput
             case .system: .system
             }
+    }
+
+    private init(_ refusal: PresenceRefusal) {
+        self = .presence
+        if case .pam(_, let failure) = refusal, case .system = failure.reason { self = .system }
     }
 
     private init(_ error: VaultError) {

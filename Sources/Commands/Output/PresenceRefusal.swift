@@ -1,5 +1,6 @@
 import JSONText
 import POSIX
+import PresenceDevices
 import SecretVault
 
 /// Why nobody was found to be there; paths are ready to be shown.
@@ -12,6 +13,8 @@ enum PresenceRefusal {
     case refused(EntryName, RefusalCost, AccessControl.OnFailure)
     /// The entry waits.
     case entryWaits(EntryName, seconds: Int64)
+    /// PAM had no answer for the entry.
+    case pam(EntryName, PAMCheckFailure)
     /// The entry asks again, and nothing more comes from this place.
     case nothingFurther(EntryName, String, InputFileError)
 }
@@ -45,6 +48,8 @@ extension PresenceRefusal {
                 ("reason", .text("locked-out")), ("entry", .text(name.text)),
                 ("retry_after", .number(seconds)),
             ]
+        case .pam(let name, _):
+            members += [("reason", .text("no-answer")), ("entry", .text(name.text))]
         case .nothingFurther(let name, _, _):
             members += [("reason", .text("no-answer")), ("entry", .text(name.text))]
         }

@@ -54,6 +54,7 @@ extension Page {
             .period.saying("seconds a code lasts"),
             .counter.saying("the counter of the next code"),
             .secretFile.saying("the new key in Base32, or a plain secret's new bytes"),
+            .presenceCheck,
         ],
         examples: [
             "watchword edit github --presence per-use",
@@ -86,7 +87,7 @@ extension Page {
         ])
     static let export = Page(
         summary: "print every entry as an otpauth line",
-        operands: .none, options: [.yes, .skipPerUse],
+        operands: .none, options: [.yes, .skipPerUse, .presenceCheck],
         examples: [
             "watchword export >backup.txt",
             "watchword export --skip-per-use >backup.txt",

@@ -2,7 +2,7 @@
 extension Page {
     static let code = Page(
         summary: "print an entry's code",
-        operands: .name, options: [.at, .next],
+        operands: .name, options: [.at, .next, .presenceCheck],
         examples: [
             "watchword code github",
             "watchword code GitHub:alice@example.com --next",
@@ -19,7 +19,7 @@ extension Page {
         ])
     static let watch = Page(
         summary: "show codes as they change",
-        operands: .names, options: [],
+        operands: .names, options: [.presenceCheck],
         examples: ["watchword watch", "watchword watch github mail"],
         details: [
             "A live list with the seconds that are left, until q or Ctrl-C. Nothing of it "
@@ -40,7 +40,7 @@ extension Page {
     static let show = Page(
         summary: "show one entry",
         operands: .name,
-        options: [.uri, .qrShown, .qrPNG, .reveal, .force, .yes],
+        options: [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck],
         examples: [
             "watchword show github",
             "watchword show github --qr",

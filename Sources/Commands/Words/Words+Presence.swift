@@ -1,4 +1,5 @@
 import POSIX
+import PresenceDevices
 import SecretVault
 
 // Who must be there, and what failing costs.
@@ -81,6 +82,8 @@ extension Words {
             "“\(entry.visible)” is wiped: it allows no more failures, and its secret is gone"
         case .entryWaits(let entry, let seconds):
             "“\(entry.visible)” had too many failures; \(wait(seconds))"
+        case .pam(let entry, let failure):
+            "“\(entry.visible)” stays closed: " + sentence(for: failure)
         case .nothingFurther(let entry, let place, let error):
             "“\(entry.visible)” asks once more for what opened the vault, and \(place) does not give "
                 + "it (\(sentence(for: error))); give a file, or use a terminal"
