@@ -22,6 +22,11 @@ extension Words {
             "a newer Watchword made this vault (format \(version)); use that one"
         case .truncated:
             "the end of the vault is missing; a generation before it may be beside it (.previous)"
+        // The checksum is right, and the vault key says otherwise: no accident does that.
+        case .damaged(.header), .damaged(.manifest), .damaged(.record):
+            "somebody changed the vault without its key, or put parts of another one into it: an entry "
+                + "may be gone, or less protected than you said; a generation before it may be "
+                + "beside it (.previous)"
         case .damaged(let part):
             "the vault is damaged (\(description(of: part, in: []))); a generation before it may be "
                 + "beside it (.previous)"
