@@ -85,6 +85,9 @@ let package = Package(
         room("PictureReader", "POSIX"),
         room("HTTPListener", "CMicroHTTPD", "Cryptography"),
         room("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
+        room(
+            "VerificationService", "Cryptography", "ImageFile", "JSONReading", "JSONText",
+            "OneTimePassword", "POSIX", "Raster", "SymbolDrawing", "Verification"),
         // Level 5
         room(
             "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
@@ -144,6 +147,16 @@ let package = Package(
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",
             "LyingReader", "UnconfinedReader"),
+        .target(
+            name: "ServiceTranscripts",
+            dependencies: [
+                "Cryptography", "JSONReading", "JSONText", "OneTimePassword", "TestSupport",
+                "Verification", "VerificationService",
+            ], path: "Tests/ServiceTranscripts", swiftSettings: house),
+        tests(
+            "VerificationServiceTests", "Cryptography", "JSONReading", "JSONText",
+            "OneTimePassword", "POSIX", "ServiceTranscripts", "Verification",
+            "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
         tests(
             "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",

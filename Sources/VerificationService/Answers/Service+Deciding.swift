@@ -1,0 +1,60 @@
+internal import Cryptography
+internal import Verification
+
+extension Service {
+    /// Runs what asks the verifier, and makes its failures problems: none of them accepts.
+    func deciding<Value: Sendable>(
+        _ body: () async throws(VerifierError) -> Value
+    ) async throws(Refusal) -> Value {
+        do throws(VerifierError) {
+            return try await body()
+        } catch {
+            throw Self.refusal(for: error)
+        }
+    }
+
+    /// Decides once for each `Idempotency-Key`: the answer is kept in the commit of the decision,
+    /// and who comes second gets it again.
+    func deciding<Outcome: Sendable>(
+        _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
+        _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
+    ) async throws(Refusal) -> Answer {
+        let recorder = call.idempotency.map { idempotency in
+            Recorder<Outcome>(key: idempotency.digest, request: idempotency.request) { outcome in
+                answer(outcome).kept()
+            }
+        }
+        do throws(VerifierError) {
+            return answer(try await body(recorder))
+        } catch {
+            guard case .answered(let recorded) = error, let idempotency = call.idempotency else {
+                throw Self.refusal(for: error)
+            }
+            guard isEqualInConstantTime(recorded.request.span, idempotency.request.span) else {
+                throw Refusal(.idempotencyKeyReused)
+            }
+            guard let kept = Answer(kept: recorded.answer) else {
+                throw Refusal(.failed, cause: "kept-answer")
+            }
+            return kept
+        }
+    }
+
+    /// What a failure of the verifier is to the client, and to the operator.
+    private static func refusal(for error: VerifierError) -> Refusal {
+        switch error {
+        case .store(let failure):
+            Refusal(
+                .unavailable,
+                cause: "store-\(failure.trouble.rawValue)"
+                    + (failure.code.isEmpty ? "" : " \(failure.code)"))
+        case .contended: Refusal(.unavailable, cause: "contended")
+        case .overloaded: Refusal(.unavailable, cause: "overloaded")
+        case .keyMissing(let key): Refusal(.keyUnavailable, cause: "key-missing \(key.number)")
+        case .cryptography(let failure):
+            Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
+        case .damagedRow: Refusal(.failed, cause: "damaged-row")
+        case .answered: Refusal(.failed, cause: "answered")
+        }
+    }
+}

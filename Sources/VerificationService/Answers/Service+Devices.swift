@@ -1,0 +1,75 @@
+internal import Cryptography
+internal import JSONText
+internal import Verification
+
+extension Service {
+    /// `POST /v1/device/enrolments`.
+    func redeemEnrolment(_ call: Call) async throws(Refusal) -> Answer {
+        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
+            throw Refusal(.invalidField("ticket"))
+        }
+        // What the device says of itself counts for more than what its library does.
+        let origin = Origin(
+            address: call.origin.address,
+            userAgent: call.fields.string("user_agent") ?? call.origin.userAgent)
+        let name = call.fields.string("name")
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await verifier.redeemEnrolment(
+                ticket, name: name, origin: origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/logins`.
+    func signIn(_ call: Call) async throws(Refusal) -> Answer {
+        guard let secret = token(.secret, call.fields.secret("secret")) else {
+            throw Refusal(.invalidField("secret"))
+        }
+        guard
+            let nonce = call.fields.secret("rotation_nonce")?.withBytes({ TextForm.nonce($0) })
+        else { throw Refusal(.invalidField("rotation_nonce")) }
+        guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
+            throw Refusal(.invalidField("credential"))
+        }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await verifier.login(
+                id, secret: secret, nonce: nonce, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    private static func answer(to outcome: RedemptionOutcome<HandedOutSecret>) -> Answer {
+        switch outcome {
+        case .redeemed(let handedOut):
+            .made([
+                ("credential", .text(handedOut.credential.text)),
+                ("secret", .secret(handedOut.secret.text)),
+                ("generation", .counter(handedOut.generation)),
+            ])
+        case .denied: Answer(.refusedTicket)
+        }
+    }
+
+    private static func answer(to outcome: LoginOutcome) -> Answer {
+        let verification = ("verification", JSONValue.text(outcome.verification.text))
+        switch outcome.result {
+        case .accepted(let acceptance):
+            return .answered(
+                [
+                    verification, ("result", .text("accepted")),
+                    ("login", .secret(acceptance.login.text)),
+                    ("expires_at", .text(acceptance.expiresAt.text)),
+                    ("secret", .secret(acceptance.secret.text)),
+                    ("generation", .counter(acceptance.generation)),
+                ], outcome: "accepted")
+        case .denied(let wipe):
+            let denied = [verification, ("result", .text("denied"))]
+            guard let wipe else {
+                return .answered(denied + [("wipe", .flag(false))], outcome: "denied")
+            }
+            return .answered(
+                denied + [("wipe", .flag(true)), ("wipe_reason", .text(wipe.rawValue))],
+                outcome: wipe.rawValue)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import Cryptography
+internal import ImageFile
+internal import JSONText
+internal import OneTimePassword
+internal import Raster
+internal import SymbolDrawing
+internal import Verification
+
+extension Service {
+    /// `POST /v1/subjects/{subject}/credentials`.
+    func enrol(_ call: Call) async throws(Refusal) -> Answer {
+        let subject = try subject(call.parameters["subject"])
+        switch call.fields.string("type") {
+        case "recovery":
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.enrolRecoveryCodes(
+                    for: subject, origin: call.origin, recorder: recorder)
+            }
+        case "secret":
+            let name = call.fields.string("name") ?? ""
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.enrolSecret(
+                    for: subject, name: name, origin: call.origin, recorder: recorder)
+            }
+        default:
+            let enrolment = try enrolment(call)
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.enrolOneTimePassword(
+                    enrolment, for: subject, origin: call.origin, recorder: recorder)
+            }
+        }
+    }
+
+    /// `POST /v1/credentials/{credential}/confirm`.
+    func confirmCredential(_ call: Call) async throws(Refusal) -> Answer {
+        let id = try credential(call)
+        let code = try code(call.fields.secret("code"), field: "code")
+        return try await deciding(call, answer: Self.result(of:)) {
+            recorder throws(VerifierError) in
+            try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
+        let fields = call.fields
+        let period = Int(fields.whole("period") ?? 30)
+        let key = try key(fields.secret("key"))
+        do throws(OneTimePasswordEnrolmentError) {
+            return try OneTimePasswordEnrolment(
+                issuer: fields.string("issuer") ?? "", account: fields.string("account") ?? "",
+                factor: fields.string("type") == "hotp" ? .counter(0) : .time(period: period),
+                algorithm: algorithm(fields.string("algorithm")),
+                digits: Int(fields.whole("digits") ?? 6), key: key,
+                name: fields.string("name") ?? "")
+        } catch {
+            switch error {
+            case .keyTooShort: throw Refusal(.keyTooShort)
+            case .keyTooLong: throw Refusal(.invalidField("key"))
+            case .digits: throw Refusal(.invalidField("digits"))
+            case .period: throw Refusal(.invalidField("period"))
+            // Every key that is handed out here begins at 0.
+            case .counter: throw Refusal(.failed, cause: "counter")
+            case .text(.issuer): throw Refusal(.invalidField("issuer"))
+            case .text(.account): throw Refusal(.invalidField("account"))
+            case .text(.name): throw Refusal(.invalidField("name"))
+            }
+        }
+    }
+
+    private func key(_ text: SecretBytes?) throws(Refusal) -> SecretBytes? {
+        guard let text else { return nil }
+        do throws(Base32Error) {
+            return try text.withBytes { text throws(Base32Error) in
+                try Base32.decode(text, padding: .omitted)
+            }
+        } catch {
+            throw Refusal(.invalidField("key"))
+        }
+    }
+
+    private func algorithm(_ name: String?) -> HashAlgorithm {
+        switch name {
+        case "SHA256": .sha256
+        case "SHA512": .sha512
+        default: .sha1
+        }
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<OneTimePasswordGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant):
+            guard let picture = picture(of: grant.uri) else { return Answer(.failed) }
+            return .made([
+                ("credential", .text(grant.credential.text)), ("state", .text("pending")),
+                ("uri", .secret(grant.uri)), ("qr_png", .secret(picture)),
+                ("expires_at", .text(grant.expiresAt.text)),
+            ])
+        case .refused(let refusal): return answer(to: refusal)
+        }
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<RecoveryGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant):
+            .made([
+                ("credential", .text(grant.credential.text)),
+                ("codes", .list(grant.codes.map(JSONValue.secret))),
+            ])
+        case .refused(let refusal): answer(to: refusal)
+        }
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<SecretGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant):
+            .made([
+                ("credential", .text(grant.credential.text)), ("state", .text("pending")),
+                ("ticket", .secret(grant.ticket.text)),
+                ("expires_at", .text(grant.expiresAt.text)),
+            ])
+        case .refused(let refusal): answer(to: refusal)
+        }
+    }
+
+    private static func answer(to refusal: EnrolmentRefusal) -> Answer {
+        switch refusal {
+        case .keyInUse: Answer(.keyInUse)
+        case .tooMany: Answer(.tooManyCredentials)
+        }
+    }
+
+    /// The key URI as a PNG in Base64.
+    ///
+    /// The picture is made in plain memory: pixels are drawn to be seen, and leave the process.
+    private static func picture(of uri: SecretBytes) -> SecretBytes? {
+        do {
+            let correction: ErrorCorrection =
+                uri.count <= ErrorCorrection.medium.capacity ? .medium : .low
+            let symbol = try uri.withBytes { uri throws(SymbolDrawingError) in
+                try Symbol(encoding: uri, correction: correction)
+            }
+            let png = try writePNG(symbol.image(modulePixels: 4))
+            return Base64.encode(SecretBytes(copying: png.span))
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,84 @@
+/// A request target taken apart: a path's segments and a query's parameters, decoded.
+struct RequestTarget {
+    /// What stands between the slashes, decoded after it was split, so that `%2F` is no slash.
+    let segments: [[UInt8]]
+    /// The parameters in their order.
+    let parameters: [(name: String, value: String)]
+
+    /// Takes origin form only, strictly: no stray `%`, no NUL, nothing that is no UTF-8, no
+    /// characters that a URI does not have (RFC 3986, appendix A).
+    init(_ target: String) throws(Problem) {
+        let bytes = Array(target.utf8)
+        guard bytes.first == UInt8(ascii: "/") else { throw .malformedTarget }
+        let parts = bytes.split(
+            separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        var segments: [[UInt8]] = []
+        let path = parts[0].dropFirst()
+        for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            segments.append(try Self.decoded(segment))
+        }
+        self.segments = segments
+        var parameters: [(name: String, value: String)] = []
+        if parts.count == 2, !parts[1].isEmpty {
+            for parameter in parts[1].split(
+                separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            {
+                let pair = parameter.split(
+                    separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                guard pair.count == 2 else { throw .malformedTarget }
+                parameters.append(
+                    (try Self.text(Self.decoded(pair[0])), try Self.text(Self.decoded(pair[1]))))
+            }
+        }
+        self.parameters = parameters
+    }
+
+    private static func text(_ bytes: [UInt8]) throws(Problem) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformedTarget }
+        return text
+    }
+
+    private static func decoded(_ encoded: ArraySlice<UInt8>) throws(Problem) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var index = encoded.startIndex
+        while index < encoded.endIndex {
+            let byte = encoded[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < encoded.endIndex, let high = encoded[index + 1].hexDigit,
+                    let low = encoded[index + 2].hexDigit
+                else { throw .malformedTarget }
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                guard byte.isInURI else { throw .malformedTarget }
+                decoded.append(byte)
+                index += 1
+            }
+        }
+        guard !decoded.contains(0), String(validating: decoded, as: UTF8.self) != nil else {
+            throw .malformedTarget
+        }
+        return decoded
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Unreserved characters, sub-delimiters, colon and at sign; `+` means itself.
+    fileprivate var isInURI: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: Array("-._~!$&'()*+,;=:@".utf8).contains(self)
+        }
+    }
+}

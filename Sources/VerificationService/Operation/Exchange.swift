@@ -1,0 +1,89 @@
+internal import Cryptography
+internal import JSONText
+internal import Verification
+
+/// One request on its way to its answer: what is written down of it in the end.
+struct Exchange: Sendable {
+    /// When it came in.
+    let began: ContinuousClock.Instant
+    /// Its own name; nothing when there is no randomness.
+    let id: String?
+    /// The client's address.
+    let address: String
+    /// The method, if any route has it.
+    let method: Method?
+    /// The route, once it is found.
+    var route: Route?
+    /// The API client, once it is known.
+    var client: ClientRow?
+}
+
+extension Service {
+    /// Begins an exchange.
+    func begin(_ request: ServiceRequest) -> Exchange {
+        metrics.begin()
+        return Exchange(
+            began: surroundings.instant(), id: requestID(),
+            address: settings.trustedProxies.clientAddress(of: request),
+            method: Method(rawValue: request.method))
+    }
+
+    /// Ends it with an answer.
+    func end(
+        _ exchange: Exchange, _ answer: Answer, headers: [HTTPField] = []
+    ) -> ServiceResponse {
+        note(exchange, answer.status, outcome: answer.outcome, cause: nil)
+        var fields = common(exchange)
+        if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
+        return ServiceResponse(
+            status: answer.status.rawValue, headers: fields + headers, body: answer.body)
+    }
+
+    /// Ends it with a problem.
+    func end(_ exchange: Exchange, _ refusal: Refusal) -> ServiceResponse {
+        let problem = refusal.problem
+        note(exchange, problem.status, outcome: problem.name, cause: refusal.cause)
+        return ServiceResponse(
+            status: problem.status.rawValue,
+            headers: common(exchange) + [contentType(of: problem.status)] + problem.headers,
+            body: problem.json.rendered())
+    }
+
+    private func contentType(of status: Status) -> HTTPField {
+        HTTPField(
+            "Content-Type", status.isProblem ? "application/problem+json" : "application/json")
+    }
+
+    /// Nothing that is said may be kept on the way: it may be a secret (RFC 9111, section 5.2.2.5).
+    private func common(_ exchange: Exchange) -> [HTTPField] {
+        [
+            HTTPField("Cache-Control", "no-store"),
+            HTTPField("X-Content-Type-Options", "nosniff"),
+            HTTPField("Request-Id", exchange.id ?? "rq_----------------"),
+        ]
+    }
+
+    private func note(
+        _ exchange: Exchange, _ status: Status, outcome: String, cause: String?
+    ) {
+        let passed = (surroundings.instant() - exchange.began).components
+        let microseconds = passed.seconds * 1_000_000 + passed.attoseconds / 1_000_000_000_000
+        metrics.end(
+            operation: exchange.route?.operation.rawValue ?? "none", status: status.rawValue,
+            outcome: outcome, microseconds: microseconds)
+        surroundings.log(
+            LogLine(
+                time: surroundings.now(), requestID: exchange.id ?? "",
+                method: exchange.method?.rawValue ?? "other", route: exchange.route?.template,
+                status: status.rawValue, outcome: outcome, client: exchange.client?.name,
+                address: Origin(address: exchange.address).address, duration: microseconds,
+                cause: cause))
+    }
+
+    private func requestID() -> String? {
+        do throws(CryptographyFailure) {
+            let bytes = try surroundings.randomness.bytes(12)
+            return "rq_" + Base64URL.encode(bytes.span)
+        } catch { return nil }
+    }
+}

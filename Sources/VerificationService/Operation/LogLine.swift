@@ -1,0 +1,47 @@
+package import Cryptography
+internal import JSONText
+package import Verification
+
+/// What is written down of a request: names of our own, figures, and where it came from.
+///
+/// There is no path in it but the route's template, no query, no header and no body, so that no
+/// secret can be in it; what a stranger chose is escaped by the printing of JSON.
+package struct LogLine: Hashable, Sendable {
+    /// When the answer was ready.
+    package let time: UnixTime
+    /// The request's own name, as the answer's `Request-Id` says it.
+    package let requestID: String
+    /// The method; `other` for one that no route has.
+    package let method: String
+    /// The route's template; nothing when there is no such route.
+    package let route: String?
+    /// The status of the answer.
+    package let status: Int
+    /// How it ended: the problem's name, or what was decided.
+    package let outcome: String
+    /// What is called so by people who added the API key; nothing for devices.
+    package let client: String?
+    /// The client's address.
+    package let address: String
+    /// Microseconds from the request to the answer.
+    package let duration: Int64
+    /// What went wrong inside, such as `busy SQLITE_BUSY`.
+    package let cause: String?
+
+    /// One line of JSON, with its line end.
+    package func rendered() -> SecretBytes {
+        var members: [(String, JSONValue)] = [
+            ("time", .text(time.text)), ("request", .text(requestID)), ("method", .text(method)),
+        ]
+        if let route { members.append(("route", .text(route))) }
+        members += [("status", .number(Int64(status))), ("outcome", .text(outcome))]
+        if let client { members.append(("client", .text(client))) }
+        members += [("address", .text(address)), ("microseconds", .number(duration))]
+        if let cause { members.append(("cause", .text(cause))) }
+        let json = JSONValue.object(members).rendered()
+        return SecretBytes(capacity: json.count + 1) { output in
+            json.withBytes { for index in $0.indices { output.append($0[index]) } }
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+}

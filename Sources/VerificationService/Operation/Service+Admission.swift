@@ -1,0 +1,131 @@
+internal import Cryptography
+internal import Verification
+
+/// A request that may be carried out: its route, what it says, and who asks.
+struct Call: Sendable {
+    let route: Route
+    /// What the path says.
+    let parameters: [String: String]
+    /// What the query says.
+    let query: [String: Int64]
+    let fields: BodyFields
+    /// Nothing for devices.
+    let client: ClientRow?
+    /// Where it came from, for the record.
+    let origin: Origin
+    /// Under which key the answer is kept, if the client wants that.
+    let idempotency: IdempotencyKey?
+
+    /// Whether the client may do this, too.
+    func has(_ scope: Scope) -> Bool { client?.scopes.contains(scope.rawValue) ?? false }
+}
+
+extension Service {
+    /// Finds the route.
+    func route(
+        _ request: ServiceRequest, _ exchange: Exchange
+    ) throws(Refusal) -> Router.Finding {
+        do throws(Problem) {
+            guard exchange.id != nil else { throw .failed }
+            let target = try RequestTarget(request.target)
+            return try Router.find(method: request.method, segments: target.segments)
+        } catch {
+            throw limited(Refusal(error), exchange)
+        }
+    }
+
+    /// Lets a request in, or says why not.
+    ///
+    /// Nothing but the client's row is read before all of the request is known to be well-formed.
+    func admit(
+        _ request: ServiceRequest, _ match: Router.Match, _ exchange: inout Exchange
+    ) async throws(Refusal) -> Call {
+        switch match.route.access {
+        case .scope(let scope):
+            let client = try await authenticate(request, exchange)
+            exchange.client = client
+            guard client.scopes.contains(scope.rawValue) else {
+                throw Refusal(.missingScope(scope))
+            }
+        case .device, .everybody:
+            if let seconds = limiter.take(exchange.address, now: surroundings.instant()) {
+                throw Refusal(.tooManyRequests(retryAfter: seconds))
+            }
+        }
+        do throws(Problem) {
+            return Call(
+                route: match.route, parameters: match.parameters,
+                query: try query(request, match.route), fields: try fields(request, match.route),
+                client: exchange.client,
+                origin: Origin(
+                    address: exchange.address,
+                    userAgent: try request.value(of: "User-Agent") ?? ""),
+                idempotency: match.route.method == .post
+                    ? try IdempotencyKey(of: request, asker: exchange.client?.id ?? []) : nil)
+        } catch {
+            throw Refusal(error)
+        }
+    }
+
+    /// The client whose API key came along; all reasons against it look the same.
+    private func authenticate(
+        _ request: ServiceRequest, _ exchange: Exchange
+    ) async throws(Refusal) -> ClientRow {
+        guard request.authorizations.count == 1, let key = bearer(request.authorizations[0]) else {
+            throw limited(Refusal(.unauthenticated), exchange)
+        }
+        let client = try await deciding { () async throws(VerifierError) in
+            try await verifier.client(presenting: key)
+        }
+        guard let client else { throw limited(Refusal(.unauthenticated), exchange) }
+        return client
+    }
+
+    /// The API key behind `Bearer` (RFC 6750, section 2.1).
+    private func bearer(_ value: SecretBytes) -> Token? {
+        value.withBytes { value in
+            let scheme = Array("bearer ".utf8)
+            guard value.count > scheme.count,
+                scheme.indices.allSatisfy({ value[$0] | 0x20 == scheme[$0] })
+            else { return nil }
+            return Token(.clientKey, text: value.extracting(scheme.count...))
+        }
+    }
+
+    /// The refusal, or one for asking too often: who guesses or looks for holes is slowed down.
+    private func limited(_ refusal: Refusal, _ exchange: Exchange) -> Refusal {
+        guard let seconds = limiter.take(exchange.address, now: surroundings.instant()) else {
+            return refusal
+        }
+        return Refusal(.tooManyRequests(retryAfter: seconds))
+    }
+
+    private func query(
+        _ request: ServiceRequest, _ route: Route
+    ) throws(Problem) -> [String: Int64] {
+        var values: [String: Int64] = [:]
+        for (name, text) in try RequestTarget(request.target).parameters {
+            guard let known = route.parameters.first(where: { $0.name == name }),
+                values[name] == nil, let value = Int64(text), String(value) == text,
+                known.range.contains(value)
+            else { throw .malformedQuery }
+            values[name] = value
+        }
+        return values
+    }
+
+    private func fields(_ request: ServiceRequest, _ route: Route) throws(Problem) -> BodyFields {
+        guard request.body.count <= ServiceRequest.maximalBodyCount else { throw .bodyTooLarge }
+        guard let shape = route.body else {
+            guard request.body.count == 0 else { throw .malformedBody(at: nil) }
+            return .none
+        }
+        let type = (try request.value(of: "Content-Type") ?? "")
+            .filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+        guard
+            ["application/json", "application/json;charset=utf-8"]
+                .contains(where: type.isEqualIgnoringCase)
+        else { throw .notJSON }
+        return try BodyFields(request.body, as: shape)
+    }
+}

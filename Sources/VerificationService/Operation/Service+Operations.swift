@@ -1,0 +1,62 @@
+internal import Cryptography
+internal import Verification
+
+extension Service {
+    /// Answers a request of the operator's own listener, which strangers do not reach (OWASP ASVS
+    /// 13.4.5): `/livez`, `/readyz` and `/metrics`.
+    package func answerOperations(_ request: ServiceRequest) async -> ServiceResponse {
+        let path = request.target.split(separator: "?", maxSplits: 1).first.map(String.init)
+        guard let path, ["/livez", "/readyz", "/metrics"].contains(path) else {
+            return plain(.notFound, "unknown-route")
+        }
+        guard [.get, .head].contains(Method(rawValue: request.method)) else {
+            return plain(
+                .methodNotAllowed, "method-not-allowed", [HTTPField("Allow", "GET, HEAD")])
+        }
+        switch path {
+        case "/livez": return plain(.ok, "alive")
+        case "/metrics":
+            return text(
+                .ok, metrics.text(addresses: limiter.count),
+                [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")])
+        default:
+            if let complaint = await complaint() {
+                return plain(.serviceUnavailable, complaint, [HTTPField("Retry-After", "5")])
+            }
+            return plain(.ok, "ready")
+        }
+    }
+
+    /// Why the server is not ready: its clock (RFC 6238, section 3, R1) or its store.
+    private func complaint() async -> String? {
+        let state = surroundings.clockState()
+        if let complaint = settings.clock.complaint(now: surroundings.now(), state: state) {
+            return complaint
+        }
+        do throws(Refusal) {
+            _ = try await deciding { () async throws(VerifierError) in
+                // The cheapest question that the store has to answer.
+                try await verifier.events(after: UInt64(Int64.max), limit: 1)
+            }
+            return nil
+        } catch {
+            return error.cause ?? error.problem.name
+        }
+    }
+
+    private func plain(
+        _ status: Status, _ words: String, _ headers: [HTTPField] = []
+    ) -> ServiceResponse {
+        text(
+            status, words + "\n",
+            [HTTPField("Content-Type", "text/plain; charset=utf-8")] + headers)
+    }
+
+    private func text(
+        _ status: Status, _ text: String, _ headers: [HTTPField]
+    ) -> ServiceResponse {
+        ServiceResponse(
+            status: status.rawValue, headers: [HTTPField("Cache-Control", "no-store")] + headers,
+            body: SecretBytes(copying: Array(text.utf8).span))
+    }
+}

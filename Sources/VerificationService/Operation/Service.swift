@@ -1,0 +1,74 @@
+package import Cryptography
+internal import JSONText
+package import Verification
+
+/// The verifier as requests and answers: everything of the server but its sockets.
+package final class Service: Sendable {
+    let verifier: Verifier
+    let settings: ServiceSettings
+    let surroundings: ServiceSurroundings
+    let limiter: AddressLimiter
+    let metrics = Metrics()
+    /// The OpenAPI document, which stays the same.
+    let description = OpenAPIDocument.json.rendered()
+
+    /// Puts a service in front of `verifier`.
+    package init(
+        verifier: Verifier, settings: ServiceSettings, surroundings: ServiceSurroundings
+    ) {
+        self.verifier = verifier
+        self.settings = settings
+        self.surroundings = surroundings
+        limiter = AddressLimiter(rate: settings.addressRate, now: surroundings.instant())
+    }
+
+    /// The OpenAPI document, as `GET /v1/openapi.json` gives it.
+    package static func interfaceDescription() -> SecretBytes { OpenAPIDocument.json.rendered() }
+
+    /// Answers a request to `/v1`; never fails, and accepts nothing that it could not decide.
+    ///
+    /// The content of an answer to `HEAD` is there: the listener does not send it.
+    package func answer(_ request: ServiceRequest) async -> ServiceResponse {
+        var exchange = begin(request)
+        do throws(Refusal) {
+            switch try route(request, exchange) {
+            case .options(let methods):
+                let allowed = methods.map(\.rawValue).joined(separator: ", ")
+                return end(
+                    exchange, .done,
+                    headers: [HTTPField("Allow", allowed)])
+            case .match(let match):
+                exchange.route = match.route
+                let call = try await admit(request, match, &exchange)
+                return end(exchange, try await perform(call))
+            }
+        } catch {
+            return end(exchange, error)
+        }
+    }
+
+    /// The answer to a request that the listener itself refuses: a body over the limit.
+    package func refuseLongBody(_ request: ServiceRequest) -> ServiceResponse {
+        end(begin(request), Refusal(.bodyTooLarge))
+    }
+
+    private func perform(_ call: Call) async throws(Refusal) -> Answer {
+        switch call.route.operation {
+        case .enrol: try await enrol(call)
+        case .listCredentials: try await listCredentials(call)
+        case .renameCredential: try await renameCredential(call)
+        case .revokeCredential: try await revokeCredential(call)
+        case .confirmCredential: try await confirmCredential(call)
+        case .verify: try await verify(call)
+        case .resynchronizeCredential: try await resynchronizeCredential(call)
+        case .unlockCredential: try await unlockCredential(call)
+        case .redeemEnrolment: try await redeemEnrolment(call)
+        case .signIn: try await signIn(call)
+        case .redeemLogin: try await redeemLogin(call)
+        case .closeAccount: try await closeAccount(call)
+        case .listEvents: try await listEvents(call)
+        case .describeInterface:
+            Answer(.answered, description, outcome: "described")
+        }
+    }
+}

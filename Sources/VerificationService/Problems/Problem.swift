@@ -1,0 +1,167 @@
+internal import JSONText
+
+/// Why there is no answer but an error.
+///
+/// It says where, never what: nothing that the client sent comes back in it.
+enum Problem: Error, Hashable, Sendable {
+    /// The target is no path and query as they have to be.
+    case malformedTarget
+    /// The header field is malformed or comes twice.
+    case malformedHeader(String)
+    /// The query parameter is not one that the route has, comes twice, or has another form.
+    case malformedQuery
+    /// The body is no JSON; at this byte, where that is known.
+    case malformedBody(at: Int?)
+    /// A name comes twice in an object.
+    case doubledField(at: Int)
+    /// A field that the route does not have.
+    case unknownField
+    /// A field that has to be there.
+    case missingField(String)
+    /// A field of another type or form.
+    case invalidField(String)
+    /// A key of less than 128 bits (RFC 4226, section 4, R6).
+    case keyTooShort
+    /// No API key, none that is known, or one that is revoked.
+    case unauthenticated
+    /// The API key lacks this scope.
+    case missingScope(Scope)
+    /// The ticket is none, is spent, or came too late.
+    case refusedTicket
+    /// There is no such route.
+    case unknownRoute
+    /// There is no such credential.
+    case unknownCredential
+    /// The route has other methods.
+    case methodNotAllowed([Method])
+    /// More than 64 KiB.
+    case bodyTooLarge
+    /// The content is not said to be JSON.
+    case notJSON
+    /// The key is, or was, some credential's key (RFC 6238, section 3, R5).
+    case keyInUse
+    /// The subject has as many credentials as is allowed.
+    case tooManyCredentials
+    /// The credential's state does not allow it.
+    case refusedByState
+    /// The `Idempotency-Key` came with another request before.
+    case idempotencyKeyReused
+    /// The client address asks too often.
+    case tooManyRequests(retryAfter: Int)
+    /// The store could not do its work, or too much is asked of the server.
+    case unavailable
+    /// A key version is not there.
+    case keyUnavailable
+    /// The server is at fault.
+    case failed
+}
+
+extension Problem {
+    /// The URI that says which problem it is, for programs; it never changes (RFC 9457, section
+    /// 3.1.1).
+    var type: String { "urn:watchword:problem:\(name)" }
+
+    /// The last part of ``type``, also for logs and metrics.
+    var name: String {
+        switch self {
+        case .malformedTarget: "malformed-target"
+        case .malformedHeader: "malformed-header"
+        case .malformedQuery: "malformed-query"
+        case .malformedBody: "malformed-body"
+        case .doubledField: "doubled-field"
+        case .unknownField: "unknown-field"
+        case .missingField: "missing-field"
+        case .invalidField: "invalid-field"
+        case .keyTooShort: "key-too-short"
+        case .unauthenticated: "unauthenticated"
+        case .missingScope: "missing-scope"
+        case .refusedTicket: "refused-ticket"
+        case .unknownRoute: "unknown-route"
+        case .unknownCredential: "unknown-credential"
+        case .methodNotAllowed: "method-not-allowed"
+        case .bodyTooLarge: "body-too-large"
+        case .notJSON: "not-json"
+        case .keyInUse: "key-in-use"
+        case .tooManyCredentials: "too-many-credentials"
+        case .refusedByState: "refused-by-state"
+        case .idempotencyKeyReused: "idempotency-key-reused"
+        case .tooManyRequests: "too-many-requests"
+        case .unavailable: "unavailable"
+        case .keyUnavailable: "key-unavailable"
+        case .failed: "failed"
+        }
+    }
+
+    /// The problem in a sentence, the same each time.
+    var title: String {
+        switch self {
+        case .malformedTarget: "The request target is malformed."
+        case .malformedHeader: "A header field is malformed or comes twice."
+        case .malformedQuery: "A query parameter is unknown, comes twice or is malformed."
+        case .malformedBody: "The body is not a JSON object as it has to be."
+        case .doubledField: "A name comes twice in an object."
+        case .unknownField: "The body has a field that this route does not have."
+        case .missingField: "A field is missing."
+        case .invalidField: "A field has the wrong type or form."
+        case .keyTooShort: "A key has at least 128 bits."
+        case .unauthenticated: "A valid API key is needed."
+        case .missingScope: "The API key lacks the scope."
+        case .refusedTicket: "The ticket is unknown, spent or expired."
+        case .unknownRoute: "There is no such route."
+        case .unknownCredential: "There is no such credential."
+        case .methodNotAllowed: "The route does not have this method."
+        case .bodyTooLarge: "The body is longer than 64 KiB."
+        case .notJSON: "The content type has to be application/json."
+        case .keyInUse: "The key is or was in use."
+        case .tooManyCredentials: "The subject has too many credentials."
+        case .refusedByState: "The credential's state does not allow it."
+        case .idempotencyKeyReused: "The idempotency key was used for another request."
+        case .tooManyRequests: "Too many requests from this address."
+        case .unavailable: "The service can't decide now. Nothing was accepted."
+        case .keyUnavailable: "A key is missing. Nothing was accepted."
+        case .failed: "The service failed. Nothing was accepted."
+        }
+    }
+
+    /// What is known beyond the title: names of our own and positions.
+    private var members: [(String, JSONValue)] {
+        switch self {
+        case .malformedBody(let position?), .doubledField(let position):
+            [("position", .number(Int64(position)))]
+        case .missingField(let name), .invalidField(let name): [("field", .text(name))]
+        case .keyTooShort: [("field", .text("key"))]
+        case .malformedHeader(let name): [("header", .text(name))]
+        case .missingScope(let scope): [("scope", .text(scope.rawValue))]
+        default: []
+        }
+    }
+
+    /// The problem as JSON (RFC 9457, section 3).
+    var json: JSONValue {
+        .object(
+            [
+                ("type", .text(type)), ("title", .text(title)),
+                ("status", .number(Int64(status.rawValue))),
+            ] + members)
+    }
+
+    /// The header fields that come with it.
+    var headers: [HTTPField] {
+        switch self {
+        case .unauthenticated: [HTTPField("WWW-Authenticate", "Bearer realm=\"watchword\"")]
+        case .missingScope(let scope):
+            [
+                HTTPField(
+                    "WWW-Authenticate",
+                    "Bearer realm=\"watchword\", error=\"insufficient_scope\", "
+                        + "scope=\"\(scope.rawValue)\"")
+            ]
+        case .methodNotAllowed(let methods):
+            [HTTPField("Allow", methods.map(\.rawValue).joined(separator: ", "))]
+        case .tooManyRequests(let seconds): [HTTPField("Retry-After", "\(seconds)")]
+        case .unavailable: [HTTPField("Retry-After", "1")]
+        case .keyUnavailable: [HTTPField("Retry-After", "60")]
+        default: []
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// The status codes that Watchword answers with (RFC 9110, section 15; RFC 6585, section 4).
+///
+/// There is no 3xx: a redirection would send a secret a second time (OWASP ASVS 4.1.2).
+enum Status: Int, CaseIterable, Sendable {
+    case ok = 200
+    case created = 201
+    case noContent = 204
+    case badRequest = 400
+    case unauthorized = 401
+    case forbidden = 403
+    case notFound = 404
+    case methodNotAllowed = 405
+    case conflict = 409
+    case contentTooLarge = 413
+    case unsupportedMediaType = 415
+    case unprocessableContent = 422
+    case tooManyRequests = 429
+    case internalServerError = 500
+    case serviceUnavailable = 503
+}
+
+extension Status {
+    /// Whether a problem is what is said with it.
+    var isProblem: Bool { rawValue >= 400 }
+}
+
+extension Problem {
+    /// The status that goes with the problem: the one place where errors become statuses.
+    var status: Status {
+        switch self {
+        case .malformedTarget, .malformedHeader, .malformedQuery, .malformedBody, .doubledField,
+            .unknownField, .missingField, .invalidField, .keyTooShort:
+            .badRequest
+        case .unauthenticated: .unauthorized
+        case .missingScope, .refusedTicket: .forbidden
+        case .unknownRoute, .unknownCredential: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .bodyTooLarge: .contentTooLarge
+        case .notJSON: .unsupportedMediaType
+        case .keyInUse, .tooManyCredentials, .refusedByState: .conflict
+        case .idempotencyKeyReused: .unprocessableContent
+        case .tooManyRequests: .tooManyRequests
+        case .unavailable, .keyUnavailable: .serviceUnavailable
+        case .failed: .internalServerError
+        }
+    }
+}
+
+extension Success {
+    /// The status of an answer that is no problem.
+    var status: Status {
+        switch self {
+        case .answered: .ok
+        case .made: .created
+        case .done: .noContent
+        }
+    }
+}
+
+/// How a request can succeed.
+enum Success: Sendable {
+    /// There is something to say, be it a denial.
+    case answered
+    /// Something new is there.
+    case made
+    /// It is done, and there is nothing to say.
+    case done
+}

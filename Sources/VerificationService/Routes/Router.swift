@@ -1,0 +1,67 @@
+internal import Cryptography
+
+/// Finds the route of a request.
+enum Router {
+    /// A route and what its path says.
+    struct Match: Sendable {
+        let route: Route
+        let parameters: [String: String]
+        /// The content is left away (RFC 9110, section 9.3.2).
+        let isHead: Bool
+    }
+
+    /// What can be found.
+    enum Finding: Sendable {
+        case match(Match)
+        /// The methods of the path, for who asks about them (RFC 9110, section 9.3.7).
+        case options([Method])
+    }
+
+    /// Finds the route; a path that is not there is told before a method that it does not have.
+    static func find(method: String, segments: [[UInt8]]) throws(Problem) -> Finding {
+        let candidates = RouteTable.all.compactMap { route in
+            parameters(of: route, segments).map { (route, $0) }
+        }
+        guard let first = candidates.first else { throw .unknownRoute }
+        let methods = methods(of: candidates.map(\.0))
+        guard let method = Method(rawValue: method), methods.contains(method) else {
+            throw .methodNotAllowed(methods)
+        }
+        if method == .options { return .options(methods) }
+        let asked = method == .head ? Method.get : method
+        let (route, values) = candidates.first { $0.0.method == asked } ?? first
+        // Whether a parameter is well-formed is told last: to all methods alike.
+        for part in route.path {
+            guard case .parameter(let name, let form) = part, let value = values[name] else {
+                continue
+            }
+            guard form.accepts(SecretBytes(copying: value.span)) else { throw .malformedTarget }
+        }
+        return .match(
+            Match(
+                route: route,
+                parameters: values.mapValues { String(decoding: $0, as: UTF8.self) },
+                isHead: method == .head))
+    }
+
+    /// The methods of routes that share a path, with those that follow.
+    static func methods(of routes: [Route]) -> [Method] {
+        var methods = routes.map(\.method)
+        if methods.contains(.get) { methods.append(.head) }
+        return methods + [.options]
+    }
+
+    private static func parameters(of route: Route, _ segments: [[UInt8]]) -> [String: [UInt8]]? {
+        guard route.path.count == segments.count else { return nil }
+        var values: [String: [UInt8]] = [:]
+        for (part, segment) in zip(route.path, segments) {
+            switch part {
+            case .word(let word): guard Array(word.utf8) == segment else { return nil }
+            case .parameter(let name, _):
+                guard !segment.isEmpty else { return nil }
+                values[name] = segment
+            }
+        }
+        return values
+    }
+}

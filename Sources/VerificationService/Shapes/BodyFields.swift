@@ -1,0 +1,107 @@
+internal import Cryptography
+internal import JSONReading
+internal import JSONText
+
+/// The fields of a body that has the shape it should have.
+struct BodyFields: Sendable {
+    private let values: [String: JSONValue]
+
+    /// No body was asked for.
+    static let none = BodyFields(values: [:])
+
+    private init(values: [String: JSONValue]) { self.values = values }
+
+    /// Reads a body strictly: closed objects, nothing doubled, nothing null, every text in its form.
+    init(_ body: SecretBytes, as expected: BodyShape) throws(Problem) {
+        let value = try Self.parsed(body)
+        guard let members = value.members else { throw .malformedBody(at: nil) }
+        try Self.check(members, Self.shape(of: value, among: expected))
+        values = Dictionary(uniqueKeysWithValues: members)
+    }
+
+    private static func parsed(_ body: SecretBytes) throws(Problem) -> JSONValue {
+        do throws(JSONReadingError) {
+            return try readJSON(body)
+        } catch {
+            switch error {
+            case .tooLong: throw .bodyTooLarge
+            case .syntax(let position), .trailing(let position), .notUTF8(let position),
+                .nul(let position):
+                throw .malformedBody(at: position)
+            case .duplicateName(let position): throw .doubledField(at: position)
+            case .incomplete, .tooDeep, .notWhole: throw .malformedBody(at: nil)
+            case .noMemory: throw .failed
+            }
+        }
+    }
+
+    private static func shape(
+        of value: JSONValue, among expected: BodyShape
+    ) throws(Problem) -> Shape {
+        switch expected {
+        case .one(let shape): return shape
+        case .byType(let shapes):
+            guard let member = value["type"] else { throw .missingField("type") }
+            guard let type = member.string,
+                let found = shapes.first(where: { $0.type == type })
+            else { throw .invalidField("type") }
+            return found.shape
+        }
+    }
+
+    private static func check(
+        _ members: [(String, JSONValue)], _ shape: Shape
+    ) throws(Problem) {
+        for (name, value) in members {
+            guard let field = shape.fields.first(where: { $0.name == name }) else {
+                throw .unknownField
+            }
+            guard accepts(value, field.kind) else { throw .invalidField(name) }
+        }
+        for field in shape.fields where field.isRequired {
+            guard members.contains(where: { $0.0 == field.name }) else {
+                throw .missingField(field.name)
+            }
+        }
+    }
+
+    private static func accepts(_ value: JSONValue, _ kind: FieldKind) -> Bool {
+        switch kind {
+        case .text(let form): return value.secretText.map(form.accepts) ?? false
+        case .choice(let words): return value.string.map(words.contains) ?? false
+        case .whole(let range):
+            guard case .number(let number) = value else { return false }
+            return range.contains(number)
+        case .flag: return value.truth != nil
+        case .exactly(let flag): return value.truth == flag
+        case .list(let element, let counts):
+            guard let elements = value.elements, counts.contains(elements.count) else {
+                return false
+            }
+            return elements.allSatisfy { accepts($0, element) }
+        case .object(let shape):
+            guard let members = value.members else { return false }
+            do throws(Problem) {
+                try check(members, shape)
+                return true
+            } catch { return false }
+        }
+    }
+
+    /// A text that is no secret.
+    func string(_ name: String) -> String? { values[name]?.string }
+
+    /// A text that may be a secret.
+    func secret(_ name: String) -> SecretBytes? { values[name]?.secretText }
+
+    /// A whole number.
+    func whole(_ name: String) -> Int64? {
+        guard case .number(let number)? = values[name] else { return nil }
+        return number
+    }
+
+    /// A list of texts that may be secrets.
+    func secrets(_ name: String) -> [SecretBytes]? {
+        values[name]?.elements?.compactMap(\.secretText)
+    }
+}

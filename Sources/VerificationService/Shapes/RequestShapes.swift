@@ -1,0 +1,64 @@
+/// The bodies that routes take.
+enum RequestShapes {
+    private static let labels: [Field] = [
+        .required("issuer", .text(.label)), .required("account", .text(.label)),
+    ]
+    private static let codeFields: [Field] = [
+        .optional("algorithm", .choice(["SHA1", "SHA256", "SHA512"])),
+        .optional("digits", .whole(6...8)), .optional("key", .text(.key)),
+        .optional("name", .text(.label)),
+    ]
+
+    static let timeBased = Shape(
+        "TimeBasedEnrolment",
+        [.required("type", .choice(["totp"]))] + labels
+            // At most two minutes (NIST SP 800-63B-4, section 3.1.4.1).
+            + [.optional("period", .whole(1...120))] + codeFields)
+
+    static let counterBased = Shape(
+        "CounterBasedEnrolment",
+        [.required("type", .choice(["hotp"]))] + labels + codeFields)
+
+    static let recovery = Shape(
+        "RecoveryEnrolment",
+        [.required("type", .choice(["recovery"]))])
+
+    static let enrolledSecret = Shape(
+        "SecretEnrolment",
+        [.required("type", .choice(["secret"])), .optional("name", .text(.label))])
+
+    static let rename = Shape("Rename", [.required("name", .text(.label))])
+
+    static let confirmation = Shape(
+        "Confirmation", [.required("code", .text(.oneTimePassword))])
+
+    static let resynchronization = Shape(
+        "Resynchronization",
+        [.required("codes", .list(.text(.oneTimePassword), counts: 2...2))])
+
+    static let verification = Shape(
+        "Verification",
+        [
+            .required("subject", .text(.subject)), .required("code", .text(.code)),
+            .optional("credential", .text(.credential)),
+            // RFC 4226, appendix E.4.
+            .optional("counter", .whole(0...Int64.max)),
+        ])
+
+    static let loginRedemption = Shape(
+        "LoginRedemption", [.required("login", .text(.loginTicket))])
+
+    static let ticketRedemption = Shape(
+        "TicketRedemption",
+        [
+            .required("ticket", .text(.enrolmentTicket)), .optional("name", .text(.label)),
+            .optional("user_agent", .text(.userAgent)),
+        ])
+
+    static let login = Shape(
+        "Login",
+        [
+            .required("credential", .text(.credential)), .required("secret", .text(.secret)),
+            .required("rotation_nonce", .text(.nonce)),
+        ])
+}

@@ -1,0 +1,147 @@
+internal import Cryptography
+internal import Verification
+
+/// The forms that a text of the interface can have: what OpenAPI says of it, and the check.
+///
+/// Both stand side by side, and a test tries texts on both.
+enum TextForm: CaseIterable, Hashable, Sendable {
+    /// A name, an issuer or an account: 1 to 255 bytes, no control characters, no space around.
+    case label
+    /// A subject, which is the application's own: 1 to 255 bytes without NUL.
+    case subject
+    /// What a device calls itself.
+    case userAgent
+    /// A code.
+    case code
+    /// A one-time password; no recovery code.
+    case oneTimePassword
+    /// A seed in Base32 without padding: 15 bytes are well-formed, so that they are told why not.
+    case key
+    /// A credential's id.
+    case credential
+    /// A decision's id.
+    case verification
+    /// An enrolment ticket.
+    case enrolmentTicket
+    /// A login ticket.
+    case loginTicket
+    /// An enrolled secret.
+    case secret
+    /// A rotation nonce: 16 bytes in base64url.
+    case nonce
+    /// A key URI.
+    case keyURI
+    /// Base64.
+    case base64
+    /// A moment, as RFC 3339 writes it.
+    case time
+    /// Any text.
+    case any
+
+    /// What the last character can be when it stands for so many bits that mean something.
+    private static let fourBits = "[AEIMQUYcgkosw048]"
+    private static let twoBits = "[AQgw]"
+    private static let base32Tail =
+        "(?:[A-Z2-7][AEIMQUY4]|[A-Z2-7]{3}[AQ]|[A-Z2-7]{4}[ACEGIKMOQSUWY246]|[A-Z2-7]{6}[AIQY])"
+
+    /// The form as a regular expression (ECMA-262), as JSON Schema wants it; nothing where any
+    /// character will do.
+    var pattern: String? {
+        switch self {
+        case .label:
+            "^[^\\u0000-\\u0020\\u007f](?:[^\\u0000-\\u001f\\u007f]*"
+                + "[^\\u0000-\\u0020\\u007f])?$"
+        case .subject: "^[^\\u0000]+$"
+        case .userAgent: "^[^\\u0000-\\u001f\\u007f]*$"
+        case .code: "^(?:[0-9]{6,8}|[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3})$"
+        case .oneTimePassword: "^[0-9]{6,8}$"
+        // 16 to 129 bytes.
+        case .key:
+            "^(?:[A-Z2-7]{8}){3}(?:\(Self.base32Tail)"
+                + "|(?:[A-Z2-7]{8}){1,22}\(Self.base32Tail)?)$"
+        case .credential: "^cr_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
+        case .verification: "^vf_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
+        case .enrolmentTicket: "^wwt_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
+        case .loginTicket: "^wwl_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
+        case .secret: "^wws_[A-Za-z0-9_-]{74}\(Self.fourBits)$"
+        case .nonce: "^[A-Za-z0-9_-]{21}\(Self.twoBits)$"
+        case .keyURI: "^otpauth://(?:totp|hotp)/"
+        case .base64: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+        case .time:
+            "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+        case .any: nil
+        }
+    }
+
+    /// The least and the most characters; for names and subjects no more bytes than that, either.
+    var counts: ClosedRange<Int>? {
+        switch self {
+        case .label, .subject: 1...255
+        case .userAgent: 0...255
+        default: nil
+        }
+    }
+
+    /// JSON Schema's name for the form, where it has one.
+    var format: String? { self == .time ? "date-time" : nil }
+
+    /// Whether the text has this form.
+    func accepts(_ text: SecretBytes) -> Bool {
+        if let counts, !counts.contains(text.count) { return false }
+        return text.withBytes { text in
+            switch self {
+            case .label:
+                Self.isPlain(text) && text[0] != 0x20 && text[text.count - 1] != 0x20
+            case .userAgent: Self.isPlain(text)
+            case .subject: text.indices.allSatisfy { text[$0] != 0 }
+            case .code: Self.isCode(text)
+            case .oneTimePassword: Self.isCode(text) && text.count <= 8
+            case .key: Self.isKey(text)
+            case .credential:
+                Self.string(text).flatMap { CredentialID(text: $0) } != nil
+            case .verification:
+                Self.string(text).flatMap { VerificationID(text: $0) } != nil
+            case .enrolmentTicket: Token(.enrolmentTicket, text: text) != nil
+            case .loginTicket: Token(.loginTicket, text: text) != nil
+            case .secret: Token(.secret, text: text) != nil
+            case .nonce: Self.nonce(text) != nil
+            // These are said and never taken.
+            case .keyURI, .base64, .time, .any: true
+            }
+        }
+    }
+
+    /// The nonce that the text stands for.
+    static func nonce(_ text: Span<UInt8>) -> RotationNonce? {
+        guard text.count == 22 else { return nil }
+        do throws(Base64Error) {
+            return RotationNonce(bytes: try Base64URL.decode(text))
+        } catch { return nil }
+    }
+
+    // JSON's texts are UTF-8 already; C1 and format characters are letters' neighbours there, and
+    // who prints a name escapes them.
+    private static func isPlain(_ text: Span<UInt8>) -> Bool {
+        text.indices.allSatisfy { text[$0] >= 0x20 && text[$0] != 0x7F }
+    }
+
+    private static func isCode(_ text: Span<UInt8>) -> Bool {
+        do throws(PresentedCodeError) {
+            _ = try PresentedCode(text)
+            return true
+        } catch { return false }
+    }
+
+    /// Base32 of 15 to 129 bytes; the loose bits are looked at when it is decoded.
+    private static func isKey(_ text: Span<UInt8>) -> Bool {
+        (24...207).contains(text.count)
+            && text.indices.allSatisfy { index in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(text[index])
+                    || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains(text[index])
+            }
+    }
+
+    private static func string(_ text: Span<UInt8>) -> String? {
+        String(validating: text.indices.map { text[$0] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Synchronization
+package import Verification
+
+/// A store that fails when it is told to: reads, commits, or commits that are done all the same.
+package final class FailingStore: VerificationStore {
+    /// What fails.
+    package enum Fault: Hashable, Sendable {
+        case reads, commits
+        /// The commit is done, and its answer gets lost.
+        case answers
+    }
+
+    private let store: any VerificationStore
+    private let fault = Mutex<(Fault, StoreFailure)?>(nil)
+    private let commitCount = Mutex(0)
+
+    /// Stands in front of `store`.
+    package init(_ store: any VerificationStore) { self.store = store }
+
+    /// From now on this fails; nothing does when it is nil.
+    package func fail(_ fault: Fault?, with trouble: StoreFailure.Trouble = .unavailable) {
+        self.fault.withLock { $0 = fault.map { ($0, StoreFailure(trouble, code: "TEST")) } }
+    }
+
+    /// How many commits were done.
+    package var commits: Int { commitCount.withLock { $0 } }
+
+    private func check(_ operation: Fault) throws(StoreFailure) {
+        let failure = fault.withLock { $0?.0 == operation ? $0?.1 : nil }
+        if let failure { throw failure }
+    }
+
+    package func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
+        try check(.reads)
+        return try await store.credential(id)
+    }
+
+    package func credentials(
+        of subject: Subject, includingRevoked: Bool, limit: Int
+    ) async throws(StoreFailure) -> [CredentialRow] {
+        try check(.reads)
+        return try await store.credentials(
+            of: subject, includingRevoked: includingRevoked, limit: limit)
+    }
+
+    package func credential(
+        fingerprint: [UInt8]
+    ) async throws(StoreFailure) -> CredentialRow? {
+        try check(.reads)
+        return try await store.credential(fingerprint: fingerprint)
+    }
+
+    package func credentials(
+        under key: KeyID?, after: CredentialID?, limit: Int
+    ) async throws(StoreFailure) -> [CredentialRow] {
+        try check(.reads)
+        return try await store.credentials(under: key, after: after, limit: limit)
+    }
+
+    package func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
+        try check(.reads)
+        return try await store.keyUsage()
+    }
+
+    package func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
+        try check(.reads)
+        return try await store.ticket(digest: digest)
+    }
+
+    package func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
+        try check(.reads)
+        return try await store.answer(key: key)
+    }
+
+    package func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
+        try check(.reads)
+        return try await store.client(digest: digest)
+    }
+
+    package func clients() async throws(StoreFailure) -> [ClientRow] {
+        try check(.reads)
+        return try await store.clients()
+    }
+
+    package func events(
+        after position: UInt64, limit: Int
+    ) async throws(StoreFailure) -> [ChainedEvent] {
+        try check(.reads)
+        return try await store.events(after: position, limit: limit)
+    }
+
+    package func chains() async throws(StoreFailure) -> [ChainRecord] {
+        try check(.reads)
+        return try await store.chains()
+    }
+
+    package func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
+        try check(.commits)
+        let outcome = try await store.commit(changes)
+        if outcome == .done { commitCount.withLock { $0 += 1 } }
+        try check(.answers)
+        return outcome
+    }
+
+    package func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
+        try check(.commits)
+        return try await store.prune(pruning)
+    }
+}

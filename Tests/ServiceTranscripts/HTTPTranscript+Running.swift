@@ -1,0 +1,50 @@
+package import Cryptography
+internal import JSONReading
+internal import JSONText
+internal import TestSupport
+package import VerificationService
+
+extension HTTPTranscript {
+    /// What did not come as it should have.
+    package struct Difference: Error, CustomStringConvertible {
+        /// The step and what was wrong with it.
+        package let description: String
+    }
+
+    /// Sends each request and compares each answer.
+    ///
+    /// - Parameters:
+    ///   - keys: API keys by the names that transcripts know: `all`, and each scope.
+    ///   - clock: the clock of the service that answers.
+    ///   - answer: carries a request to the service, in process or over a socket.
+    /// - Throws: ``Difference`` for the first answer that is another.
+    package func run(
+        keys: [String: SecretBytes], clock: TestClock,
+        answer: (ServiceRequest) async throws -> ServiceResponse
+    ) async throws {
+        var memory = TranscriptMemory(clock: clock)
+        for step in steps {
+            clock.advance(seconds: step.advance)
+            let request = try memory.request(step, keys: keys)
+            let response = try await answer(request)
+            let said = response.body.text
+            guard response.status == step.status else {
+                throw Difference(
+                    description: "\(step.name): status \(response.status), said \(said)")
+            }
+            for (name, value) in step.answerHeaders + [("Cache-Control", "no-store")] {
+                guard response.value(of: name) == value else {
+                    throw Difference(
+                        description: "\(step.name): \(name): \(response.value(of: name) ?? "–")")
+                }
+            }
+            if let expected = step.answer, step.method != "HEAD" {
+                let value = try readJSON(
+                    response.body, limits: JSONLimits(bytes: 1 << 20, depth: 16))
+                guard memory.matches(value, expected) else {
+                    throw Difference(description: "\(step.name): said \(said)")
+                }
+            }
+        }
+    }
+}

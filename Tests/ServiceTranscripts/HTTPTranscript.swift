@@ -1,0 +1,81 @@
+internal import Foundation
+internal import JSONText
+internal import JSONReading
+internal import TestSupport
+
+/// A file of requests and the answers that must come, for whatever carries them.
+///
+/// `Vectors/http/*.json`: `{"source", "steps": […]}`. A step has a `name`, a `request` (method and
+/// target), a `status`, and may have `as` (the API key to send), `headers`, a `body` (JSON) or `text`
+/// (as it stands), `advance` (seconds that pass before), `answer` and `answer_headers`.
+///
+/// In `answer`, `*` is any text, `→name` any text to be remembered, `→name=` the same text as was
+/// remembered; objects have these members and no others. In what is sent, `{{name}}` is what was
+/// remembered, `{{code:name}}` the code of a remembered key URI, `{{code:name:2}}` the one two steps
+/// later, `{{wrong:name}}` no code of it.
+package struct HTTPTranscript: Sendable {
+    /// One request and its answer.
+    package struct Step: Sendable {
+        /// What it shows.
+        package let name: String
+        let method: String
+        let target: String
+        let key: String?
+        let headers: [(String, String)]
+        let body: JSONValue?
+        let text: String?
+        let advance: Int64
+        let status: Int
+        let answer: JSONValue?
+        let answerHeaders: [(String, String)]
+    }
+
+    /// The steps in their order.
+    package let steps: [Step]
+
+    private static let folder = PackageFolder.root.appending(path: "Vectors/http")
+
+    /// The names of all transcripts there are.
+    package static func all() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".json") }.sorted()
+    }
+
+    /// Why a file is no transcript.
+    package struct Malformed: Error {
+        let step: String
+    }
+
+    /// Reads one.
+    package init(named name: String) throws {
+        let bytes = [UInt8](try Data(contentsOf: Self.folder.appending(path: name)))
+        let file = try readJSON(bytes.span, limits: JSONLimits(bytes: 1 << 20, depth: 16))
+        guard let source = file["source"]?.string, !source.isEmpty, file.members?.count == 2,
+            let steps = file["steps"]?.elements, !steps.isEmpty
+        else { throw Malformed(step: name) }
+        self.steps = try steps.map(Self.step)
+    }
+
+    private static func step(_ value: JSONValue) throws -> Step {
+        let name = value["name"]?.string ?? "unnamed"
+        let known = [
+            "name", "as", "request", "headers", "body", "text", "advance", "status", "answer",
+            "answer_headers",
+        ]
+        let request = (value["request"]?.string ?? "").split(separator: " ", maxSplits: 1)
+        guard (value.members ?? []).allSatisfy({ known.contains($0.0) }), request.count == 2,
+            let status = value["status"]?.wholeNumber
+        else { throw Malformed(step: name) }
+        var advance: Int64 = 0
+        if case .number(let seconds)? = value["advance"] { advance = seconds }
+        return Step(
+            name: name, method: String(request[0]), target: String(request[1]),
+            key: value["as"]?.string, headers: texts(value["headers"]), body: value["body"],
+            text: value["text"]?.string, advance: advance, status: Int(status),
+            answer: value["answer"], answerHeaders: texts(value["answer_headers"]))
+    }
+
+    private static func texts(_ value: JSONValue?) -> [(String, String)] {
+        (value?.members ?? []).compactMap { name, value in value.string.map { (name, $0) } }
+    }
+}

@@ -1,0 +1,113 @@
+internal import Cryptography
+internal import JSONText
+internal import OneTimePassword
+internal import TestSupport
+internal import Verification
+internal import VerificationService
+
+/// What a run of a transcript remembers from answers, and makes of it for requests.
+struct TranscriptMemory {
+    private let clock: TestClock
+    private var texts: [String: String] = [:]
+
+    init(clock: TestClock) { self.clock = clock }
+
+    /// The request of a step, with its placeholders filled.
+    func request(
+        _ step: HTTPTranscript.Step, keys: [String: SecretBytes]
+    ) throws -> ServiceRequest {
+        var headers = try step.headers.map { HTTPField($0.0, try filled($0.1)) }
+        var body = SecretBytes(copying: [UInt8]().span)
+        if let value = step.body {
+            body = SecretBytes(text: try filled(value.rendered().text))
+            if !headers.contains(where: { $0.name == "Content-Type" }) {
+                headers.append(HTTPField("Content-Type", "application/json"))
+            }
+        } else if let text = step.text {
+            body = SecretBytes(text: try filled(text))
+        }
+        var authorizations: [SecretBytes] = []
+        if let name = step.key {
+            guard let key = keys[name] else { throw HTTPTranscript.Malformed(step: step.name) }
+            authorizations = [SecretBytes(text: "Bearer \(key.text)")]
+        }
+        return ServiceRequest(
+            method: step.method, target: try filled(step.target), headers: headers,
+            authorizations: authorizations, body: body, peer: "192.0.2.7")
+    }
+
+    /// Whether a value is what a pattern says.
+    mutating func matches(_ value: JSONValue, _ pattern: JSONValue) -> Bool {
+        if let members = pattern.members {
+            guard let found = value.members, found.count == members.count else { return false }
+            for (name, expected) in members {
+                guard let inner = value[name], matches(inner, expected) else { return false }
+            }
+            return true
+        }
+        if let elements = pattern.elements {
+            guard let found = value.elements, found.count == elements.count else { return false }
+            for (inner, expected) in zip(found, elements) where !matches(inner, expected) {
+                return false
+            }
+            return true
+        }
+        if let text = pattern.string {
+            if text == "*" { return true }
+            guard let found = value.string else { return false }
+            if text.hasPrefix("→") {
+                let name = String(text.dropFirst())
+                if name.hasSuffix("=") { return texts[String(name.dropLast())] == found }
+                texts[name] = found
+                return true
+            }
+            return (try? filled(text)) == found
+        }
+        return value.rendered() == pattern.rendered()
+    }
+
+    private func filled(_ text: String) throws -> String {
+        var filled = ""
+        var rest = text[...]
+        while let start = rest.firstRange(of: "{{"), let end = rest.firstRange(of: "}}") {
+            filled += rest[..<start.lowerBound]
+            filled += try value(of: String(rest[start.upperBound..<end.lowerBound]))
+            rest = rest[end.upperBound...]
+        }
+        return filled + rest
+    }
+
+    private func value(of placeholder: String) throws -> String {
+        let parts = placeholder.split(separator: ":").map(String.init)
+        if parts.count == 1, let text = texts[parts[0]] { return text }
+        guard parts.count >= 2, let text = texts[parts[1]] else {
+            throw HTTPTranscript.Malformed(step: placeholder)
+        }
+        let offset = parts.count == 3 ? Int64(parts[2]) ?? 0 : 0
+        switch parts[0] {
+        case "code": return try codes(of: text, offsets: offset...offset)[0]
+        case "wrong":
+            let near = try codes(of: text, offsets: -120...120)
+            let digits = near[0].count
+            for number in 0..<10_000 {
+                let wrong = String(repeating: "0", count: max(0, digits - 5)) + "\(10_000 + number)"
+                if !near.contains(wrong) { return wrong }
+            }
+            throw HTTPTranscript.Malformed(step: placeholder)
+        default: throw HTTPTranscript.Malformed(step: placeholder)
+        }
+    }
+
+    private func codes(of uri: String, offsets: ClosedRange<Int64>) throws -> [String] {
+        let credential = try KeyURI(parsing: Array(uri.utf8).span).credential
+        switch credential.movingFactor {
+        case .time:
+            let step = Int64(try credential.step(atUnixTime: clock.now.seconds))
+            let generator = credential.generator()
+            return offsets.map { generator.code(at: UInt64(step + $0)).text }
+        default:
+            return try offsets.map { $0 < 0 ? "" : try credential.code(counter: UInt64($0)).text }
+                .filter { !$0.isEmpty }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import JSONText
+import Cryptography
+import POSIX
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+struct AccessTests {
+    @Test("V-03 a new service has no client: every route with a scope refuses, with no key and any")
+    func noDefaultAccounts() async throws {
+        let world = try await ServiceWorld()
+        for client in try await world.verifier.clients() {
+            _ = try await world.verifier.revokeClient(client.id)
+        }
+        for route in RouteTable.all {
+            guard case .scope = route.access else { continue }
+            for key in [nil, "all"] as [String?] {
+                let reply = try await world.ask(
+                    route.method.rawValue, Self.target(of: route), route.body == nil ? nil : "{}",
+                    as: key)
+                #expect(reply.status == 401 && reply.problem == "unauthenticated")
+                #expect(reply.response.value(of: "WWW-Authenticate")?.hasPrefix("Bearer ") == true)
+            }
+        }
+    }
+
+    @Test("each route takes the scope that OpenAPI names, and no other")
+    func scopes() async throws {
+        let world = try await ServiceWorld()
+        for route in RouteTable.all {
+            guard case .scope(let needed) = route.access else { continue }
+            for name in Scope.allCases.map(\.rawValue) + ["none"] {
+                let reply = try await world.ask(
+                    route.method.rawValue, Self.target(of: route), route.body == nil ? nil : "{}",
+                    as: name)
+                if name == needed.rawValue {
+                    #expect(reply.status != 401 && reply.status != 403, "\(route.template)")
+                } else {
+                    #expect(reply.status == 403 && reply.problem == "missing-scope")
+                    #expect(reply.text("scope") == needed.rawValue)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "an API key that is malformed, unknown, doubled or of another scheme is refused alike",
+        arguments: [
+            [], ["Bearer"], ["Bearer "], ["Bearer wwk_"], ["Basic YTpi"], ["wwk_AAAA"],
+            ["Bearer wwk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
+            ["Bearer  wwk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
+        ])
+    func badKeys(_ values: [String]) async throws {
+        let world = try await ServiceWorld()
+        let request = ServiceRequest(
+            method: "GET", target: "/v1/events",
+            authorizations: values.map { SecretBytes(text: $0) }, body: SecretBytes(text: ""),
+            peer: "192.0.2.1")
+        let reply = try await world.send(request)
+        #expect(reply.status == 401 && reply.problem == "unauthenticated")
+    }
+
+    @Test("two Authorization fields are refused, the scheme's case does not matter")
+    func authorizationForms() async throws {
+        let world = try await ServiceWorld()
+        let key = try #require(world.keys["audit"]).text
+        for (values, status) in [
+            (["Bearer \(key)"], 200), (["bEARER \(key)"], 200),
+            (["Bearer \(key)", "Bearer x"], 401),
+            (["Bearer \(key) "], 401), (["Bearer \(key)A"], 401),
+            (["Bearer \(key.dropLast())"], 401),
+        ] {
+            let reply = try await world.send(
+                ServiceRequest(
+                    method: "GET", target: "/v1/events",
+                    authorizations: values.map { SecretBytes(text: $0) },
+                    body: SecretBytes(text: ""), peer: ""))
+            #expect(reply.status == status)
+        }
+    }
+
+    @Test("a revoked API key is refused at the next request; V-25 a key has 256 random bits")
+    func revocation() async throws {
+        let world = try await ServiceWorld()
+        #expect(try await world.ask("GET", "/v1/events", as: "audit").status == 200)
+        let client = try #require(
+            try await world.verifier.clients().first { $0.name == "audit" })
+        _ = try await world.verifier.revokeClient(client.id)
+        #expect(try await world.ask("GET", "/v1/events", as: "audit").status == 401)
+        #expect(try await world.ask("GET", "/v1/events", as: "all").status == 200)
+        #expect(Set(world.keys.values.map(\.text)).count == world.keys.count)
+        #expect(world.keys.values.allSatisfy { $0.count == 4 + 43 })
+    }
+
+    @Test("V-19 devices and guessers of API keys are limited by their address, clients are not")
+    func addressRate() async throws {
+        let rate = try #require(AddressRate(perSecond: 1, burst: 3))
+        let world = try await ServiceWorld(addressRate: rate)
+        for _ in 0..<3 {
+            #expect(try await world.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
+        }
+        for target in ["/v1/device/logins", "/v1/device/enrolments", "/v1/verifications", "/x"] {
+            let reply = try await world.ask("POST", target, "{}", as: nil)
+            #expect(reply.status == 429 && reply.problem == "too-many-requests")
+            #expect(reply.response.value(of: "Retry-After") == "1")
+        }
+        #expect(try await world.ask("GET", "/v1/events").status == 200)
+        let other = try await world.ask(
+            "POST", "/v1/device/logins", "{}", as: nil, peer: "192.0.2.8")
+        #expect(other.status == 400)
+        world.clock.advance(seconds: 1)
+        #expect(try await world.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
+    }
+
+    @Test("V-21 a spoofed forwarded-for header changes neither the limit nor the record")
+    func spoofedAddress() async throws {
+        let rate = try #require(AddressRate(perSecond: 1, burst: 2))
+        let proxies = TrustedProxies([try #require(NetworkBlock("10.0.0.0/8"))])
+        let world = try await ServiceWorld(addressRate: rate, trustedProxies: proxies)
+        for number in 0..<2 {
+            let reply = try await world.ask(
+                "POST", "/v1/device/logins", "{}", as: nil,
+                headers: ["X-Forwarded-For": "203.0.113.\(number)"], peer: "198.51.100.1")
+            #expect(reply.status == 400)
+        }
+        let limited = try await world.ask(
+            "POST", "/v1/device/logins", "{}", as: nil,
+            headers: ["X-Forwarded-For": "203.0.113.9"], peer: "198.51.100.1")
+        #expect(limited.status == 429)
+        #expect(world.log.last?.address == "198.51.100.1")
+        let proxied = try await world.ask(
+            "POST", "/v1/device/logins", "{}", as: nil,
+            headers: ["X-Forwarded-For": "203.0.113.9"], peer: "10.0.0.1")
+        #expect(proxied.status == 400)
+        #expect(world.log.last?.address == "203.0.113.9")
+    }
+
+    /// A path of the route with well-formed parameters.
+    static func target(of route: Route) -> String {
+        route.template.replacing("{subject}", with: "alice")
+            .replacing("{credential}", with: "cr_AAAAAAAAAAAAAAAAAAAAAA")
+    }
+}

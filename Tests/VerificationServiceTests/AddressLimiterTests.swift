@@ -1,0 +1,83 @@
+import Testing
+
+@testable import VerificationService
+
+struct AddressLimiterTests {
+    private let start = ContinuousClock.now
+    private let rate = AddressRate(perSecond: 10, burst: 3)
+
+    private func limiter(capacity: Int = 100) throws -> AddressLimiter {
+        AddressLimiter(rate: try #require(rate), capacity: capacity, now: start)
+    }
+
+    @Test("V-19 a burst is let through, the next request waits, and time fills the bucket again")
+    func bucket() throws {
+        let limiter = try limiter()
+        for _ in 0..<3 { #expect(limiter.take("192.0.2.1", now: start) == nil) }
+        #expect(limiter.take("192.0.2.1", now: start) == 1)
+        #expect(limiter.take("192.0.2.2", now: start) == nil)
+        #expect(limiter.take("192.0.2.1", now: start + .milliseconds(99)) == 1)
+        #expect(limiter.take("192.0.2.1", now: start + .milliseconds(100)) == nil)
+        #expect(limiter.take("192.0.2.1", now: start + .milliseconds(100)) == 1)
+        // Asking often does not keep the bucket from filling.
+        for step in 101..<200 {
+            #expect(limiter.take("192.0.2.1", now: start + .milliseconds(step)) == 1)
+        }
+        #expect(limiter.take("192.0.2.1", now: start + .milliseconds(200)) == nil)
+        // No more than the burst is saved, and a clock that steps back gives nothing.
+        for _ in 0..<3 { #expect(limiter.take("192.0.2.1", now: start + .seconds(1 << 40)) == nil) }
+        #expect(limiter.take("192.0.2.1", now: start + .seconds(1 << 40)) == 1)
+        #expect(limiter.take("192.0.2.1", now: start) == 1)
+    }
+
+    @Test("V-19 of two requests at once for one token, one gets it")
+    func race() async throws {
+        let limiter = AddressLimiter(
+            rate: try #require(AddressRate(perSecond: 1, burst: 50)), now: start)
+        let start = start
+        let through = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 { group.addTask { limiter.take("::1", now: start) == nil } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(through == 50)
+    }
+
+    @Test("IPv6 addresses of one network share a bucket, and so does an IPv4 address in IPv6 form")
+    func networks() throws {
+        let limiter = try limiter()
+        for host in ["2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3"] {
+            #expect(limiter.take(host, now: start) == nil)
+        }
+        #expect(limiter.take("2001:db8::4", now: start) == 1)
+        #expect(limiter.take("2001:db8:0:1::4", now: start) == nil)
+        for address in ["192.0.2.9", "::ffff:192.0.2.9", "::ffff:c000:209"] {
+            #expect(limiter.take(address, now: start) == nil)
+        }
+        #expect(limiter.take("192.0.2.9", now: start) == 1)
+    }
+
+    @Test("V-19 changing addresses outruns neither the memory nor the limit")
+    func manyAddresses() throws {
+        let limiter = try limiter(capacity: 50)
+        var through = 0
+        for host in 0..<200 where limiter.take("10.0.0.\(host)", now: start) == nil { through += 1 }
+        #expect(limiter.count == 50)
+        #expect(through == 53)
+        // Buckets that are full again are forgotten.
+        #expect(limiter.take("10.1.0.1", now: start + .seconds(2)) == nil)
+        #expect(limiter.count == 1)
+    }
+
+    @Test("what is no address counts as one")
+    func noAddress() throws {
+        let limiter = try limiter()
+        for text in ["", "unix", "\r\n"] { #expect(limiter.take(text, now: start) == nil) }
+        #expect(limiter.take("else", now: start) == 1)
+    }
+
+    @Test("a rate is a positive number", arguments: [(0, 1), (1, 0), (-1, 5), (1_000_001, 1)])
+    func rates(_ perSecond: Int, _ burst: Int) {
+        #expect(AddressRate(perSecond: perSecond, burst: burst) == nil)
+        #expect(AddressRate.standard == AddressRate(perSecond: 100, burst: 1_000))
+    }
+}

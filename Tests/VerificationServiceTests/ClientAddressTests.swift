@@ -1,0 +1,58 @@
+import Cryptography
+import POSIX
+import Testing
+
+@testable import VerificationService
+
+struct ClientAddressTests {
+    private func address(
+        peer: String, forwarded: [String], trusted: [String]
+    ) throws -> String {
+        let blocks = try trusted.map { try #require(NetworkBlock($0)) }
+        return TrustedProxies(blocks).clientAddress(
+            of: ServiceRequest(
+                method: "GET", target: "/",
+                headers: forwarded.map { HTTPField("x-forwarded-for", $0) },
+                body: SecretBytes(copying: [UInt8]().span), peer: peer))
+    }
+
+    @Test("V-21 a forwarded-for header of a stranger has no effect")
+    func spoofed() throws {
+        #expect(
+            try address(peer: "198.51.100.1", forwarded: ["192.0.2.1"], trusted: [])
+                == "198.51.100.1")
+        #expect(
+            try address(peer: "198.51.100.1", forwarded: ["192.0.2.1"], trusted: ["10.0.0.0/8"])
+                == "198.51.100.1")
+    }
+
+    @Test("V-21 a trusted proxy's word counts, and what the client wrote before it does not")
+    func chain() throws {
+        let trusted = ["10.0.0.0/8", "::1"]
+        #expect(
+            try address(peer: "10.0.0.1", forwarded: ["192.0.2.1"], trusted: trusted) == "192.0.2.1"
+        )
+        #expect(
+            try address(
+                peer: "10.0.0.1", forwarded: ["203.0.113.5, 192.0.2.1"], trusted: trusted)
+                == "192.0.2.1")
+        #expect(
+            try address(
+                peer: "::1", forwarded: ["203.0.113.5", "192.0.2.1,10.2.3.4"], trusted: trusted)
+                == "192.0.2.1")
+        // A chain of proxies alone ends at its beginning.
+        #expect(
+            try address(peer: "10.0.0.1", forwarded: ["10.0.0.2"], trusted: trusted) == "10.0.0.2")
+        #expect(try address(peer: "10.0.0.1", forwarded: [], trusted: trusted) == "10.0.0.1")
+    }
+
+    @Test("V-21 what can't be read ends the chain there")
+    func unreadable() throws {
+        for junk in ["unknown", "", "192.0.2.1:80", "[::1]", "a\r\nb", "192.0.2.1 x"] {
+            #expect(
+                try address(
+                    peer: "10.0.0.1", forwarded: ["203.0.113.5, \(junk)"], trusted: ["10.0.0.0/8"])
+                    == "10.0.0.1")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import JSONText
+import Cryptography
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+struct IdempotencyTests {
+    private let enrolment = #"{"type":"totp","issuer":"ACME","account":"alice"}"#
+
+    @Test("the same key and body get the same answer, byte for byte, and count once")
+    func repeated() async throws {
+        let world = try await ServiceWorld()
+        let alice = try await world.enrolled()
+        let code = try world.code(of: alice)
+        let first = try await world.verify("alice", code, headers: ["Idempotency-Key": "k1"])
+        let commits = world.store.commits
+        let second = try await world.verify("alice", code, headers: ["Idempotency-Key": "k1"])
+        #expect(first.result == "accepted" && second.status == first.status)
+        #expect(second.response.body.text == first.response.body.text)
+        #expect(world.store.commits == commits)
+        // Without the key, or under another, the code is spent.
+        #expect(try await world.verify("alice", code).result == "denied")
+        let other = try await world.verify("alice", code, headers: ["Idempotency-Key": "k2"])
+        #expect(other.result == "denied")
+    }
+
+    @Test("an answer with secrets is given again, too, and nothing of it is stored in clear")
+    func secretsAgain() async throws {
+        let world = try await ServiceWorld()
+        let target = "/v1/subjects/alice/credentials"
+        for body in [enrolment, #"{"type":"recovery"}"#, #"{"type":"secret"}"#] {
+            let headers = ["Idempotency-Key": "key-\(body.utf8.count)"]
+            let first = try await world.ask("POST", target, body, headers: headers)
+            let second = try await world.ask("POST", target, body, headers: headers)
+            #expect(first.status == 201 && second.status == 201)
+            #expect(first.response.body.text == second.response.body.text)
+        }
+        let list = try await world.ask("GET", target)
+        #expect(list.json?["credentials"]?.elements?.count == 3)
+    }
+
+    @Test("the same key with another body, target or spelling is 422, and nothing happens")
+    func otherRequest() async throws {
+        let world = try await ServiceWorld()
+        let headers = ["Idempotency-Key": "k"]
+        let target = "/v1/subjects/alice/credentials"
+        #expect(try await world.ask("POST", target, enrolment, headers: headers).status == 201)
+        let commits = world.store.commits
+        for (target, body) in [
+            (target, #"{"type":"recovery"}"#), (target, enrolment + " "),
+            ("/v1/subjects/bob/credentials", enrolment),
+        ] {
+            let reply = try await world.ask("POST", target, body, headers: headers)
+            #expect(reply.status == 422 && reply.problem == "idempotency-key-reused")
+        }
+        #expect(world.store.commits == commits)
+    }
+
+    @Test("each API client has keys of its own")
+    func clients() async throws {
+        let world = try await ServiceWorld()
+        let alice = try await world.enrolled()
+        let code = try world.code(of: alice)
+        let headers = ["Idempotency-Key": "same"]
+        let first = try await world.verify("alice", code, as: "all", headers: headers)
+        let second = try await world.verify("alice", code, as: "verify", headers: headers)
+        #expect(first.result == "accepted" && second.result == "denied")
+    }
+
+    @Test("two at once under one key are decided once and answered alike")
+    func atOnce() async throws {
+        let world = try await ServiceWorld()
+        let alice = try await world.enrolled()
+        let code = try world.code(of: alice)
+        let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await world.verify("alice", code, headers: ["Idempotency-Key": "k"])
+                        .response.body.text
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(bodies.count == 1)
+        #expect(bodies.first?.contains(#""result":"accepted""#) == true)
+        let events = try await world.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements
+        #expect(events?.filter { $0["kind"]?.string == "accepted" }.count == 1)
+    }
+
+    @Test("a kept answer lapses after 24 hours, and until then it is the same")
+    func lapse() async throws {
+        let world = try await ServiceWorld()
+        let headers = ["Idempotency-Key": "k"]
+        let target = "/v1/subjects/alice/credentials"
+        let first = try await world.ask("POST", target, #"{"type":"secret"}"#, headers: headers)
+        world.clock.advance(seconds: 86_399)
+        _ = try await world.verifier.prune()
+        let second = try await world.ask("POST", target, #"{"type":"secret"}"#, headers: headers)
+        #expect(first.response.body.text == second.response.body.text)
+        world.clock.advance(seconds: 1)
+        _ = try await world.verifier.prune()
+        let third = try await world.ask("POST", target, #"{"type":"secret"}"#, headers: headers)
+        #expect(third.status == 201)
+        #expect(third.response.body.text != first.response.body.text)
+    }
+
+    @Test("a malformed key is refused, one on a route that is no POST is not looked at")
+    func malformed() async throws {
+        let world = try await ServiceWorld()
+        for key in ["", "a b", "é", "a\r\nb", String(repeating: "k", count: 256)] {
+            let reply = try await world.ask(
+                "POST", "/v1/subjects/alice/credentials", enrolment,
+                headers: ["Idempotency-Key": key])
+            #expect(reply.status == 400 && reply.problem == "malformed-header")
+        }
+        let doubled = ServiceRequest(
+            method: "POST", target: "/v1/device/logins",
+            headers: [
+                HTTPField("Content-Type", "application/json"), HTTPField("Idempotency-Key", "a"),
+                HTTPField("idempotency-key", "a"),
+            ], body: SecretBytes(text: "{}"), peer: "")
+        #expect(try await world.send(doubled).problem != nil)
+        let read = try await world.ask("GET", "/v1/events", headers: ["Idempotency-Key": "a b"])
+        #expect(read.status == 200)
+    }
+
+    @Test("an answer that is no answer of ours is not given")
+    func foreignAnswer() {
+        for bytes: [UInt8] in [[], [1], [1, 0], [2, 0, 200], [1, 0, 199], [1, 1, 0x2C]] {
+            #expect(Answer(kept: SecretBytes(copying: bytes.span)) == nil)
+        }
+        let kept = Answer(.unknownCredential).kept()
+        #expect(Answer(kept: kept)?.status == .notFound)
+        #expect(Answer(kept: kept)?.body.text == Answer(.unknownCredential).body.text)
+    }
+}

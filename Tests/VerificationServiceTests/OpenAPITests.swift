@@ -1,0 +1,126 @@
+import Cryptography
+import JSONReading
+import JSONText
+import TestSupport
+import Testing
+
+@testable import VerificationService
+
+struct OpenAPITests {
+    private let document = OpenAPIDocument.json
+
+    /// Follows a reference within the document.
+    private func resolved(_ value: JSONValue?) throws -> JSONValue {
+        guard let reference = value?["$ref"]?.string else { return try #require(value) }
+        var found = document
+        for part in reference.split(separator: "/").dropFirst() {
+            found = try #require(found[String(part)], "\(reference)")
+        }
+        return found
+    }
+
+    @Test("the document can be read by the strict reader, so no name is in it twice")
+    func readable() throws {
+        let written = document.rendered()
+        let read = try readJSON(written, limits: JSONLimits(bytes: 1 << 20, depth: 32))
+        #expect(read.rendered().text == written.text)
+        #expect(read["openapi"]?.string == "3.1.0")
+        #expect(Service.interfaceDescription().text == written.text)
+    }
+
+    @Test("every route is described with its scope, its parameters and all its statuses")
+    func routes() throws {
+        var described = 0
+        for (_, item) in try #require(document["paths"]?.members) {
+            described += try #require(item.members).count
+        }
+        #expect(described == RouteTable.all.count)
+        #expect(Set(RouteTable.all.map(\.operation)) == Set(Operation.allCases))
+        for route in RouteTable.all {
+            let item = try #require(document["paths"]?[route.template])
+            let operation = try #require(item[route.method.rawValue.lowercased()])
+            #expect(operation["operationId"]?.string == route.operation.rawValue)
+            let statuses = try #require(operation["responses"]?.members).map(\.0)
+            let expected =
+                Set(route.allProblems.map(\.status.rawValue)).union([route.success.status.rawValue])
+            #expect(Set(statuses) == Set(expected.map { "\($0)" }), "\(route.template)")
+            let security = try #require(operation["security"]?.elements)
+            switch route.access {
+            case .scope: #expect(security.count == 1)
+            case .device, .everybody: #expect(security.isEmpty)
+            }
+            #expect((operation["requestBody"] != nil) == (route.body != nil))
+        }
+    }
+
+    @Test(
+        "P-01 every problem of every route is described with its type, as application/problem+json")
+    func problems() throws {
+        for route in RouteTable.all {
+            let responses = document["paths"]?[route.template]?[
+                route.method.rawValue.lowercased()]?[
+                    "responses"]
+            for problem in route.allProblems {
+                let response = try resolved(responses?["\(problem.status.rawValue)"])
+                let schema = response["content"]?["application/problem+json"]?["schema"]
+                let types = schema?["allOf"]?.elements?.last?["properties"]?["type"]?["enum"]
+                #expect(
+                    types?.elements?.compactMap(\.string).contains(problem.type) == true,
+                    "\(problem.type)")
+            }
+        }
+    }
+
+    @Test("P-02 Retry-After is promised with 429 and 503, and comes with them")
+    func retryAfter() throws {
+        for problem in [Problem.tooManyRequests(retryAfter: 3), .unavailable, .keyUnavailable] {
+            #expect(problem.headers.contains { $0.name == "Retry-After" && Int($0.value) != nil })
+            let response = document["components"]?["responses"]?[
+                "Problem\(problem.status.rawValue)"]
+            #expect(response?["headers"]?["Retry-After"] != nil)
+        }
+        #expect(
+            document["components"]?["responses"]?["Problem400"]?["headers"]?["Retry-After"] == nil)
+    }
+
+    @Test("P-03 every answer is promised with no-store")
+    func noStore() throws {
+        let header = document["components"]?["headers"]?["Cache-Control"]
+        #expect(header?["schema"]?["const"]?.string == "no-store")
+        for (_, item) in try #require(document["paths"]?.members) {
+            for (_, operation) in try #require(item.members) {
+                for (_, response) in try #require(operation["responses"]?.members) {
+                    #expect(try resolved(response)["headers"]?["Cache-Control"] != nil)
+                }
+            }
+        }
+    }
+
+    @Test("P-04 every object is closed, and says which of its fields have to be there")
+    func closed() throws {
+        for (name, schema) in try #require(document["components"]?["schemas"]?.members) {
+            #expect(schema["additionalProperties"]?.truth == false, "\(name)")
+            let properties = try #require(schema["properties"]?.members).map(\.0)
+            let required = try #require(schema["required"]?.elements).compactMap(\.string)
+            #expect(Set(required).isSubset(of: properties), "\(name)")
+        }
+        for route in RouteTable.all {
+            for shape in (route.body?.shapes ?? []) + route.answers {
+                let schema = try #require(document["components"]?["schemas"]?[shape.name])
+                #expect(
+                    schema["required"]?.elements?.compactMap(\.string)
+                        == shape.fields.filter(\.isRequired).map(\.name))
+            }
+        }
+    }
+
+    @Test("every reference leads somewhere")
+    func references() throws {
+        func walk(_ value: JSONValue) throws {
+            if value["$ref"] != nil { _ = try resolved(value) }
+            for (_, member) in value.members ?? [] { try walk(member) }
+            for element in value.elements ?? [] { try walk(element) }
+        }
+        try walk(document)
+    }
+}

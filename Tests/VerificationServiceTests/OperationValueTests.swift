@@ -1,0 +1,90 @@
+import Cryptography
+import JSONReading
+import JSONText
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+struct OperationValueTests {
+    @Test(
+        "a moment is written as RFC 3339 says",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (1_795_262_405_007, "2026-11-21T12:00:05.007Z"),
+            (Int64.max, "9999-12-31T23:59:59.999Z"), (Int64.min, "0000-01-01T00:00:00.000Z"),
+        ])
+    func moments(_ milliseconds: Int64, _ text: String) {
+        #expect(UnixTime(milliseconds: milliseconds).text == text)
+        #expect(
+            TextForm.time.pattern.map { text.contains(/\d{4}-\d\d-\d\dT/) && !$0.isEmpty } == true)
+    }
+
+    @Test("V-30 a log line is one line, whatever a stranger calls itself")
+    func logLine() throws {
+        let line = LogLine(
+            time: UnixTime(milliseconds: 0), requestID: "rq_x", method: "POST",
+            route: "/v1/verifications", status: 200, outcome: "denied",
+            client: "a\"\r\nb\u{2028}", address: "1.2.3.4\n{\"forged\":true}\u{1B}[31m",
+            duration: 12, cause: nil
+        ).rendered().text
+        #expect(line.utf8.filter { $0 == 0x0A }.count == 1 && line.hasSuffix("}\n"))
+        #expect(!line.contains("\r") && !line.contains("\u{1B}") && !line.contains("\u{2028}"))
+        let read = try readJSON(Array(line.utf8).span)
+        #expect(read["address"]?.string == "1.2.3.4\n{\"forged\":true}\u{1B}[31m")
+        #expect(
+            read.members?.map(\.0) == [
+                "time", "request", "method", "route", "status", "outcome", "client", "address",
+                "microseconds",
+            ])
+    }
+
+    @Test("T-01 a clock before the build date or unsynchronised is not ready")
+    func clock() {
+        let now = ClockRequirement.builtAt
+        let wide = ClockRequirement(profile: .wide)
+        #expect(wide.tolerance == 30_000)
+        #expect(ClockRequirement(profile: .rfc).tolerance == 15_000)
+        #expect(ClockRequirement(profile: .strict).tolerance == 15_000)
+        let fine = ClockState.synchronized(maximalError: 30_000)
+        #expect(wide.complaint(now: now, state: fine) == nil)
+        #expect(
+            wide.complaint(now: now, state: .synchronized(maximalError: 30_001))
+                == "clock-too-inexact")
+        #expect(
+            wide.complaint(now: now.adding(milliseconds: -1), state: fine) == "clock-before-build")
+        #expect(wide.complaint(now: now, state: .unsynchronized) == "clock-unsynchronized")
+        #expect(wide.complaint(now: now, state: .unknown) == "clock-unknown")
+        let switchedOff = ClockRequirement(profile: .wide, asksKernel: false)
+        #expect(switchedOff.complaint(now: now, state: .unsynchronized) == nil)
+        #expect(
+            switchedOff.complaint(now: now.adding(milliseconds: -1), state: fine)
+                == "clock-before-build")
+    }
+
+    @Test("counters are Prometheus text, each outcome by itself")
+    func metrics() {
+        let metrics = Metrics()
+        for (outcome, microseconds) in [("accepted", 1_500_000), ("wrong", 7), ("wrong", 3)] {
+            metrics.begin()
+            metrics.end(
+                operation: "verify", status: 200, outcome: outcome,
+                microseconds: Int64(microseconds))
+        }
+        metrics.begin()
+        let text = metrics.text(addresses: 4)
+        #expect(text.hasSuffix("\n"))
+        for line in [
+            #"watchword_requests_total{operation="verify",status="200",outcome="accepted"} 1"#,
+            #"watchword_requests_total{operation="verify",status="200",outcome="wrong"} 2"#,
+            #"watchword_request_seconds_total{operation="verify",status="200",outcome="wrong"} 0.000010"#,
+            #"watchword_request_seconds_total{operation="verify",status="200",outcome="accepted"} 1.500000"#,
+            "watchword_requests_in_flight 1", "watchword_limited_addresses 4",
+            "# TYPE watchword_requests_total counter",
+        ] { #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)") }
+    }
+}

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import VerificationService
+
+struct RequestTargetTests {
+    private func segments(_ target: String) throws(Problem) -> [String] {
+        try RequestTarget(target).segments.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("segments are decoded after they were split, so that an escaped slash is no slash")
+    func decoding() throws {
+        #expect(try segments("/v1/subjects/a%2Fb/x") == ["v1", "subjects", "a/b", "x"])
+        #expect(try segments("/%C3%A9%0D%0A+@:") == ["é\r\n+@:"])
+        #expect(try segments("/a//b/") == ["a", "", "b", ""])
+        #expect(try segments("/") == [""])
+        let query = try RequestTarget("/v1/events?after=5&x=%3D%26").parameters
+        #expect(query.map(\.name) == ["after", "x"] && query.map(\.value) == ["5", "=&"])
+        #expect(try RequestTarget("/a?").parameters.isEmpty)
+    }
+
+    @Test(
+        "a target that is none is refused",
+        arguments: [
+            "", "*", "v1", "http://host/v1", "/%", "/%4", "/%4G", "/%g4", "/%00", "/%FF",
+            "/%C3", "/%ED%A0%80", "/%C0%AF", "/a b", "/é", "/a\u{0}", "/a\"", "/[", "/a#b",
+            "/a?b", "/a?b=1&", "/a?=%zz", "/a?b=c#d", "/a?b=%00",
+        ])
+    func refusal(_ target: String) {
+        #expect(throws: Problem.malformedTarget) { try RequestTarget(target) }
+    }
+}
+
+struct RouterTests {
+    private func find(_ method: String, _ target: String) throws(Problem) -> Router.Finding {
+        try Router.find(method: method, segments: RequestTarget(target).segments)
+    }
+
+    private func operation(_ method: String, _ target: String) throws -> Operation? {
+        guard case .match(let match) = try find(method, target) else { return nil }
+        return match.route.operation
+    }
+
+    private let id = "cr_AAAAAAAAAAAAAAAAAAAAAA"
+
+    @Test("a route is found by its method and path, and its parameters with it")
+    func found() throws {
+        #expect(try operation("POST", "/v1/verifications") == .verify)
+        #expect(try operation("DELETE", "/v1/credentials/\(id)") == .revokeCredential)
+        #expect(try operation("PATCH", "/v1/credentials/\(id)") == .renameCredential)
+        guard case .match(let match) = try find("HEAD", "/v1/subjects/a%2Fb%20c/credentials")
+        else {
+            Issue.record("no route")
+            return
+        }
+        #expect(match.route.operation == .listCredentials && match.isHead)
+        #expect(match.parameters == ["subject": "a/b c"])
+    }
+
+    @Test("a path that is not there is 404, and never a redirection")
+    func unknown() {
+        for target in [
+            "/", "/v1", "/v1/", "/v2/verifications", "/v1/verifications/", "/V1/verifications",
+            "/v1//verifications", "/v1/subjects//credentials", "/metrics", "/readyz",
+        ] {
+            #expect(throws: Problem.unknownRoute) { try find("POST", target) }
+        }
+        #expect(Status.allCases.allSatisfy { !(300..<400).contains($0.rawValue) })
+    }
+
+    @Test("a method that the path lacks is 405 with those that it has")
+    func methods() throws {
+        #expect(throws: Problem.methodNotAllowed([.post, .options])) {
+            try find("GET", "/v1/verifications")
+        }
+        #expect(throws: Problem.methodNotAllowed([.post, .get, .head, .options])) {
+            try find("TRACE", "/v1/subjects/a/credentials")
+        }
+        #expect(throws: Problem.methodNotAllowed([.post, .options])) {
+            try find("post", "/v1/verifications")
+        }
+        guard case .options(let methods) = try find("OPTIONS", "/v1/credentials/\(id)") else {
+            Issue.record("no options")
+            return
+        }
+        #expect(methods == [.patch, .delete, .options])
+    }
+
+    @Test("a parameter of another form is refused before anything is looked up")
+    func parameters() {
+        for bad in ["x", "cr_", id + "A", "cr_AAAAAAAAAAAAAAAAAAAAAB", id.uppercased()] {
+            #expect(throws: Problem.malformedTarget) {
+                try find("DELETE", "/v1/credentials/\(bad)")
+            }
+        }
+        let long = String(repeating: "a", count: 256)
+        #expect(throws: Problem.malformedTarget) {
+            try find("GET", "/v1/subjects/\(long)/credentials")
+        }
+        #expect(throws: Never.self) {
+            try find("GET", "/v1/subjects/\(long.dropLast())/credentials")
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Cryptography
+import JSONText
+import OneTimePassword
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+struct RouteTests {
+    @Test("the service does what the transcript says", arguments: try HTTPTranscript.all())
+    func transcript(_ name: String) async throws {
+        let world = try await ServiceWorld()
+        try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) {
+            await world.service.answer($0)
+        }
+    }
+
+    @Test("H-01 a key of 15 bytes is refused as too short, one of 16 is taken")
+    func keyLength() async throws {
+        let world = try await ServiceWorld()
+        for (key, status) in [
+            (String(repeating: "A", count: 24), 400), ("ABCDEFGHIJKLMNOPQRSTUVWXY4", 201),
+        ] {
+            let reply = try await world.ask(
+                "POST", "/v1/subjects/alice/credentials",
+                #"{"type":"totp","issuer":"a","account":"b","key":"\#(key)"}"#)
+            #expect(reply.status == status)
+            if status == 400 { #expect(reply.problem == "key-too-short") }
+        }
+    }
+
+    @Test("T-04 a key that is some credential's already is refused")
+    func keyInUse() async throws {
+        let world = try await ServiceWorld()
+        let body =
+            #"{"type":"totp","issuer":"a","account":"b","key":"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"}"#
+        #expect(try await world.ask("POST", "/v1/subjects/a/credentials", body).status == 201)
+        let second = try await world.ask("POST", "/v1/subjects/b/credentials", body)
+        #expect(second.status == 409 && second.problem == "key-in-use")
+    }
+
+    @Test("H-03 N-02 digits and period beyond the standards are refused")
+    func ranges() async throws {
+        let world = try await ServiceWorld()
+        for (field, status) in [
+            (#""digits":6"#, 201), (#""digits":8"#, 201), (#""digits":5"#, 400),
+            (#""digits":9"#, 400), (#""period":1"#, 201), (#""period":120"#, 201),
+            (#""period":121"#, 400), (#""period":0"#, 400), (#""period":-30"#, 400),
+            (#""period":9223372036854775807"#, 400), (#""algorithm":"SHA512""#, 201),
+            (#""algorithm":"MD5""#, 400), (#""algorithm":"sha1""#, 400),
+        ] {
+            let reply = try await world.ask(
+                "POST", "/v1/subjects/alice/credentials",
+                #"{"type":"totp","issuer":"a","account":"b",\#(field)}"#)
+            #expect(reply.status == status, "\(field)")
+        }
+    }
+
+    @Test("H-19 a counter that the client sends takes the place of the window")
+    func clientCounter() async throws {
+        let world = try await ServiceWorld()
+        let reply = try await world.ask(
+            "POST", "/v1/subjects/alice/credentials",
+            #"{"type":"hotp","issuer":"ACME","account":"alice"}"#)
+        let uri = try #require(reply.text("uri"))
+        let id = try #require(reply.text("credential"))
+        let credential = try KeyURI(parsing: Array(uri.utf8).span).credential
+        func code(_ counter: UInt64) throws -> String {
+            try credential.code(counter: counter).text
+        }
+        _ = try await world.ask(
+            "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(try code(0))"}"#)
+        func verify(_ code: String, counter: Int) async throws -> String? {
+            try await world.ask(
+                "POST", "/v1/verifications",
+                #"{"subject":"alice","code":"\#(code)","counter":\#(counter)}"#
+            ).result
+        }
+        #expect(try await verify(try code(3), counter: 2) == "denied")
+        #expect(try await verify(try code(3), counter: 3) == "accepted")
+        #expect(try await verify(try code(3), counter: 3) == "denied")
+        #expect(try await verify(try code(30), counter: 30) == "denied")
+    }
+
+    @Test("N-05 a seed leaves the server once, unstored on the way, and can't be read again")
+    func seedOnce() async throws {
+        let world = try await ServiceWorld()
+        let reply = try await world.ask(
+            "POST", "/v1/subjects/alice/credentials",
+            #"{"type":"totp","issuer":"ACME","account":"alice"}"#)
+        #expect(reply.response.value(of: "Cache-Control") == "no-store")
+        let uri = try #require(reply.text("uri"))
+        let start = try #require(uri.firstRange(of: "secret="))
+        let seed = String(uri[start.upperBound...].prefix { $0 != "&" })
+        #expect(seed.utf8.count == 32)
+        let id = try #require(reply.text("credential"))
+        for (method, target, body) in [
+            ("GET", "/v1/subjects/alice/credentials", nil),
+            ("GET", "/v1/credentials/\(id)", nil), ("GET", "/v1/events?limit=1000", nil),
+            ("PATCH", "/v1/credentials/\(id)", #"{"name":"x"}"#),
+            ("POST", "/v1/credentials/\(id)/unlock", nil),
+        ] as [(String, String, String?)] {
+            let again = try await world.ask(method, target, body)
+            #expect(!again.response.body.text.contains(seed))
+            #expect(again.response.value(of: "Cache-Control") == "no-store")
+        }
+    }
+
+    @Test("V-14 any factor is revoked at once, and all of an account's when it is closed")
+    func revocation() async throws {
+        let world = try await ServiceWorld()
+        let alice = try await world.enrolled()
+        let code = try world.code(of: alice)
+        #expect(try await world.ask("DELETE", "/v1/credentials/\(alice.id)").status == 204)
+        #expect(try await world.verify("alice", code).result == "denied")
+        let list = try await world.ask("GET", "/v1/subjects/alice/credentials")
+        #expect(list.json?["credentials"]?.elements?.first?["state"]?.string == "revoked")
+        let bob = try await world.enrolled("bob")
+        #expect(try await world.ask("DELETE", "/v1/subjects/bob").status == 204)
+        let spent = try world.code(of: bob)
+        #expect(try await world.verify("bob", spent).text("reason") == "unknown")
+    }
+
+    @Test("P-03 whatever is asked, nothing of the answer may be stored on the way")
+    func noStore() async throws {
+        let world = try await ServiceWorld()
+        for route in RouteTable.all {
+            for method in ["GET", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD", "PUT"] {
+                for key in ["all", "none"] {
+                    let reply = try await world.ask(
+                        method, AccessTests.target(of: route), "{}", as: key)
+                    #expect(reply.response.value(of: "Cache-Control") == "no-store")
+                    #expect(reply.response.value(of: "Request-Id")?.count == 19)
+                    #expect(reply.status < 500)
+                }
+            }
+        }
+    }
+
+    @Test("P-01 every answer from 400 on is a problem with a type, a title and its status")
+    func problems() async throws {
+        let world = try await ServiceWorld()
+        for (method, target, body, key) in [
+            ("GET", "/nowhere", nil, nil), ("GET", "/%", nil, nil), ("GET", "/v1/events", nil, nil),
+            ("GET", "/v1/events", nil, "verify"), ("PUT", "/v1/events", nil, "all"),
+            ("POST", "/v1/verifications", "{", "all"), ("GET", "/v1/events?x=1", nil, "all"),
+            ("DELETE", "/v1/credentials/cr_AAAAAAAAAAAAAAAAAAAAAA", nil, "all"),
+        ] as [(String, String, String?, String?)] {
+            let reply = try await world.ask(method, target, body, as: key)
+            #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
+            #expect(reply.json?["status"]?.wholeNumber == UInt64(reply.status))
+            #expect(reply.text("type")?.hasPrefix("urn:watchword:problem:") == true)
+            #expect(reply.text("title")?.isEmpty == false)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import JSONText
+import Cryptography
+import ServiceTranscripts
+import TestSupport
+import Testing
+
+@testable import VerificationService
+
+struct StrictnessTests {
+    private static let id = "cr_AAAAAAAAAAAAAAAAAAAAAA"
+
+    @Test(
+        "P-04 a body that is not as it has to be is refused, and says where and never what",
+        arguments: [
+            ("", "malformed-body"), ("[]", "malformed-body"), ("nonsense", "malformed-body"),
+            (#"{"subject":"a","code":"123456"} x"#, "malformed-body"),
+            (#"{"subject":"a","code":"123456","code":"654321"}"#, "doubled-field"),
+            (#"{"subject":"a","subject":"b","code":"123456"}"#, "doubled-field"),
+            (#"{"subject":"a","code":"123456","kanarie":1}"#, "unknown-field"),
+            (#"{"subject":"a"}"#, "missing-field"), (#"{"code":"123456"}"#, "missing-field"),
+            (#"{"subject":"a","code":123456}"#, "invalid-field"),
+            (#"{"subject":"a","code":"123456","credential":null}"#, "invalid-field"),
+            (#"{"subject":"","code":"123456"}"#, "invalid-field"),
+            (#"{"subject":"a\u0000","code":"123456"}"#, "malformed-body"),
+            (#"{"subject":"a","code":"12345"}"#, "invalid-field"),
+            (#"{"subject":"a","code":"１２３４５６"}"#, "invalid-field"),
+            (#"{"subject":"a","code":" 123456"}"#, "invalid-field"),
+            (#"{"subject":"a","code":"\ufeff123456"}"#, "invalid-field"),
+            (#"{"subject":"a","code":"123456\u0000"}"#, "malformed-body"),
+            (#"{"subject":"a","code":"123456","counter":-1}"#, "invalid-field"),
+            (#"{"subject":"a","code":"123456","counter":1.0}"#, "malformed-body"),
+            (#"{"subject":"a","code":"123456","counter":9223372036854775808}"#, "malformed-body"),
+            (#"{"subject":"a","code":"123456","credential":"cr_x"}"#, "invalid-field"),
+            (#"{"subject":{"a":[[[[[[[[1]]]]]]]]},"code":"123456"}"#, "malformed-body"),
+        ])
+    func bodies(_ body: String, _ problem: String) async throws {
+        let world = try await ServiceWorld()
+        let before = world.store.commits
+        let reply = try await world.ask("POST", "/v1/verifications", body)
+        #expect(reply.status == 400 && reply.problem == problem)
+        #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
+        let said = reply.response.body.text
+        #expect(!said.contains("kanarie") && !said.contains("123456") && !said.contains("654321"))
+        // No state was touched.
+        #expect(world.store.commits == before)
+    }
+
+    @Test("P-04 64 KiB are read, one byte more is refused")
+    func bodySize() async throws {
+        let world = try await ServiceWorld()
+        let body = #"{"subject":"a","code":"123456"}"#
+        let full = body + String(repeating: " ", count: (64 << 10) - body.utf8.count)
+        #expect(try await world.ask("POST", "/v1/verifications", full).status == 200)
+        let long = try await world.ask("POST", "/v1/verifications", full + " ")
+        #expect(long.status == 413 && long.problem == "body-too-large")
+    }
+
+    @Test("a body without JSON's content type is refused, one with its parameter is not")
+    func contentType() async throws {
+        let world = try await ServiceWorld()
+        for (type, status) in [
+            ("application/json", 200), ("Application/JSON; charset=utf-8", 200),
+            ("application/json;charset=\"UTF-8\"", 200), ("text/plain", 415), ("", 415),
+            ("application/json; charset=latin1", 415), ("application/jsonx", 415),
+            ("application/x-www-form-urlencoded", 415),
+        ] {
+            let reply = try await world.ask(
+                "POST", "/v1/verifications", #"{"subject":"a","code":"123456"}"#,
+                headers: ["Content-Type": type])
+            #expect(reply.status == status, "\(type)")
+        }
+    }
+
+    @Test("routes without a body or a query take none")
+    func nothingExtra() async throws {
+        let world = try await ServiceWorld()
+        for (method, target) in [
+            ("POST", "/v1/credentials/\(Self.id)/unlock"), ("DELETE", "/v1/credentials/\(Self.id)"),
+            ("GET", "/v1/events"),
+        ] {
+            let reply = try await world.ask(method, target, "{}")
+            #expect(reply.status == 400 && reply.problem == "malformed-body")
+        }
+        for query in [
+            "?x=1", "?after=1&after=2", "?after=-1", "?after=01", "?after=", "?after=1.0",
+            "?limit=0", "?limit=1001", "?after=9223372036854775808", "?After=1",
+        ] {
+            let reply = try await world.ask("GET", "/v1/events" + query)
+            #expect(reply.status == 400 && reply.problem == "malformed-query", "\(query)")
+        }
+        #expect(try await world.ask("GET", "/v1/events?after=0&limit=1000").status == 200)
+        #expect(try await world.ask("GET", "/v1/subjects/a/credentials?x=1").status == 400)
+    }
+
+    @Test("V-15 no route takes a time from a client")
+    func noClientTime() async throws {
+        let words = ["time", "timestamp", "at", "now", "date", "expires_at", "created_at", "step"]
+        for route in RouteTable.all {
+            let names = (route.body?.shapes ?? []).flatMap(\.fields).map(\.name)
+            #expect(Set(names).isDisjoint(with: words), "\(route.template)")
+            #expect(route.parameters.allSatisfy { !words.contains($0.name) })
+        }
+        let world = try await ServiceWorld()
+        let alice = try await world.enrolled()
+        let future = try world.code(of: alice, step: 40)
+        let date = "Sun, 22 Nov 2026 12:20:00 GMT"
+        let reply = try await world.verify("alice", future, headers: ["Date": date])
+        #expect(reply.result == "denied")
+    }
+
+    @Test("V-27 no answer tells a version, and monitoring is not on this side")
+    func noVersion() async throws {
+        let world = try await ServiceWorld()
+        for target in ["/metrics", "/livez", "/readyz", "/v1/metrics", "/v1/openapi.json"] {
+            let reply = try await world.ask("GET", target)
+            #expect(reply.status == (target.hasSuffix("openapi.json") ? 200 : 404))
+            for name in ["Server", "X-Powered-By", "Via"] {
+                #expect(reply.response.value(of: name) == nil)
+            }
+        }
+    }
+
+    @Test("V-20 nothing is ever redirected; HEAD and OPTIONS are answered without a side effect")
+    func methods() async throws {
+        let world = try await ServiceWorld()
+        for target in ["/v1/verifications/", "//v1/verifications", "/v1", "/"] {
+            #expect(try await world.ask("POST", target, "{}").status == 404)
+        }
+        let head = try await world.ask("HEAD", "/v1/events")
+        let get = try await world.ask("GET", "/v1/events")
+        #expect(head.status == 200 && head.response.headers.count == get.response.headers.count)
+        let options = try await world.ask("OPTIONS", "/v1/verifications", as: nil)
+        #expect(options.status == 204 && options.response.body.count == 0)
+        #expect(options.response.value(of: "Allow") == "POST, OPTIONS")
+        let wrong = try await world.ask("PUT", "/v1/verifications", "{}", as: nil)
+        #expect(wrong.status == 405 && wrong.response.value(of: "Allow") == "POST, OPTIONS")
+    }
+}

@@ -1,0 +1,97 @@
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import VerificationService
+
+struct TextFormTests {
+    /// Texts that each form takes, with the nearest that it does not.
+    static let samples: [(form: TextForm, good: [String], bad: [String])] = {
+        let word = String(repeating: "A", count: 74)
+        return [
+            (
+                .label, ["a", "a b", "é😀", String(repeating: "x", count: 255)],
+                ["", " a", "a ", "a\nb", "a\u{7F}", "\u{0}", String(repeating: "x", count: 256)]
+            ),
+            (
+                .subject, [" ", "a\r\nb", "é", String(repeating: "x", count: 255)],
+                ["", "a\u{0}", String(repeating: "x", count: 256)]
+            ),
+            (.userAgent, ["", "curl/7.88 (x)"], ["a\r\nb", "\u{1B}[31m"]),
+            (
+                .code, ["123456", "1234567", "12345678", "ABCD-EF23-GHIJ-K567"],
+                [
+                    "", "12345", "123456789", " 123456", "123456 ", "12345a", "１２３４５６",
+                    "\u{FEFF}123456", "123456\u{0}", "12 3456", "+12345", "-12345", "0x1234",
+                    "abcd-ef23-ghij-k567", "ABCD-EF23-GHIJ-K56", "ABCDEF23GHIJK567",
+                    "ABCD-EF23-GHIJ-K561", "ABCD-EF23-GHIJ-K018", "123456\n",
+                ]
+            ),
+            (.oneTimePassword, ["123456", "12345678"], ["ABCD-EF23-GHIJ-K567", "12345"]),
+            (
+                .key,
+                [
+                    String(repeating: "A", count: 26), String(repeating: "7", count: 32),
+                    String(repeating: "A", count: 207),
+                ],
+                [
+                    "", String(repeating: "A", count: 23), String(repeating: "a", count: 32),
+                    String(repeating: "A", count: 26) + "======", String(repeating: "1", count: 32),
+                    String(repeating: "A", count: 208), String(repeating: "A", count: 31) + " ",
+                ]
+            ),
+            (
+                .credential, ["cr_AAAAAAAAAAAAAAAAAAAAAA", "cr_-_zZ09AAAAAAAAAAAAAAAw"],
+                [
+                    "cr_AAAAAAAAAAAAAAAAAAAAAB", "vf_AAAAAAAAAAAAAAAAAAAAAA",
+                    "cr_AAAAAAAAAAAAAAAAAAAAA", "cr_AAAAAAAAAAAAAAAAAAAAA=",
+                    "cr_+AAAAAAAAAAAAAAAAAAAAA",
+                ]
+            ),
+            (.verification, ["vf_AAAAAAAAAAAAAAAAAAAAAA"], ["cr_AAAAAAAAAAAAAAAAAAAAAA"]),
+            (
+                .enrolmentTicket, ["wwt_" + word.prefix(42) + "A"],
+                ["wwl_" + word.prefix(42) + "A", "wwt_" + word.prefix(42) + "B", "wwt_"]
+            ),
+            (.loginTicket, ["wwl_" + word.prefix(42) + "8"], ["wwl_" + word.prefix(42)]),
+            (
+                .secret, ["wws_" + word + "A"],
+                ["wws_" + word.prefix(42) + "A", "wws_" + word + "B"]
+            ),
+            (
+                .nonce, ["AAAAAAAAAAAAAAAAAAAAAA", "-_AAAAAAAAAAAAAAAAAAAw"],
+                ["AAAAAAAAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAAAAAAA", "", "AAAAAAAAAAAAAAAAAAAAAA=="]
+            ),
+        ]
+    }()
+
+    @Test("what OpenAPI's pattern says of a text is what the check says", arguments: samples)
+    func agreement(_ form: TextForm, _ good: [String], _ bad: [String]) throws {
+        for text in good {
+            #expect(form.accepts(SecretBytes(text: text)), "\(form): \(text)")
+            #expect(try isDescribed(text, form), "\(form): \(text)")
+        }
+        for text in bad {
+            #expect(!form.accepts(SecretBytes(text: text)), "\(form): \(text)")
+            #expect(try !isDescribed(text, form), "\(form): \(text)")
+        }
+    }
+
+    @Test("H-01 a key of 15 bytes is well-formed Base32, so that its owner is told what is wrong")
+    func shortKey() throws {
+        let short = String(repeating: "A", count: 24)
+        #expect(TextForm.key.accepts(SecretBytes(text: short)))
+        #expect(try !isDescribed(short, .key))
+    }
+
+    private func isDescribed(_ text: String, _ form: TextForm) throws -> Bool {
+        if let counts = form.counts, !counts.contains(text.unicodeScalars.count) { return false }
+        guard let pattern = form.pattern else { return true }
+        // Foundation's `$` is taken for the very end, as ECMA-262 takes it.
+        let expression = try NSRegularExpression(
+            pattern: pattern.replacingOccurrences(of: "$", with: "\\z"))
+        let range = NSRange(text.startIndex..., in: text)
+        return expression.firstMatch(in: text, range: range) != nil
+    }
+}
