@@ -141,8 +141,8 @@ let package = Package(
             "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLiteStore",
             "StoreContract", "Verification"),
         tests(
-            "SQLiteStoreTests", "Cryptography", "POSIX", "SQLiteStore", "StoreContract",
-            "Verification", "store-writer"),
+            "SQLiteStoreTests", "Cryptography", "OneTimePassword", "POSIX", "SQLiteStore",
+            "StoreContract", "Verification", "store-writer"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",

@@ -71,14 +71,18 @@ extension DatabaseLocation {
         } catch {
             throw SQLiteStoreError(error)
         }
-        _ = try session.connection.expectOurs()
+        // Before anything of it is changed.
+        if try session.connection.expectOurs() > 0 { try session.expectNoBackup() }
         do { try session.connection.prepareForWriting() } catch { throw SQLiteStoreError(error) }
         try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }
-        try session.expectNoBackup()
-        let head = try session.checkedHead(key: key, against: keptMark(in: folder))
-        try keep(head, in: folder)
+        let kept = try keptMark(in: folder)
+        let head = try session.checkedHead(key: key, against: kept)
+        do throws(SQLiteStoreError) { try keep(head, in: folder) } catch {
+            // On a full disk the one that is kept serves, too: it is as true, only older.
+            guard kept != nil else { throw error }
+        }
         return DatabaseWriter(session, key: key, known: head, at: self)
     }
 }

@@ -46,6 +46,9 @@ struct OpeningTests {
         await #expect(throws: StoreFailure(.unavailable, code: "closed")) {
             try await store.commit([.appendEvent(.sample(1))])
         }
+        #expect(throws: StoreFailure(.unavailable, code: "closed")) {
+            try store.credential(.sample(1))
+        }
     }
 
     @Test("a file or folder that others may change is refused, and so is what is no file")

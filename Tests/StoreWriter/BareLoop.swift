@@ -4,7 +4,9 @@ import Verification
 
 /// The peer: the same conditional update of the same table, one a transaction, by SQLite's own calls
 /// in a loop.
-@safe final class BareLoop {
+@safe final class BareLoop: @unchecked Sendable {
+    // Sendable by hand: one task at a time makes its steps.
+
     private let handle: OpaquePointer
     private let update: OpaquePointer
 

@@ -10,18 +10,29 @@ struct Measurement {
     let path: String
     static let rows = 1_000
 
-    func run(seconds: Int) async throws {
+    private static let slice = Duration.milliseconds(100)
+
+    /// Prints the best of so many short rounds; bare loop and store take turns.
+    func run(rounds: Int) async throws {
         if try store.credential(.sample(0)) == nil {
             for number in 0..<Self.rows {
                 _ = try await store.commit([.insertCredential(.sample(number))])
             }
         }
+        guard let loop = BareLoop(path: path) else { return }
+        let body = sampleBytes(0, count: 200)
         for isWhole in [false, true] {
             for callers in [1, 8, 32] {
                 var (bare, shared) = (0.0, 0.0)
-                for _ in 0..<3 {
-                    bare = max(bare, bareRate(seconds))
-                    shared = max(shared, try await rate(callers, seconds, isWhole))
+                for _ in 0..<rounds {
+                    let alone = try await rate(of: 1) { number in
+                        loop.step(.sample(number), body: body)
+                    }
+                    bare = max(bare, alone)
+                    let together = try await rate(of: callers) { number in
+                        try await decide(number, isWhole)
+                    }
+                    shared = max(shared, together)
                 }
                 let ratio = (shared / bare * 100).rounded() / 100
                 StoreWriter.say(
@@ -31,33 +42,19 @@ struct Measurement {
         }
     }
 
-    private func bareRate(_ seconds: Int) -> Double {
-        guard let loop = BareLoop(path: path) else { return .nan }
-        let body = sampleBytes(0, count: 200)
-        return rate(seconds) { done in
-            loop.step(.sample(done % Self.rows), body: body)
-        }
-    }
-
-    private func rate(_ seconds: Int, _ body: (Int) -> Bool) -> Double {
-        let clock = ContinuousClock()
-        let start = clock.now
-        var done = 0
-        while clock.now - start < .seconds(seconds), body(done) { done += 1 }
-        return Double(done) / ((clock.now - start) / .seconds(1))
-    }
-
-    /// Each caller works on rows of its own, as logins of different people do.
-    private func rate(_ callers: Int, _ seconds: Int, _ isWhole: Bool) async throws -> Double {
+    /// How often a second so many callers get `body` done, each on rows of its own.
+    private func rate(
+        of callers: Int, _ body: @escaping @Sendable (Int) async throws -> Bool
+    ) async throws -> Double {
         let clock = ContinuousClock()
         let start = clock.now
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
             for caller in 0..<callers {
                 group.addTask {
                     var done = 0
-                    while clock.now - start < .seconds(seconds) {
+                    while clock.now - start < Self.slice {
                         let number = (caller + done * callers) % Self.rows
-                        if try await decide(number, isWhole) { done += 1 }
+                        if try await body(number) { done += 1 }
                     }
                     return done
                 }

@@ -25,7 +25,7 @@ import Verification
         case "write": await write(store, number, count)
         case "decide": await decide(store, number, count)
         case "spend": await spend(store, number, count)
-        case "measure": try await Measurement(store: store, path: path).run(seconds: count)
+        case "measure": try await Measurement(store: store, path: path).run(rounds: count)
         default: preconditionFailure("no such verb")
         }
         store.close()

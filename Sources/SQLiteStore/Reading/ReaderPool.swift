@@ -6,7 +6,12 @@ internal import Synchronization
 /// it to another would take longer. In WAL mode readers and the writer do not wait for each other.
 /// There are never more connections than threads that read at the same moment.
 final class ReaderPool: Sendable {
-    private let idle = Mutex<[SQLiteSession]>([])
+    private struct State {
+        var idle: [SQLiteSession] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
     private let path: String
 
     /// Milliseconds to wait for a lock: only who recovers the file after a crash makes readers wait.
@@ -18,20 +23,18 @@ final class ReaderPool: Sendable {
     func read<Found>(
         _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
     ) throws(SQLiteFailure) -> Found {
+        let (ready, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
+        guard !isClosed else { throw .closed }
         let session: SQLiteSession
-        if let ready = idle.withLock({ $0.popLast() }) {
-            session = ready
-        } else {
-            session = try open()
-        }
+        if let ready { session = ready } else { session = try open() }
         // One that failed is not used again: a new one begins without a past.
         let found = try body(session)
-        idle.withLock { $0.append(session) }
+        state.withLock { if !$0.isClosed { $0.idle.append(session) } }
         return found
     }
 
-    /// Closes the connections that nobody uses.
-    func close() { idle.withLock { $0 = [] } }
+    /// Closes the connections, each when nobody uses it any more.
+    func close() { state.withLock { $0 = State(idle: [], isClosed: true) } }
 
     private func open() throws(SQLiteFailure) -> SQLiteSession {
         let connection = try SQLiteConnection(

@@ -25,9 +25,13 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
         case SQLITE_PERM: "SQLITE_PERM"
         case SQLITE_NOMEM: "SQLITE_NOMEM"
         case SQLITE_IOERR: "SQLITE_IOERR"
+        case SQLITE_MISUSE: "closed"
         default: "SQLITE_\(code & 0xff)"
         }
     }
+
+    /// The store was closed.
+    static let closed = SQLiteFailure(call: .open, code: SQLITE_MISUSE)
 
     /// A row that SQLite gave and that is none of ours.
     static let strangeRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)

@@ -1,0 +1,167 @@
+internal import Cryptography
+internal import POSIX
+public import Verification
+
+/// What became of a backup that was made a database again.
+public struct RestoreReport: Hashable, Sendable {
+    /// When the backup was made; nothing for a copy that was made in another way.
+    public let backedUpAt: UnixTime?
+    /// Credentials that accept codes again, though none of a time before the restore.
+    public let kept: Int
+    /// Credentials that ended, because what was spent since the backup is not known.
+    public let ended: Int
+    /// API keys that ended, because it is not known which were revoked since the backup.
+    public let clientsRevoked: Int
+}
+
+extension SQLiteStore {
+    /// Makes a database at `path` of a backup, with nothing in it that may have been spent since.
+    ///
+    /// Everything up to `now` is refused, as ``CredentialRow/afterRestoring(at:)`` says for each kind
+    /// of credential: time-based codes go on with later ones; counters, recovery codes and enrolled
+    /// secrets end and are enrolled anew. Tickets and kept answers are dropped. The events of the
+    /// backup stay as they are; what happens from now on stands in a new chain.
+    ///
+    /// What was revoked since the backup can't be known from it: revoke it again. Clients are revoked
+    /// for that reason, unless they are to be kept.
+    ///
+    /// - Throws: ``SQLiteStoreError/exists`` when there is a database at `path`: stop who uses it and
+    ///   move it away first, together with what lies beside it.
+    public static func restore(
+        from backup: String, to path: String, key: AuditKey, keepingClients: Bool = false,
+        now: UnixTime
+    ) throws(SQLiteStoreError) -> RestoreReport {
+        let origin = DatabaseLocation(backup)
+        guard try origin.isThere(in: origin.openFolder(making: false)) else {
+            throw .notPrivate(.missing)
+        }
+        let source = try origin.openForReading()
+        guard try source.connection.expectOurs() > 0 else { throw .notOurs }
+        let target = DatabaseLocation(path)
+        let folder = try target.openFolder(making: true)
+        return try target.locked(in: folder, patience: 5_000) { () throws(SQLiteStoreError) in
+            let aside = try target.makeAside(in: folder)
+            try aside.fill(from: source) { _ throws(SQLiteFailure) in }
+            let (report, head) = try aside.renew(
+                key: key, keepingClients: keepingClients, now: now)
+            // The mark of the lost database would refuse this one; a mark without a database
+            // refuses to make an empty one, and is replaced by the next try.
+            try target.keep(head, in: folder)
+            try target.moveIntoPlace(aside, in: folder)
+            return report
+        }
+    }
+}
+
+extension DatabaseLocation {
+    /// Ends what may have been spent, in one transaction, and closes the file.
+    fileprivate func renew(
+        key: AuditKey, keepingClients: Bool, now: UnixTime
+    ) throws(SQLiteStoreError) -> (RestoreReport, ChainMark) {
+        let session: SQLiteSession
+        do throws(SQLiteFailure) {
+            let connection = try SQLiteConnection(path: path, .readWrite, patience: 2_000)
+            try connection.prepareForWriting()
+            session = SQLiteSession(connection)
+        } catch {
+            throw SQLiteStoreError(error)
+        }
+        try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
+            try Randomness.bytes(count: 16)
+        }
+        let head = try session.checkedHead(key: key, against: nil)
+        let writer = DatabaseWriter(session, key: key, known: head, at: self)
+        return try opening { () throws(MemberFailure) in
+            let done = try writer.transaction { () throws(MemberFailure) in
+                try session.endWhatMayBeSpent(
+                    key: key, keepingClients: keepingClients, now: now)
+            }
+            // The file is about to be moved away from its log.
+            try database { () throws(SQLiteFailure) in
+                try session.connection.leaveWriteAheadLog()
+            }
+            return done
+        }
+    }
+}
+
+extension SQLiteSession {
+    /// How far positions jump: who had read on in the lost database is not told an old position.
+    private static let positionGap: UInt64 = 1_000_000_000
+
+    fileprivate func endWhatMayBeSpent(
+        key: AuditKey, keepingClients: Bool, now: UnixTime
+    ) throws(MemberFailure) -> (RestoreReport, ChainMark) {
+        let (backedUpAt, position) = try database { () throws(SQLiteFailure) in
+            (
+                try setting(.backedUpAt).map(UnixTime.init(milliseconds:)),
+                try connection.number("SELECT max(head_position) FROM chains")
+            )
+        }
+        // A clock that was set back would let codes be right again.
+        let now = max(now, backedUpAt ?? now)
+        try connection.beginChain(
+            key: key,
+            node: { () throws(CryptographyFailure) in try Randomness.bytes(count: 16) },
+            position: UInt64(clamping: position) + Self.positionGap)
+        var chain = try ChainWriter(in: self, key: key, known: nil)
+        let (kept, ended) = try renewCredentials(now, &chain)
+        let clients = try keepingClients ? 0 : revokeClients(now, &chain)
+        let event = Event(.restored, time: now, number: Int64(ended))
+        try chain.append(event, to: self)
+        guard let head = try chain.finish(in: self) else { throw .chain }
+        _ = try database { () throws(SQLiteFailure) in
+            try connection.execute("DELETE FROM tickets; DELETE FROM answers; DELETE FROM decoys;")
+            try set(.backedUpAt, to: nil)
+            try set(.restoredAt, to: now.milliseconds)
+        }
+        let report = RestoreReport(
+            backedUpAt: backedUpAt, kept: kept, ended: ended, clientsRevoked: clients)
+        return (report, head)
+    }
+
+    private func renewCredentials(
+        _ now: UnixTime, _ chain: inout ChainWriter
+    ) throws(MemberFailure) -> (kept: Int, ended: Int) {
+        var (kept, ended) = (0, 0)
+        var last: [UInt8] = []
+        while true {
+            let page = try database { () throws(SQLiteFailure) in
+                try self[.credentialsByID].bind(last).bind(Int64(1_000))
+                    .all { row throws(SQLiteFailure) in try row.credential() }
+            }
+            guard let end = page.last else { return (kept, ended) }
+            last = end.id.bytes
+            for row in page {
+                let renewed: RestoredRow?
+                do { renewed = try row.afterRestoring(at: now) } catch { throw .row }
+                guard let renewed else { continue }
+                guard try apply(.updateCredential(renewed.row), &chain) else { throw .row }
+                if let event = renewed.event {
+                    try chain.append(event, to: self)
+                    ended += 1
+                } else {
+                    kept += 1
+                }
+            }
+        }
+    }
+
+    private func revokeClients(
+        _ now: UnixTime, _ chain: inout ChainWriter
+    ) throws(MemberFailure) -> Int {
+        let clients = try database { () throws(SQLiteFailure) in
+            try self[.clients].all { row throws(SQLiteFailure) in try row.client() }
+        }
+        let alive = clients.filter { $0.revokedAt == nil }
+        for client in alive {
+            let revoked = ClientRow(
+                id: client.id, version: client.version + 1, digest: client.digest,
+                name: client.name, scopes: client.scopes, createdAt: client.createdAt,
+                revokedAt: now)
+            guard try apply(.updateClient(revoked), &chain) else { throw .row }
+            try chain.append(Event(.clientRevoked, reason: .restored, time: now), to: self)
+        }
+        return alive.count
+    }
+}

@@ -1,0 +1,52 @@
+/// A row as it stands after its database came from a backup.
+public struct RestoredRow: Hashable, Sendable {
+    /// The row's next version.
+    public let row: CredentialRow
+    /// That the credential ended; nothing when it goes on.
+    public let event: Event?
+}
+
+extension CredentialRow {
+    /// The row as it must stand when a backup that holds it takes the place of a lost database.
+    ///
+    /// What was spent between the backup and `now` is not known, so all of it is refused. Codes by
+    /// time go on: every step that could have been accepted by now counts as spent, which is up to
+    /// the reach of a resynchronisation ahead of the clock (twenty steps, ten minutes as a rule).
+    /// Codes by count, recovery codes and enrolled secrets do not show how old they are, so their
+    /// credentials end and are enrolled anew, and so do enrolments that were not confirmed. What had
+    /// ended stays as it is.
+    ///
+    /// That a credential was revoked or failed too often since the backup can't be seen here.
+    ///
+    /// - Returns: nothing when the row stays as it is.
+    /// - Throws: ``VerifierError/damagedRow``.
+    public func afterRestoring(at now: UnixTime) throws(VerifierError) -> RestoredRow? {
+        guard state == .active || state == .pending else { return nil }
+        var record = try CredentialRecord(self)
+        if state == .active, case .time(var password) = record.material {
+            password.spendAllThatCouldBe(by: now)
+            record.material = .time(password)
+            return RestoredRow(row: record.row, event: nil)
+        }
+        record.end(as: .revoked, because: .restored, at: now)
+        // It may have been confirmed since, and then its key must not come back.
+        record.fingerprint = fingerprint
+        return RestoredRow(
+            row: record.row,
+            event: Event(
+                .revoked, reason: .restored, time: now, subject: subject, credential: id))
+    }
+}
+
+extension TimePassword {
+    /// Spends every step that may have been accepted up to `now`.
+    ///
+    /// The farthest is what a resynchronisation reaches, from the tracked drift on; a drift backwards
+    /// may have gone since.
+    mutating func spendAllThatCouldBe(by now: UnixTime) {
+        guard let step = step(at: now) else { return }
+        let reach = UInt64(max(drift, 0)) + UInt64(Policy.resynchronizationSteps + 1)
+        let (sum, isOutside) = step.addingReportingOverflow(reach)
+        spend(through: isOutside ? .max : sum)
+    }
+}

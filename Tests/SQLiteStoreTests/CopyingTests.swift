@@ -1,0 +1,236 @@
+import Cryptography
+import OneTimePassword
+import POSIX
+import StoreContract
+import Synchronization
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// Copies: made while others write, and made databases again with nothing spent in them.
+struct CopyingTests {
+    static let start = UnixTime(seconds: 1_795_000_000)
+
+    @Test("a backup is one whole file of one moment, while others write")
+    func consistent() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    _ = try await store.commit([
+                        .insertCredential(.sample(index)), .appendEvent(.sample(index)),
+                    ])
+                }
+            }
+            for index in 0..<5 {
+                let path = database.folder.file("backup\(index).db")
+                try store.backUp(to: path, now: .at(0))
+                #expect(try mode(of: path) == 0o600)
+                let copy = SQLiteSession(
+                    try SQLiteConnection(path: path, .readOnly, patience: 0))
+                let rows = try copy.connection.number("SELECT count(*) FROM credentials")
+                let events = try copy.connection.number("SELECT count(*) FROM events")
+                #expect(rows == events)
+                let report = try SQLiteStore.audit(at: path, key: database.keys.auditKey)
+                #expect(report.findings == [])
+                #expect(report.isSound)
+            }
+            try await group.waitForAll()
+        }
+        #expect(
+            try names(in: database.folder.path).filter { $0.hasPrefix("backup") }
+                == (0..<5).map { "backup\($0).db" })
+    }
+
+    @Test("a backup is not opened as a database, nor written over anything")
+    func refused() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let path = database.folder.file("backup.db")
+        try database.folder.write([1], to: "backup.db")
+        #expect(throws: SQLiteStoreError.exists) { try store.backUp(to: path, now: .at(0)) }
+        #expect(try database.folder.bytes(of: "backup.db") == [1])
+        try removeFile(path)
+        // What a killed one left is no hindrance.
+        try database.folder.write([1], to: "backup.db.new")
+        try setMode(0o600, of: path + ".new")
+        try store.backUp(to: path, now: .at(0))
+        let before = try database.folder.bytes(of: "backup.db")
+        #expect(throws: SQLiteStoreError.isBackup) {
+            try SQLiteStore(opening: path, key: database.keys.auditKey)
+        }
+        #expect(try database.folder.bytes(of: "backup.db") == before)
+        // Neither is it restored over a database, or beside what is left of one.
+        for name in ["verifier.db", "other.db-wal"] {
+            if name == "other.db-wal" { try database.folder.write([1], to: name) }
+            let target = database.folder.file(name.replacing("-wal", with: ""))
+            #expect(throws: SQLiteStoreError.exists) {
+                try SQLiteStore.restore(
+                    from: path, to: target, key: database.keys.auditKey, now: .at(0))
+            }
+        }
+    }
+
+    @Test("T-10 N-18 a restored copy takes nothing that could have been spent since the backup")
+    func restored() async throws {
+        let database = try TestDatabase()
+        let key = database.keys.auditKey
+        let clock = Moment(Self.start)
+        let store = try database.open()
+        let verifier = Verifier(store: store, keys: database.keys, clock: { clock.now })
+        let alice = Subject.sample("alice")
+        let (totp, generator) = try await enrolTOTP(verifier, alice, clock)
+        guard case .granted(let recovery) = try await verifier.enrolRecoveryCodes(for: alice)
+        else { throw CopyingError.refused }
+        _ = try await store.commit([
+            .insertTicket(.sample(1)), .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+        ])
+        let backup = database.folder.file("backup.db")
+        try store.backUp(to: backup, now: clock.now)
+        let last = try #require(try store.events(after: 0, limit: 1_000).last)
+
+        // Spent since.
+        clock.advance(seconds: 600)
+        let spent = try code(generator, clock.now)
+        let lookUp = try presented(recovery.codes[0])
+        for code in [spent, lookUp] {
+            #expect(isAccepted(try await verifier.verify(code, subject: alice)))
+        }
+        store.close()
+
+        let other = database.folder.file("restored.db")
+        let report = try SQLiteStore.restore(from: backup, to: other, key: key, now: clock.now)
+        #expect(
+            report
+                == RestoreReport(
+                    backedUpAt: Self.start.adding(seconds: 30), kept: 1, ended: 1,
+                    clientsRevoked: 1))
+        let renewed = try SQLiteStore(opening: other, key: key)
+        let again = Verifier(store: renewed, keys: database.keys, clock: { clock.now })
+        for code in try [spent, lookUp, presented(recovery.codes[1])] {
+            #expect(!isAccepted(try await again.verify(code, subject: alice)))
+        }
+        #expect(try renewed.credential(recovery.credential)?.state == .revoked)
+        #expect(try renewed.credential(totp)?.state == .active)
+        #expect(try renewed.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try renewed.answer(key: AnswerRow.sample(1).key) == nil)
+        #expect(try renewed.clients().map(\.revokedAt) == [clock.now])
+        // Later codes are taken.
+        clock.advance(seconds: 3_600)
+        #expect(isAccepted(try await again.verify(code(generator, clock.now), subject: alice)))
+
+        // The old events are there, the new ones stand in a chain of their own far behind them.
+        #expect(try renewed.chains().count == 2)
+        #expect(try renewed.audit().findings == [])
+        let events = try renewed.events(after: 0, limit: 1_000)
+        #expect(events.contains(last))
+        let later = events.filter { $0.node != last.node }
+        #expect(later.contains { $0.event?.kind == .restored && $0.event?.number == 1 })
+        #expect(later.allSatisfy { $0.position > last.position + 1_000_000 })
+    }
+
+    @Test("a restore in the place of the lost database is opened, the lost one's mark or not")
+    func inPlace() async throws {
+        let database = try TestDatabase()
+        let key = database.keys.auditKey
+        let store = try database.open()
+        let backup = database.folder.file("backup.db")
+        _ = try await store.commit([.insertClient(.sample(1)), .appendEvent(.sample(1))])
+        try store.backUp(to: backup, now: .at(0))
+        _ = try await store.commit([.appendEvent(.sample(2))])
+        store.close()
+        try removeFile(database.path)
+        let report = try SQLiteStore.restore(
+            from: backup, to: database.path, key: key, keepingClients: true, now: .at(1))
+        #expect(report.clientsRevoked == 0)
+        let renewed = try database.open()
+        #expect(try renewed.clients() == [.sample(1)])
+        #expect(try renewed.audit().findings == [])
+        renewed.close()
+        // A backup of the restored one, and so on.
+        let second = database.folder.file("second.db")
+        try database.open().backUp(to: second, now: .at(2))
+        let third = database.folder.file("third.db")
+        _ = try SQLiteStore.restore(from: second, to: third, key: key, now: .at(3))
+        #expect(try SQLiteStore(opening: third, key: key).chains().count == 3)
+    }
+
+    @Test("another key, a foreign file and a damaged backup are refused, and nothing is made")
+    func unusable() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.insertCredential(.sample(1)), .appendEvent(.sample(1))])
+        let backup = database.folder.file("backup.db")
+        try store.backUp(to: backup, now: .at(0))
+        let target = database.folder.file("target.db")
+        func restore(_ path: String, _ key: AuditKey) throws -> RestoreReport {
+            try SQLiteStore.restore(from: path, to: target, key: key, now: .at(0))
+        }
+        #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+            try restore(backup, KeyRing.make().auditKey)
+        }
+        // The sample's body is none of the verifier's.
+        #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "row"))) {
+            try restore(backup, database.keys.auditKey)
+        }
+        let text = try database.folder.write([1, 2, 3], to: "text.db")
+        try setMode(0o600, of: text)
+        #expect(throws: SQLiteStoreError.notOurs) { try restore(text, database.keys.auditKey) }
+        #expect(throws: SQLiteStoreError.notPrivate(.missing)) {
+            try restore(database.folder.file("none.db"), database.keys.auditKey)
+        }
+        #expect(!(try names(in: database.folder.path).contains("target.db")))
+    }
+
+    /// Confirmed by the code of the first step; the clock goes on to the next.
+    private func enrolTOTP(
+        _ verifier: Verifier, _ subject: Subject, _ clock: Moment
+    ) async throws -> (CredentialID, OneTimePassword.Credential) {
+        let enrolment = try OneTimePasswordEnrolment(
+            issuer: "Watchword", account: "alice", factor: .time(period: 30))
+        guard
+            case .granted(let grant) = try await verifier.enrolOneTimePassword(
+                enrolment, for: subject)
+        else { throw CopyingError.refused }
+        let entry = try grant.uri.withBytes { uri in
+            try KeyURI(parsing: uri, reading: .strict).credential
+        }
+        let outcome = try await verifier.confirm(
+            grant.credential, code: code(entry, clock.now))
+        #expect(isAccepted(outcome))
+        clock.advance(seconds: 30)
+        return (grant.credential, entry)
+    }
+
+    private func code(_ entry: OneTimePassword.Credential, _ now: UnixTime) throws
+        -> PresentedCode
+    {
+        let step = try entry.step(atUnixTime: now.seconds)
+        let text = Array(entry.generator().code(at: step).text.utf8)
+        return try PresentedCode(text.span)
+    }
+
+    private func presented(_ code: SecretBytes) throws -> PresentedCode {
+        try PresentedCode(code)
+    }
+
+    private func isAccepted(_ outcome: VerificationOutcome) -> Bool {
+        if case .accepted = outcome.result { true } else { false }
+    }
+}
+
+enum CopyingError: Error { case refused }
+
+/// The test's clock.
+private final class Moment: Sendable {
+    private let milliseconds: Atomic<Int64>
+
+    init(_ start: UnixTime) { milliseconds = Atomic(start.milliseconds) }
+
+    var now: UnixTime { UnixTime(milliseconds: milliseconds.load(ordering: .relaxed)) }
+
+    func advance(seconds: Int64) { milliseconds.add(1_000 * seconds, ordering: .relaxed) }
+}

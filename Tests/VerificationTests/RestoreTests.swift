@@ -1,0 +1,89 @@
+import Cryptography
+import OneTimePassword
+import Testing
+
+@testable import Verification
+
+/// What a row from a backup is still good for.
+@Suite("Restored rows")
+struct RestoreTests {
+    @Test("T-10 after a restore no code by time is accepted that could have been spent before")
+    func time() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let backup = try #require(try await bench.store.credential(authenticator.credential))
+        // Spent since the backup, and so not known to it.
+        bench.clock.advance(seconds: 3_600)
+        let spent = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(spent).acceptance != nil)
+        let restored = try #require(try backup.afterRestoring(at: bench.clock.now))
+        #expect(restored.event == nil)
+        try await putBack(restored.row, bench)
+        for steps in -1...1 {
+            let code = try authenticator.code(at: bench.clock.now, steps: steps)
+            #expect(try await bench.verify(code).acceptance == nil)
+        }
+        let consecutive = try (19...20).map { steps in
+            try authenticator.code(at: bench.clock.now, steps: steps)
+        }
+        let outcome = try await bench.verifier.resynchronize(
+            authenticator.credential, first: consecutive[0], second: consecutive[1])
+        #expect(outcome.acceptance == nil)
+        // The last step that is refused, and the first that is not.
+        bench.clock.advance(seconds: 21 * 30)
+        let last = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(last).acceptance == nil)
+        bench.clock.advance(seconds: 30)
+        let first = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(first).acceptance != nil)
+    }
+
+    @Test("R-02 codes by count and enrolments that were not confirmed end")
+    func ended() async throws {
+        let bench = try TestBench()
+        let counter = try await bench.enrolled(.counter(0)).credential
+        let pending = try await bench.enrol().credential
+        for id in [counter, pending] {
+            let row = try #require(try await bench.store.credential(id))
+            let restored = try #require(try row.afterRestoring(at: bench.clock.now))
+            #expect(restored.row.state == .revoked)
+            #expect(restored.row.keyID == nil)
+            #expect(restored.row.version == row.version + 1)
+            // Its key stays taken: it may have been in use.
+            #expect(restored.row.fingerprint == row.fingerprint)
+            #expect(restored.event?.kind == .revoked)
+            #expect(restored.event?.reason == .restored)
+            #expect(restored.event?.credential == id)
+            // What had ended stays.
+            #expect(try restored.row.afterRestoring(at: bench.clock.now) == nil)
+        }
+    }
+
+    @Test("a body that is damaged is no row")
+    func damaged() async throws {
+        let bench = try TestBench()
+        let id = try await bench.enrolled().credential
+        let row = try #require(try await bench.store.credential(id))
+        let spoiled = CredentialRow(
+            id: row.id, subject: row.subject, kind: row.kind, state: row.state,
+            version: row.version, keyID: row.keyID, fingerprint: row.fingerprint,
+            createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: Array(row.body.dropLast()))
+        let error = #expect(throws: VerifierError.self) {
+            try spoiled.afterRestoring(at: bench.clock.now)
+        }
+        guard case .damagedRow = error else {
+            Issue.record("another error")
+            return
+        }
+    }
+
+    // In the place of the stored row, whatever version that has come to.
+    private func putBack(_ row: CredentialRow, _ bench: TestBench) async throws {
+        let stored = try #require(try await bench.store.credential(row.id))
+        let next = CredentialRow(
+            id: row.id, subject: row.subject, kind: row.kind, state: row.state,
+            version: stored.version + 1, keyID: row.keyID, fingerprint: row.fingerprint,
+            createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: row.body)
+        #expect(try await bench.store.commit([.updateCredential(next)]) == .done)
+    }
+}
