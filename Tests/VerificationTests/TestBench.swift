@@ -144,15 +144,17 @@ struct TestAuthenticator: Sendable {
         return try code(step)
     }
 
-    /// A well-formed code that is none of the next ones.
+    /// A well-formed code that is none of those nearby, of time or of the first counters.
     func wrongCode(at time: UnixTime) throws -> PresentedCode {
-        let around = try? step(at: time)
-        for number in 0..<1_000_000 {
-            let text = String(String(1_000_000 + number).suffix(6))
-            let digits = Array(text.utf8)
+        var around: UInt64 = 0
+        if case .time = entry.movingFactor { around = try step(at: time) }
+        for number in 1_000_000..<2_000_000 {
+            let digits = Array(String(number).utf8.dropFirst())
             let found = entry.generator().match(
-                digits.span, around: around ?? 0, behind: 130, ahead: 130)
-            if found == nil { return try PresentedCode(text: text) }
+                digits.span, around: around, behind: 130, ahead: 130)
+            if found == nil {
+                return try PresentedCode(text: String(decoding: digits, as: UTF8.self))
+            }
         }
         throw BenchError.refused
     }

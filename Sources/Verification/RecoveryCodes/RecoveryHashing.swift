@@ -16,7 +16,7 @@ final class RecoveryHashing: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
 
-    /// - Parameter limit: so many wait for their turn, further ones are turned away.
+    /// - Parameter limit: so many are hashed or wait for it, further ones are turned away.
     init(limit: Int = 64) { self.limit = limit }
 
     /// The hash of a code.
@@ -25,7 +25,7 @@ final class RecoveryHashing: Sendable {
     func hash(
         _ code: SecretBytes, salt: [UInt8], logN: Int, meter: WorkMeter?
     ) async throws(VerifierError) -> SecretBytes {
-        let (_, count) = waiting.add(1, ordering: .relaxed)
+        let count = waiting.add(1, ordering: .relaxed).newValue
         defer { waiting.subtract(1, ordering: .relaxed) }
         guard count <= limit else { throw .overloaded }
         let cost: ScryptCost

@@ -1,0 +1,219 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Enrolment")
+struct EnrolmentTests {
+    @Test(
+        "H-02 T-05 T-09 H-18 V-11 V-12 a key is as long as the hash, random, for six digits and 30 s",
+        arguments: HashAlgorithm.allCases)
+    func defaults(algorithm: HashAlgorithm) async throws {
+        let bench = try TestBench()
+        let one = try await bench.enrol(algorithm: algorithm)
+        let other = try await bench.enrol(algorithm: algorithm)
+        #expect(one.entry.key.count == algorithm.digestCount)
+        #expect(!(one.entry.key == other.entry.key))
+        #expect(one.entry.algorithm == algorithm)
+        #expect(one.entry.style == .decimal(.six))
+        #expect(one.entry.movingFactor == .time(.standard))
+    }
+
+    @Test("H-01 N-01 a key of 15 bytes is refused, one of 16 is taken")
+    func keyLength() async throws {
+        let short = SecretBytes(text: "fifteen bytes..")
+        #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
+            try OneTimePasswordEnrolment(issuer: "", account: "", key: short)
+        }
+        let bench = try TestBench()
+        let key = SecretBytes(text: "sixteen bytes...")
+        #expect(try await bench.enrol(key: key).entry.key == key)
+        let long = SecretBytes(text: String(repeating: "k", count: 257))
+        #expect(throws: OneTimePasswordEnrolmentError.keyTooLong) {
+            try OneTimePasswordEnrolment(issuer: "", account: "", key: long)
+        }
+    }
+
+    @Test("H-03 six to eight digits are enrolled, others are not")
+    func digits() async throws {
+        for digits in [5, 9, 10, -1] {
+            #expect(throws: OneTimePasswordEnrolmentError.digits) {
+                try OneTimePasswordEnrolment(issuer: "", account: "", digits: digits)
+            }
+        }
+        for digits in 6...8 {
+            let bench = try TestBench()
+            let authenticator = try await bench.enrolled(digits: digits)
+            bench.clock.advance(seconds: 300)
+            let code = try authenticator.code(at: bench.clock.now)
+            #expect(code.characters.count == digits)
+            #expect(try await bench.verify(code).acceptance != nil)
+        }
+    }
+
+    @Test("N-02 a period of 1 to 120 seconds is enrolled, others are not")
+    func period() async throws {
+        for period in [0, -30, 121, Int.max, Int.min] {
+            #expect(throws: OneTimePasswordEnrolmentError.period) {
+                try OneTimePasswordEnrolment(
+                    issuer: "", account: "", factor: .time(period: period))
+            }
+        }
+        for period in [1, 120] {
+            let bench = try TestBench()
+            let authenticator = try await bench.enrolled(.time(period: period))
+            bench.clock.advance(seconds: 600)
+            let code = try authenticator.code(at: bench.clock.now)
+            #expect(try await bench.verify(code).acceptance?.offset == 0)
+        }
+    }
+
+    @Test("T-04 one key is no two credentials', also when the first one has ended")
+    func uniqueKey() async throws {
+        let bench = try TestBench()
+        let bob = try #require(Subject("bob"))
+        let authenticator = try await bench.enrolled()
+        let enrolment = try OneTimePasswordEnrolment(
+            issuer: "", account: "", algorithm: .sha256, digits: 8, key: authenticator.entry.key)
+        func isRefused() async throws -> Bool {
+            let outcome = try await bench.verifier.enrolOneTimePassword(enrolment, for: bob)
+            if case .refused(.keyInUse) = outcome { return true }
+            return false
+        }
+        #expect(try await isRefused())
+        // Else its spent codes would be good again.
+        #expect(try await bench.verifier.revoke(authenticator.credential) == .done)
+        #expect(try await isRefused())
+    }
+
+    @Test("T-04 a key that was never confirmed is free again when its time is up")
+    func releasedKey() async throws {
+        let bench = try TestBench()
+        let key = SecretBytes(text: "a key from elsewhere")
+        _ = try await bench.enrol(key: key)
+        await #expect(throws: BenchError.refused) { try await bench.enrol(key: key) }
+        bench.clock.advance(seconds: 600)
+        let second = try await bench.enrol(key: key)
+        let outcome = try await bench.verifier.confirm(
+            second.credential, code: second.code(at: bench.clock.now))
+        #expect(outcome.acceptance != nil)
+    }
+
+    @Test("a pending credential is no login, and is confirmed once, within ten minutes")
+    func confirmation() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrol()
+        let code = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(code).denial == .unknown)
+        bench.clock.now = bench.clock.now.adding(milliseconds: 599_999)
+        let late = try authenticator.code(at: bench.clock.now)
+        let confirmed = try await bench.verifier.confirm(authenticator.credential, code: late)
+        #expect(confirmed.acceptance?.credential == authenticator.credential)
+        #expect(try await bench.summary(authenticator.credential).state == .active)
+        let again = try await bench.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: bench.clock.now, steps: 1))
+        #expect(again.denial == .unknown)
+    }
+
+    @Test("N-34 an enrolment that is not confirmed lapses after ten minutes")
+    func lapsed() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrol()
+        bench.clock.advance(seconds: 600)
+        let outcome = try await bench.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        #expect(outcome.denial == .unknown)
+        #expect(try await bench.summary(authenticator.credential).state == .revoked)
+        #expect(try await bench.verifier.prune().credentials == 1)
+        #expect(try await bench.verifier.credential(authenticator.credential) == nil)
+    }
+
+    @Test("wrong codes at the confirmation count and wait like others")
+    func confirmationThrottle() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrol()
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<5 {
+            let outcome = try await bench.verifier.confirm(
+                authenticator.credential, code: wrong)
+            #expect(outcome.denial == .wrong)
+        }
+        let outcome = try await bench.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        #expect(outcome.denial == .throttled(retryAfter: 30_000))
+    }
+
+    @Test("a subject has so many credentials and no more")
+    func tooMany() async throws {
+        let bench = try TestBench(policy: Policy(maximalCredentials: 2))
+        _ = try await bench.enrolled()
+        _ = try await bench.enrolledDevice()
+        await #expect(throws: BenchError.refused) { try await bench.enrol() }
+        await #expect(throws: BenchError.refused) { try await bench.ticket() }
+        let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+        guard case .refused(.tooMany) = outcome else {
+            Issue.record("a third credential was enrolled")
+            return
+        }
+    }
+
+    @Test("N-31 what was ever bound stays on record with its dates and its origin")
+    func record() async throws {
+        let bench = try TestBench()
+        let origin = Origin(address: "192.0.2.7", userAgent: "phone/1")
+        let enrolment = try OneTimePasswordEnrolment(
+            issuer: "Watchword", account: "alice", name: "old phone")
+        let outcome = try await bench.verifier.enrolOneTimePassword(
+            enrolment, for: bench.alice, origin: origin)
+        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let authenticator = try TestAuthenticator(grant)
+        let bound = bench.clock.now
+        _ = try await bench.verifier.confirm(
+            grant.credential, code: authenticator.code(at: bench.clock.now))
+        bench.clock.advance(seconds: 300)
+        let used = bench.clock.now
+        _ = try await bench.verify(authenticator.code(at: used))
+        bench.clock.advance(seconds: 300)
+        _ = try await bench.verifier.revoke(grant.credential)
+        let listed = try await bench.verifier.credentials(of: bench.alice)
+        let summary = try #require(listed.first)
+        #expect(listed.count == 1)
+        #expect(summary.state == .revoked)
+        #expect(summary.name == "old phone")
+        #expect(summary.confirmedAt == bound)
+        #expect(summary.lastUsedAt == used)
+        #expect(summary.endedAt == bench.clock.now)
+        #expect(summary.endReason == .revoked)
+        #expect(summary.origin == origin)
+        let row = try #require(await bench.store.credential(grant.credential))
+        #expect(row.keyID == nil, "nothing secret is left")
+    }
+
+    @Test("N-39 a revoked credential accepts nothing from the next request on, on every node")
+    func revoked() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        _ = try await bench.verifier.revoke(authenticator.credential)
+        let outcome = try await bench.anotherVerifier().verify(
+            authenticator.code(at: bench.clock.now), subject: bench.alice)
+        #expect(outcome.denial == .unknown)
+    }
+
+    @Test("a credential is renamed within 256 bytes, and found unknown when it is none")
+    func renaming() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let id = authenticator.credential
+        #expect(try await bench.verifier.rename(id, to: "new") == .done)
+        #expect(try await bench.summary(id).name == "new")
+        let long = String(repeating: "n", count: 257)
+        #expect(try await bench.verifier.rename(id, to: long) == .refused)
+        let none = try #require(CredentialID(bytes: [UInt8](repeating: 0, count: 16)))
+        #expect(try await bench.verifier.rename(none, to: "x") == .unknown)
+        #expect(try await bench.verifier.unlock(none) == .unknown)
+        #expect(try await bench.verifier.revoke(none) == .unknown)
+    }
+}

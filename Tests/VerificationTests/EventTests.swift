@@ -1,0 +1,119 @@
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Events")
+struct EventTests {
+    @Test("V-29 V-33 a credential's whole life is on record, in order and with reasons")
+    func life() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        _ = try await bench.verify(code)
+        _ = try await bench.verify(code)
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<5 { _ = try await bench.verify(wrong) }
+        _ = try await bench.verify(wrong)
+        _ = try await bench.verifier.unlock(authenticator.credential)
+        _ = try await bench.verifier.rename(authenticator.credential, to: "x")
+        _ = try await bench.verifier.revoke(authenticator.credential)
+        _ = try await bench.verify(wrong)
+        let events = try await bench.events()
+        let denied = [Event.Kind](repeating: .denied, count: 4)
+        #expect(
+            events.map(\.kind) == [.enrolmentStarted, .enrolled, .accepted, .replayed] + denied
+                + [.locked, .denied, .denied, .unlocked, .renamed, .revoked, .denied])
+        #expect(
+            events.filter { $0.kind == .denied }.map(\.reason)
+                == [.wrong, .wrong, .wrong, .wrong, .wrong, .throttled, .unknown])
+        #expect(events.allSatisfy { $0.subject == bench.alice })
+        #expect(events.allSatisfy { $0.verification != nil })
+    }
+
+    @Test("N-36 N-33 a new binding, a lock, a wipe and an end are told, a mere denial is not")
+    func notifications() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        _ = try await bench.login(device, nonce: 1)
+        _ = try await bench.login(device, nonce: 2)
+        let events = try await bench.events()
+        #expect(
+            events.map(\.kind)
+                == [.enrolmentStarted, .enrolled, .accepted, .denied, .revoked, .wiped])
+        #expect(events.map(\.isNotification) == [false, true, false, false, true, true])
+        #expect(events.last?.reason == .reuseDetected, "R-09: nobody is called the thief")
+    }
+
+    @Test("V-30 every verifier's events are one unbroken chain, strangers' texts and all")
+    func chain() async throws {
+        let bench = try TestBench()
+        let subject = try #require(Subject("a\r\n{\"event\":\"accepted\"}"))
+        let origin = Origin(address: "::1\r\nX-Evil: 1", userAgent: "\u{1b}[2J")
+        for _ in 0..<20 {
+            _ = try await bench.verifier.verify(
+                PresentedCode(text: "123456"), subject: subject, origin: origin)
+        }
+        var trail = try AuditTrail(chains: await bench.store.chains(), key: bench.auditKey)
+        for event in try await bench.verifier.events(after: 0, limit: .max) {
+            try trail.check(event)
+        }
+        #expect(trail.findings() == [])
+        let event = try #require(try await bench.events().first)
+        #expect(event.subject == subject)
+        #expect(event.origin == origin)
+    }
+
+    @Test("events are pruned at the beginning, and the chain holds behind it")
+    func pruning() async throws {
+        let bench = try TestBench()
+        for _ in 0..<10 {
+            _ = try await bench.verify(PresentedCode(text: "123456"))
+            bench.clock.advance(seconds: 60)
+        }
+        let limit = UnixTime(seconds: TestBench.start + 300)
+        #expect(try await bench.verifier.prune(eventsBefore: limit).events == 5)
+        let left = try await bench.verifier.events(after: 0, limit: .max)
+        #expect(left.count == 5)
+        var trail = try AuditTrail(chains: await bench.store.chains(), key: bench.auditKey)
+        for event in left { try trail.check(event) }
+        #expect(trail.findings() == [])
+    }
+
+    @Test("V-28 no event holds a code, a key, a ticket or a secret")
+    func noSecrets() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        _ = try await bench.verify(code)
+        let grant = try await bench.ticket()
+        let secret = try #require(
+            try await bench.verifier.redeemEnrolment(grant.ticket).value
+        ).secret
+        let device = TestDevice(credential: grant.credential, secret: secret)
+        let login = try #require(try await bench.login(device, nonce: 1).acceptance)
+        let bodies = try await bench.verifier.events(after: 0, limit: .max).map(\.body)
+        for known in [
+            code.characters, grant.ticket.text, secret.text, login.login.text, login.secret.text,
+            grant.ticket.bytes, secret.bytes,
+        ] {
+            #expect(bodies.allSatisfy { !$0.contains(known.known[...]) })
+        }
+    }
+
+    @Test("every event reads back from its encoding, and nothing else does")
+    func encoding() throws {
+        for kind in Event.Kind.allCases {
+            for reason in Event.Reason.allCases.map(Optional.some) + [nil] {
+                let event = Event(kind, reason: reason, time: UnixTime(milliseconds: -5))
+                #expect(Event(decoding: event.encoded) == event)
+            }
+        }
+        let bytes = try EventChainTests.event(3).encoded
+        for count in bytes.indices { #expect(Event(decoding: Array(bytes[..<count])) == nil) }
+        #expect(Event(decoding: bytes + [0]) == nil)
+        #expect(Event(decoding: [2] + bytes.dropFirst()) == nil, "a newer version")
+    }
+}

@@ -1,0 +1,202 @@
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Faults and thieves")
+struct FaultTests {
+    /// What can go wrong with one login.
+    private enum Fault: CaseIterable {
+        case none
+        case killedBeforeWriting, killedAfterWriting
+        case requestLost, requestDoubled, requestDelayed
+        case serverKilledBeforeCommit, serverKilledAfterCommit
+        case replyLost, replyDelayed, killedBeforeKeeping
+    }
+
+    /// An owner's device, the server, and the wire between them.
+    private final class World {
+        let bench: TestBench
+        let store: FaultyStore
+        var device: SimulatedDevice
+        var generator: SeededGenerator
+        /// Requests and replies that the wire holds back.
+        var heldRequests: [SimulatedDevice.Request] = []
+        var heldReplies: [(LoginOutcome, SimulatedDevice.Request)] = []
+        var faults = 0
+        var logins = 0
+
+        init(seed: UInt64) async throws {
+            generator = SeededGenerator(seed: seed)
+            var faulty: FaultyStore?
+            bench = try TestBench(wrapping: { memory in
+                let store = FaultyStore(memory)
+                faulty = store
+                return store
+            })
+            store = try #require(faulty)
+            device = try await World.enrol(bench)
+        }
+
+        static func enrol(_ bench: TestBench) async throws -> SimulatedDevice {
+            let enrolled = try await bench.enrolledDevice()
+            return SimulatedDevice(credential: enrolled.credential, secret: enrolled.secret)
+        }
+
+        func nonce() throws -> RotationNonce {
+            let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            return try #require(RotationNonce(bytes: bytes))
+        }
+
+        /// The server's answer; nothing when it died on the way.
+        func send(_ request: SimulatedDevice.Request) async throws -> LoginOutcome? {
+            do {
+                return try await bench.verifier.login(
+                    request.credential, secret: request.secret, nonce: request.nonce)
+            } catch VerifierError.store { return nil }
+        }
+
+        /// One login of the owner with one fault.
+        func step(_ fault: Fault) async throws {
+            if fault != .none { faults += 1 }
+            if fault == .killedBeforeWriting { return }
+            device.prepare(try nonce())
+            if fault == .killedAfterWriting || fault == .requestLost { return }
+            let request = try #require(device.request)
+            if fault == .requestDelayed {
+                heldRequests.append(request)
+                return
+            }
+            if fault == .serverKilledBeforeCommit { await store.die(.beforeCommit) }
+            if fault == .serverKilledAfterCommit { await store.die(.afterCommit) }
+            guard let outcome = try await send(request) else { return }
+            if fault == .requestDoubled {
+                let second = try #require(try await send(request))
+                #expect(second.verification == outcome.verification)
+            }
+            switch fault {
+            case .replyLost, .killedBeforeKeeping: return
+            case .replyDelayed: heldReplies.append((outcome, request))
+            default:
+                if outcome.acceptance != nil { logins += 1 }
+                device.receive(outcome, to: request)
+            }
+        }
+
+        /// What the wire held back arrives, in any order.
+        func release() async throws {
+            for request in heldRequests.shuffled(using: &generator) {
+                guard let outcome = try await send(request) else { continue }
+                heldReplies.append((outcome, request))
+            }
+            heldRequests = []
+            for (outcome, request) in heldReplies.shuffled(using: &generator) {
+                device.receive(outcome, to: request)
+            }
+            heldReplies = []
+        }
+    }
+
+    @Test("R-06 10,000 random faults without reordering never cost the owner a login")
+    func faults() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("faults: seed \(seed)")
+        let world = try await World(seed: seed)
+        let faults = Fault.allCases.filter { $0 != .requestDelayed }
+        while world.faults < 10_000 {
+            for _ in 0..<Int.random(in: 1...20, using: &world.generator) {
+                try await world.step(try #require(faults.randomElement(using: &world.generator)))
+            }
+            // A reply that comes late is taken for what it is.
+            if Bool.random(using: &world.generator) { try await world.release() }
+            // Then the owner signs in.
+            let before = world.logins
+            try await world.step(.none)
+            #expect(world.logins == before + 1, "seed \(seed), after \(world.faults) faults")
+            #expect(world.device.wiped == nil, "seed \(seed), after \(world.faults) faults")
+            guard world.logins == before + 1 else { return }
+        }
+    }
+
+    @Test("R-06 requests that arrive late and out of order end in a login or a listed wipe")
+    func reordering() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("reordering: seed \(seed)")
+        let world = try await World(seed: seed)
+        var wipes = 0
+        while world.faults < 5_000 {
+            for _ in 0..<Int.random(in: 1...8, using: &world.generator) {
+                try await world.step(
+                    try #require(Fault.allCases.randomElement(using: &world.generator)))
+            }
+            try await world.release()
+            let before = world.logins
+            if world.device.wiped == nil { try await world.step(.none) }
+            if let reason = world.device.wiped {
+                // An old secret that comes late can't be told from a thief's: both start anew.
+                #expect(reason == .reuseDetected, "seed \(seed)")
+                wipes += 1
+                world.device = try await World.enrol(world.bench)
+            } else {
+                #expect(world.logins == before + 1, "seed \(seed), after \(world.faults) faults")
+            }
+        }
+        print("reordering: \(world.faults) faults, \(world.logins) logins, \(wipes) wipes")
+    }
+
+    /// When a thief uses what was copied, counted in the owner's logins since.
+    @Test(
+        "R-02 R-04 R-07 a thief is found by the next use, whoever comes first",
+        arguments: [0, 1, 2, 5], [false, true])
+    func thief(ownerLogins: Int, hasPendingNonce: Bool) async throws {
+        for turn in 0..<20 {
+            let world = try await World(seed: UInt64(turn))
+            for _ in 0..<turn % 5 { try await world.step(.none) }
+            // The copy holds the nonce of a request that was never answered, or none.
+            if hasPendingNonce { try await world.step(.requestLost) }
+            var copy = world.device
+            for _ in 0..<ownerLogins { try await world.step(.none) }
+            // With the owner's nonce the thief gets the owner's answer; the use after that tells.
+            for isOwner in [false, true, false, true] {
+                if isOwner {
+                    if world.device.wiped == nil { try await world.step(.none) }
+                } else if copy.wiped == nil {
+                    copy.prepare(try world.nonce())
+                    let request = try #require(copy.request)
+                    copy.receive(try #require(try await world.send(request)), to: request)
+                }
+            }
+            let summary = try await world.bench.summary(world.device.credential)
+            #expect(summary.state == .revoked, "turn \(turn)")
+            #expect(summary.endReason == .reuseDetected)
+            try await world.step(.none)
+            #expect(world.device.wiped == .reuseDetected)
+        }
+    }
+
+    @Test("R-07 a thief at the same moment as the owner: one wins at most, then both are out")
+    func sameMoment() async throws {
+        for turn in 0..<20 {
+            let world = try await World(seed: UInt64(turn))
+            var copy = world.device
+            copy.prepare(try world.nonce())
+            world.device.prepare(try world.nonce())
+            let requests = [
+                try #require(world.device.request), try #require(copy.request),
+            ]
+            let bench = world.bench
+            let outcomes = try await withThrowingTaskGroup(of: LoginOutcome.self) { group in
+                for request in requests {
+                    group.addTask {
+                        try await bench.verifier.login(
+                            request.credential, secret: request.secret, nonce: request.nonce)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
+            #expect(outcomes.filter { $0.wipe == .reuseDetected }.count == 1)
+            #expect(try await bench.summary(copy.credential).state == .revoked)
+        }
+    }
+}

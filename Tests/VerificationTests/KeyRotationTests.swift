@@ -1,0 +1,200 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Keys at rest")
+struct KeyRotationTests {
+    @Test("H-15 T-07 N-04 V-28 a row holds no seed, in no spelling")
+    func noSeed() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let row = try #require(await bench.store.credential(authenticator.credential))
+        let seed = authenticator.entry.key
+        let stored = row.body + (row.fingerprint ?? [])
+        for spelling in [
+            seed.known, Array(seed.hex.utf8), Array(seed.hex.uppercased().utf8),
+            Base64.encode(seed).known, Base64URL.encode(seed).known,
+        ] {
+            #expect(!stored.contains(spelling[...]))
+        }
+    }
+
+    @Test("H-16 V-23 a seed opens in its own row alone: swapped rows, subjects and keys do not")
+    func swapped() async throws {
+        let ring = try KeyRing.make().adding(makingCurrent: true)
+        let (old, new) = (ring.versions[0], ring.versions[1])
+        let seed = SecretBytes(text: "sixteen bytes...")
+        let alice = try #require(Subject("alice"))
+        let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
+        let place = SealedPlace(id: id, subject: alice, kind: .totp)
+        let sealed = try SealedSeed(
+            sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: old)
+        #expect(try sealed.open(for: place, under: old) == seed)
+        let otherID = try #require(CredentialID(bytes: [UInt8](repeating: 2, count: 16)))
+        let bob = try #require(Subject("bob"))
+        for other in [
+            SealedPlace(id: otherID, subject: alice, kind: .totp),
+            SealedPlace(id: id, subject: bob, kind: .totp),
+            SealedPlace(id: id, subject: alice, kind: .hotp),
+        ] {
+            #expect(throws: VerifierError.self) { try sealed.open(for: other, under: old) }
+        }
+        #expect(throws: VerifierError.self) { try sealed.open(for: place, under: new) }
+    }
+
+    @Test("H-16 a row that was put in another's place accepts nothing")
+    func swappedRows() async throws {
+        let bench = try TestBench()
+        let mallory = try #require(Subject("mallory"))
+        let own = try await bench.enrolled(for: mallory)
+        let victim = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let stolen = try #require(await bench.store.credential(own.credential))
+        let target = try #require(await bench.store.credential(victim.credential))
+        let swapped = CredentialRow(
+            id: target.id, subject: target.subject, kind: target.kind, state: target.state,
+            version: target.version + 1, keyID: target.keyID, fingerprint: target.fingerprint,
+            createdAt: target.createdAt, lapsesAt: nil, body: stolen.body)
+        #expect(try await bench.store.commit([.updateCredential(swapped)]) == .done)
+        await #expect(throws: VerifierError.self) {
+            try await bench.verify(own.code(at: bench.clock.now))
+        }
+    }
+
+    @Test("parameters are bound to the seed: fewer digits are not put in by hand")
+    func parameters() async throws {
+        let ring = try KeyRing.make()
+        let alice = try #require(Subject("alice"))
+        let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
+        let place = SealedPlace(id: id, subject: alice, kind: .totp)
+        let sealed = try SealedSeed(
+            sealing: SecretBytes(text: "sixteen bytes..."), algorithm: .sha1, digits: 8,
+            period: 30, for: place, under: ring.current)
+        var writer = ByteWriter()
+        sealed.write(into: &writer)
+        var bytes = writer.bytes
+        let digits = try #require(bytes.firstIndex(of: 8))
+        bytes[digits] = 6
+        var reader = ByteReader(bytes)
+        let spoiled = try SealedSeed(from: &reader)
+        #expect(throws: VerifierError.self) {
+            try spoiled.open(for: place, under: ring.current)
+        }
+    }
+
+    @Test(
+        "V-24 rotating seals everything anew while codes are accepted, then the old key is useless")
+    func rotation() async throws {
+        let bench = try TestBench()
+        var authenticators: [TestAuthenticator] = []
+        for index in 0..<30 {
+            authenticators.append(
+                try await bench.enrolled(
+                    index.isMultiple(of: 2) ? .time(period: 30) : .counter(0)))
+        }
+        let recovery = try await bench.verifier.enrolRecoveryCodes(for: #require(Subject("bob")))
+        let device = try await bench.enrolledDevice()
+        bench.clock.advance(seconds: 300)
+        try await bench.keys.change { try $0.adding(makingCurrent: true) }
+        let codes = try authenticators.enumerated().map { index, authenticator in
+            try index.isMultiple(of: 2)
+                ? authenticator.code(at: bench.clock.now) : authenticator.code(1)
+        }
+        // Each is named: else a code would count as a failure of those it is tried on in vain.
+        let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask {
+                _ = try await bench.verifier.rotateKeys(batch: 4)
+                return 0
+            }
+            for (authenticator, code) in zip(authenticators, codes) {
+                group.addTask {
+                    let outcome = try await bench.verifier.verify(
+                        code, subject: bench.alice, credential: authenticator.credential)
+                    return outcome.acceptance == nil ? 0 : 1
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(accepted == 30, "no verification failed under the rotation")
+        let rotation = try await bench.verifier.rotateKeys()
+        #expect(rotation.left.map(\.credentials) == [[.secret: 1]])
+        #expect(rotation.left.map(\.keyID.number) == [1])
+        // Its digests move at the next use.
+        #expect(try await bench.login(device, nonce: 1).acceptance != nil)
+        #expect(try await bench.verifier.rotateKeys() == KeyRotation(resealed: 0, left: []))
+        let first = try #require(KeyID(1))
+        let oldRing = await bench.keys.ring
+        try await bench.keys.change { try $0.retiring(first) }
+        bench.clock.advance(seconds: 300)
+        let outcome = try await bench.verifier.verify(
+            authenticators[0].code(at: bench.clock.now), subject: bench.alice,
+            credential: authenticators[0].credential)
+        #expect(outcome.acceptance != nil)
+        guard case .granted(let grant) = recovery else { throw BenchError.refused }
+        #expect(
+            try await bench.verifier.verify(
+                PresentedCode(grant.codes[0]), subject: #require(Subject("bob"))
+            ).acceptance != nil)
+        // The old key alone opens nothing of what is stored now.
+        let row = try #require(await bench.store.credential(authenticators[0].credential))
+        let record = try CredentialRecord(row)
+        guard case .time(let password) = record.material else { throw BenchError.refused }
+        #expect(throws: VerifierError.self) {
+            try password.seed.open(for: record.place, under: oldRing.versions[0])
+        }
+    }
+
+    @Test("R-06 a lost reply is given again over a change of keys, and only then moves on")
+    func rotationOfSecrets() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let first = try #require(try await bench.login(device, nonce: 1).acceptance)
+        try await bench.keys.change { try $0.adding(makingCurrent: true) }
+        let again = try #require(try await bench.login(device, nonce: 1).acceptance)
+        #expect(again.secret.bytes == first.secret.bytes)
+        let next = device.with(again.secret)
+        #expect(try await bench.login(next, nonce: 2).acceptance != nil)
+        #expect(try await bench.verifier.keyUsage().map(\.keyID.number) == [2])
+        // The marks of earlier secrets are known under every version.
+        #expect(try await bench.login(device, nonce: 3).wipe == .reuseDetected)
+    }
+
+    @Test("N-22 V-31 without its key a row fails closed, and loudly")
+    func keyMissing() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let device = try await bench.enrolledDevice()
+        bench.clock.advance(seconds: 300)
+        let first = try #require(KeyID(1))
+        try await bench.keys.change {
+            try $0.adding(makingCurrent: true).retiring(first)
+        }
+        func isMissing(_ body: () async throws -> Void) async -> Bool {
+            do { try await body() } catch VerifierError.keyMissing(first) { return true } catch {}
+            return false
+        }
+        #expect(
+            await isMissing {
+                _ = try await bench.verify(authenticator.code(at: bench.clock.now))
+            })
+        #expect(await isMissing { _ = try await bench.login(device, nonce: 1) })
+    }
+
+    @Test("a ring with other keys opens nothing: restored without its pepper, nothing is accepted")
+    func otherRing() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let device = try await bench.enrolledDevice()
+        bench.clock.advance(seconds: 300)
+        try await bench.keys.change { _ in try KeyRing.make() }
+        await #expect(throws: VerifierError.self) {
+            try await bench.verify(authenticator.code(at: bench.clock.now))
+        }
+        let outcome = try await bench.login(device, nonce: 1)
+        #expect(outcome.isDenied)
+        #expect(outcome.wipe == nil, "no device is told to wipe for an operator's mistake")
+    }
+}

@@ -1,0 +1,107 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Recovery codes")
+struct RecoveryTests {
+    private func codes(_ bench: TestBench) async throws -> (CredentialID, [PresentedCode]) {
+        let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        return (grant.credential, try grant.codes.map { try PresentedCode($0) })
+    }
+
+    @Test("N-35 ten codes of 80 bits, each good once")
+    func once() async throws {
+        let bench = try TestBench()
+        let (id, codes) = try await codes(bench)
+        #expect(codes.count == 10)
+        #expect(Set(codes.map(\.characters.text)).count == 10)
+        for (index, code) in codes.reversed().enumerated() {
+            let acceptance = try #require(try await bench.verify(code).acceptance)
+            #expect(acceptance.remaining == 9 - index)
+            #expect(acceptance.kind == .recovery)
+            #expect(acceptance.credential == id)
+            #expect(try await bench.verify(code).denial == .wrong)
+        }
+    }
+
+    @Test("N-20 V-10 codes are hashed by scrypt with a salt of 128 bits, and sealed besides")
+    func hashed() async throws {
+        let bench = try TestBench()
+        let (id, codes) = try await codes(bench)
+        let row = try #require(await bench.store.credential(id))
+        guard case .recovery(let set) = try CredentialRecord(row).material else {
+            throw BenchError.refused
+        }
+        #expect(set.salt.count == 16)
+        for code in codes { #expect(!row.body.contains(code.characters.known[...])) }
+        let key = await bench.keys.ring.current
+        let hashes = try set.open(for: CredentialRecord(row).place, under: key)
+        let expected = try scrypt(
+            passphrase: codes[3].characters, salt: set.salt.span, cost: ScryptCost(logN: 10),
+            count: 32)
+        #expect(hashes[3] == expected)
+        #expect(hashes.count == 10)
+    }
+
+    @Test("N-21 codes share the throttle: five wrong ones, then a wait, then another")
+    func throttled() async throws {
+        let bench = try TestBench()
+        let (id, codes) = try await codes(bench)
+        let wrong = try PresentedCode(text: "AAAA-AAAA-AAAA-AAAA")
+        for _ in 0..<5 { #expect(try await bench.verify(wrong).denial == .wrong) }
+        #expect(try await bench.verify(codes[0]).denial == .throttled(retryAfter: 30_000))
+        bench.clock.advance(seconds: 30)
+        #expect(try await bench.verify(codes[0]).acceptance != nil)
+        #expect(try await bench.summary(id).failures == 0)
+    }
+
+    @Test("a wrong recovery code counts against no one-time password")
+    func separate() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        _ = try await codes(bench)
+        _ = try await bench.verify(PresentedCode(text: "AAAA-AAAA-AAAA-AAAA"))
+        #expect(try await bench.summary(authenticator.credential).failures == 0)
+    }
+
+    @Test("N-35 a new set takes the place of the old one, whose codes are worth nothing")
+    func replaced() async throws {
+        let bench = try TestBench()
+        let (old, oldCodes) = try await codes(bench)
+        let (_, newCodes) = try await codes(bench)
+        #expect(try await bench.summary(old).endReason == .replaced)
+        #expect(try await bench.verify(oldCodes[0]).denial == .wrong)
+        #expect(try await bench.verify(newCodes[0]).acceptance != nil)
+    }
+
+    @Test("N-36 V-08 using a recovery code is told to the subject")
+    func notification() async throws {
+        let bench = try TestBench()
+        let (_, codes) = try await codes(bench)
+        _ = try await bench.verify(codes[0])
+        let event = try #require(try await bench.events().last)
+        #expect(event.kind == .accepted)
+        #expect(event.reason == .recoveryCode)
+        #expect(event.number == 9)
+        #expect(event.isNotification)
+    }
+
+    @Test("guessers can't fill the queue of hashes without end")
+    func overloaded() async throws {
+        let hashing = RecoveryHashing(limit: 0)
+        let code = SecretBytes(text: "AAAA-AAAA-AAAA-AAAA")
+        // Nobody waits and nobody may: the first is one too many.
+        await #expect(throws: VerifierError.self) {
+            try await hashing.hash(
+                code, salt: [UInt8](repeating: 0, count: 16), logN: 10, meter: nil)
+        }
+        let roomy = RecoveryHashing(limit: 1)
+        for _ in 0..<2 {
+            _ = try await roomy.hash(
+                code, salt: [UInt8](repeating: 0, count: 16), logN: 10, meter: nil)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Cryptography
+
+@testable import Verification
+
+/// The device side of an enrolled secret, as the design, section 5.1 has it.
+///
+/// It is what stands on the disk: a copy of the value is a copy of the disk.
+struct SimulatedDevice: Sendable {
+    /// A login as it goes over the wire.
+    struct Request: Sendable {
+        let credential: CredentialID
+        let secret: Token
+        let nonce: RotationNonce
+    }
+
+    let credential: CredentialID
+    /// The secret that has worked, or the first one.
+    private(set) var current: Token
+    /// What the last answer brought: presented first, and kept beside the current one until it works.
+    private(set) var next: Token?
+    /// Written down before it is sent.
+    private(set) var nonce: RotationNonce?
+    private(set) var wiped: WipeReason?
+
+    init(credential: CredentialID, secret: Token) {
+        self.credential = credential
+        current = secret
+    }
+
+    /// Writes the nonce down unless one waits for its answer.
+    mutating func prepare(_ fresh: RotationNonce) { if nonce == nil { nonce = fresh } }
+
+    /// What it sends; nothing before ``prepare(_:)``.
+    var request: Request? {
+        nonce.map { Request(credential: credential, secret: next ?? current, nonce: $0) }
+    }
+
+    /// Keeps what an answer brought, if it is the answer to what it asks now.
+    mutating func receive(_ outcome: LoginOutcome, to asked: Request) {
+        guard let request, request.nonce == asked.nonce,
+            request.secret.bytes == asked.secret.bytes
+        else { return }
+        switch outcome.result {
+        case .accepted(let acceptance):
+            current = asked.secret
+            next = acceptance.secret
+            nonce = nil
+        case .denied(let wipe):
+            if let wipe { wiped = wipe }
+        }
+    }
+}
+
+/// Random numbers that come again with the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,190 @@
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Throttle")
+struct ThrottleTests {
+    @Test("H-11 five failures are free, and the limit is at most ten")
+    func freeFailures() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<5 { #expect(try await bench.verify(wrong).denial == .wrong) }
+        #expect(try await bench.verify(wrong).denial == .throttled(retryAfter: 30_000))
+        #expect(throws: PolicyError.freeFailures) { try Policy(freeFailures: 11) }
+    }
+
+    @Test("H-13 N-16 inside a wait nothing is looked at, not even a right code; after it, it is")
+    func waiting() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<5 { _ = try await bench.verify(wrong) }
+        bench.clock.now = bench.clock.now.adding(milliseconds: 29_999)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).denial
+                == .throttled(retryAfter: 1))
+        #expect(try await bench.summary(authenticator.credential).failures == 5)
+        bench.clock.now = bench.clock.now.adding(milliseconds: 1)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
+        #expect(try await bench.summary(authenticator.credential).failures == 0)
+    }
+
+    @Test("N-16 each further failure doubles the wait, up to an hour")
+    func doubling() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<4 { _ = try await bench.verify(wrong) }
+        for seconds: Int64 in [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600] {
+            #expect(try await bench.verify(wrong).denial == .wrong)
+            #expect(
+                try await bench.verify(wrong).denial
+                    == .throttled(retryAfter: seconds * 1_000))
+            bench.clock.advance(seconds: seconds)
+        }
+    }
+
+    @Test("N-11 N-13 V-02 the hundredth failure in a row disables for good, however slow they come")
+    func slowAttack() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        for day in 1...100 {
+            bench.clock.advance(seconds: 86_400)
+            let wrong = try authenticator.wrongCode(at: bench.clock.now)
+            #expect(try await bench.verify(wrong).denial == .wrong, "day \(day)")
+        }
+        bench.clock.advance(seconds: 86_400)
+        let right = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(right).denial == .disabled)
+        #expect(try await bench.verifier.unlock(authenticator.credential) == .refused)
+        let resync = try await bench.verifier.resynchronize(
+            authenticator.credential, first: right,
+            second: authenticator.code(at: bench.clock.now, steps: 1))
+        #expect(resync.denial == .disabled)
+        let summary = try await bench.summary(authenticator.credential)
+        #expect(summary.state == .disabled)
+        #expect(summary.waitsUntil == nil)
+        #expect(try await bench.count(.disabled) == 1)
+        #expect(throws: PolicyError.disablingFailures) { try Policy(disablingFailures: 101) }
+    }
+
+    @Test("N-11 lifting waits does not lift the limit of a hundred")
+    func unlockedAttack() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 1...100 {
+            _ = try await bench.verifier.unlock(authenticator.credential)
+            #expect(try await bench.verify(wrong).denial == .wrong)
+        }
+        #expect(try await bench.summary(authenticator.credential).state == .disabled)
+    }
+
+    @Test("H-10 V-05 exactly one notification tells of the limit")
+    func notification() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<9 {
+            _ = try await bench.verify(wrong)
+            bench.clock.advance(seconds: 3_600)
+        }
+        let locked = try await bench.events().filter { $0.kind == .locked }
+        #expect(locked.count == 1)
+        #expect(locked.first?.isNotification == true)
+        #expect(locked.first?.credential == authenticator.credential)
+    }
+
+    @Test("N-12 a wrong code counts against every credential that it was tried on")
+    func several() async throws {
+        let bench = try TestBench()
+        let one = try await bench.enrolled()
+        let other = try await bench.enrolled(.counter(0))
+        let wrong = try one.wrongCode(at: bench.clock.now)
+        for _ in 0..<2 { _ = try await bench.verify(wrong) }
+        #expect(try await bench.summary(one.credential).failures == 2)
+        #expect(try await bench.summary(other.credential).failures == 2)
+        for _ in 0..<98 {
+            bench.clock.advance(seconds: 3_600)
+            _ = try await bench.verify(try one.wrongCode(at: bench.clock.now))
+        }
+        #expect(try await bench.summary(one.credential).state == .disabled)
+        #expect(try await bench.summary(other.credential).state == .disabled)
+    }
+
+    @Test("N-14 a success forgets the failures of the credential that was used, and no other's")
+    func successResets() async throws {
+        let bench = try TestBench()
+        let one = try await bench.enrolled()
+        let other = try await bench.enrolled(.counter(0))
+        bench.clock.advance(seconds: 300)
+        for _ in 0..<3 { _ = try await bench.verify(one.wrongCode(at: bench.clock.now)) }
+        #expect(try await bench.verify(one.code(at: bench.clock.now)).acceptance != nil)
+        #expect(try await bench.summary(one.credential).failures == 0)
+        #expect(try await bench.summary(other.credential).failures == 3)
+    }
+
+    @Test("a code that is named for one credential is tried on that one alone")
+    func named() async throws {
+        let bench = try TestBench()
+        let one = try await bench.enrolled()
+        let other = try await bench.enrolled(.counter(0))
+        let outcome = try await bench.verifier.verify(
+            other.code(1), subject: bench.alice, credential: one.credential)
+        #expect(outcome.denial == .wrong)
+        #expect(try await bench.summary(other.credential).failures == 0)
+        let bob = try #require(Subject("bob"))
+        #expect(
+            try await bench.verifier.verify(
+                other.code(1), subject: bob, credential: other.credential
+            ).denial == .unknown, "somebody else's credential")
+    }
+
+    @Test("a wait outlasts neither a clock set back nor one that leapt ahead")
+    func clocks() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let year: Int64 = 365 * 86_400
+        bench.clock.advance(seconds: year)
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        for _ in 0..<5 { _ = try await bench.verify(wrong) }
+        // The clock is put right: the wait begins anew, and lasts as long as it should.
+        bench.clock.advance(seconds: -year + 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(code).denial == .throttled(retryAfter: 30_000))
+        bench.clock.advance(seconds: 30)
+        #expect(
+            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
+    }
+
+    @Test("a replay is no guess: it is refused and does not count")
+    func replay() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        #expect(try await bench.verify(code).acceptance != nil)
+        for _ in 0..<20 { #expect(try await bench.verify(code).denial == .replayed) }
+        #expect(try await bench.summary(authenticator.credential).failures == 0)
+        let events = try await bench.events().filter { $0.kind == .replayed }
+        #expect(events.count == 20)
+        #expect(events.allSatisfy { $0.isNotification }, "N-08 V-33")
+    }
+
+    @Test(
+        "T-10 what is not canonical is refused before any state is touched",
+        arguments: [
+            " 123456", "123456 ", "123 456", "１２３４５６", "\u{feff}123456", "123456\0", "12345",
+            "123456789", "", "+12345", "-12345", "12345a", "١٢٣٤٥٦", "123456\n", "0x1234",
+            "ABCD-EFGH-IJKL-MNO1", "abcd-efgh-ijkl-mnop", "ABCDEFGHIJKLMNOP",
+            "ABCD-EFGH-IJKL-MNOP ",
+        ])
+    func canonical(text: String) {
+        #expect(throws: PresentedCodeError.malformed) { try PresentedCode(text: text) }
+    }
+}
