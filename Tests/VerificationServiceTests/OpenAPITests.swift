@@ -114,6 +114,20 @@ struct OpenAPITests {
         }
     }
 
+    @Test(
+        "a foreign validator finds the document well-formed",
+        .enabled(
+            if: ForeignProgram("openapi-spec-validator") != nil,
+            "openapi-spec-validator (PyPI) is not in the PATH"))
+    func foreignValidator() throws {
+        let folder = try TemporaryFolder()
+        let text = document.rendered().text
+        let path = try folder.write(Array(text.utf8), to: "openapi.json")
+        let validator = try #require(ForeignProgram("openapi-spec-validator"))
+        let outcome = try validator.run([path])
+        #expect(outcome.status == 0, "\(outcome.text)")
+    }
+
     @Test("every reference leads somewhere")
     func references() throws {
         func walk(_ value: JSONValue) throws {

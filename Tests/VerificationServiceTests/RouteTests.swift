@@ -31,6 +31,23 @@ struct RouteTests {
         }
     }
 
+    @Test("the longest names and the longest key fit into a symbol and into an answer that is kept")
+    func longest() async throws {
+        let world = try await ServiceWorld()
+        let name = String(repeating: "é", count: 127)
+        let key = String(repeating: "A", count: 207)
+        let reply = try await world.ask(
+            "POST", "/v1/subjects/alice/credentials",
+            #"{"type":"totp","issuer":"\#(name)","account":"\#(name)","name":"\#(name)","#
+                + #""algorithm":"SHA512","digits":8,"period":120,"key":"\#(key)"}"#,
+            headers: ["Idempotency-Key": "k"])
+        #expect(reply.status == 201)
+        // The verifier keeps at most 60,000 bytes.
+        #expect(reply.response.body.count < 30_000)
+        let uri = try #require(reply.text("uri"))
+        #expect(uri.utf8.count > 2_331 && uri.utf8.count < 2_953)
+    }
+
     @Test("T-04 a key that is some credential's already is refused")
     func keyInUse() async throws {
         let world = try await ServiceWorld()

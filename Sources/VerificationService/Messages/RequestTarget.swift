@@ -1,5 +1,5 @@
 /// A request target taken apart: a path's segments and a query's parameters, decoded.
-struct RequestTarget {
+struct RequestTarget: Sendable {
     /// What stands between the slashes, decoded after it was split, so that `%2F` is no slash.
     let segments: [[UInt8]]
     /// The parameters in their order.

@@ -21,14 +21,14 @@ struct Call: Sendable {
 }
 
 extension Service {
-    /// Finds the route.
+    /// Finds the route, and takes the target apart.
     func route(
         _ request: ServiceRequest, _ exchange: Exchange
-    ) throws(Refusal) -> Router.Finding {
+    ) throws(Refusal) -> (finding: Router.Finding, target: RequestTarget) {
         do throws(Problem) {
             guard exchange.id != nil else { throw .failed }
             let target = try RequestTarget(request.target)
-            return try Router.find(method: request.method, segments: target.segments)
+            return (try Router.find(method: request.method, segments: target.segments), target)
         } catch {
             throw limited(Refusal(error), exchange)
         }
@@ -38,7 +38,8 @@ extension Service {
     ///
     /// Nothing but the client's row is read before all of the request is known to be well-formed.
     func admit(
-        _ request: ServiceRequest, _ match: Router.Match, _ exchange: inout Exchange
+        _ request: ServiceRequest, _ match: Router.Match, _ target: RequestTarget,
+        _ exchange: inout Exchange
     ) async throws(Refusal) -> Call {
         switch match.route.access {
         case .scope(let scope):
@@ -55,7 +56,7 @@ extension Service {
         do throws(Problem) {
             return Call(
                 route: match.route, parameters: match.parameters,
-                query: try query(request, match.route), fields: try fields(request, match.route),
+                query: try query(target, match.route), fields: try fields(request, match.route),
                 client: exchange.client,
                 origin: Origin(
                     address: exchange.address,
@@ -101,10 +102,10 @@ extension Service {
     }
 
     private func query(
-        _ request: ServiceRequest, _ route: Route
+        _ target: RequestTarget, _ route: Route
     ) throws(Problem) -> [String: Int64] {
         var values: [String: Int64] = [:]
-        for (name, text) in try RequestTarget(request.target).parameters {
+        for (name, text) in target.parameters {
             guard let known = route.parameters.first(where: { $0.name == name }),
                 values[name] == nil, let value = Int64(text), String(value) == text,
                 known.range.contains(value)

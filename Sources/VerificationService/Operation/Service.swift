@@ -31,7 +31,8 @@ package final class Service: Sendable {
     package func answer(_ request: ServiceRequest) async -> ServiceResponse {
         var exchange = begin(request)
         do throws(Refusal) {
-            switch try route(request, exchange) {
+            let (finding, target) = try route(request, exchange)
+            switch finding {
             case .options(let methods):
                 let allowed = methods.map(\.rawValue).joined(separator: ", ")
                 return end(
@@ -39,7 +40,7 @@ package final class Service: Sendable {
                     headers: [HTTPField("Allow", allowed)])
             case .match(let match):
                 exchange.route = match.route
-                let call = try await admit(request, match, &exchange)
+                let call = try await admit(request, match, target, &exchange)
                 return end(exchange, try await perform(call))
             }
         } catch {
