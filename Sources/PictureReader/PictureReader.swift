@@ -26,7 +26,7 @@ public final class PictureReader {
     ///     installed for it (`../libexec/watchword/`).
     ///   - patience: Milliseconds that a picture may take.
     /// - Throws: ``PictureReaderFailure/notFound`` when no path is given and there is none.
-    public init(path: String? = nil, patience: Int = 10_000) throws(PictureReaderFailure) {
+    public init(path: String? = nil, patience: Int = 30_000) throws(PictureReaderFailure) {
         guard let path = path ?? PictureReader.installedPath() else { throw .notFound }
         self.path = path
         self.patience = patience
