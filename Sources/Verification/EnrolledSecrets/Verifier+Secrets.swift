@@ -7,7 +7,7 @@ extension Verifier {
         recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<SecretGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
-            guard try await hasRoom(subject, context) else {
+            guard try await hasRoom(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             let record = try newRecord(.secret, subject, name: name, state: .pending, context)

@@ -18,6 +18,11 @@ extension CredentialRecord {
 
     private static let format: UInt8 = 1
 
+    /// The body, in the spelling of ``ByteWriter``.
+    ///
+    /// Format (1), name, address and user agent of the enrolment; the times of confirmation, last use
+    /// and end, each if there; the end's reason, if there; failures, the beginning of the wait if
+    /// there, the wait; then what it is checked against, one byte for its kind and its own fields.
     private var body: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)

@@ -22,7 +22,7 @@ extension Verifier {
     public func rotateKeys(batch: Int = 64) async throws(VerifierError) -> KeyRotation {
         precondition(batch > 0, "a batch holds something")
         var resealed = 0
-        let ring = try await context(.unknown).keys
+        let ring = await ring()
         for version in ring.versions where version.id != ring.current.id {
             var last: CredentialID?
             while true {

@@ -25,7 +25,7 @@ extension Verifier {
 
     /// The application that has this API key; nothing for an unknown or revoked one.
     public func client(presenting key: Token) async throws(VerifierError) -> ClientRow? {
-        let lookup = try await context(.unknown).keys.lookup
+        let lookup = await ring().lookup
         let digest = try deciding { () throws(CryptographyFailure) in
             try lookup.digest(of: key.bytes, as: .clientKey)
         }

@@ -18,7 +18,7 @@ extension Verifier {
             case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
             case .released: return nil
             }
-            guard try await hasRoom(subject, context) else {
+            guard try await hasRoom(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             var record = try newRecord(
@@ -114,11 +114,10 @@ extension Verifier {
         return .released
     }
 
-    func hasRoom(
-        _ subject: Subject, _ context: DecisionContext
-    ) async throws(VerifierError) -> Bool {
-        let live = try await records(of: subject).filter { !$0.isLapsed(at: context.now) }
-        return live.count < policy.maximalCredentials
+    /// Whether the subject may have one more; enrolments that lapsed count until they are pruned, so
+    /// that nobody fills a subject's list with them.
+    func hasRoom(_ subject: Subject) async throws(VerifierError) -> Bool {
+        try await records(of: subject).count < policy.maximalCredentials
     }
 
     func newRecord(

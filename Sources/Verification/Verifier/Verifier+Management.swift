@@ -68,7 +68,7 @@ extension Verifier {
         let rows = try await read { store throws(StoreFailure) in
             try await store.credentials(of: subject, includingRevoked: true, limit: 1_000)
         }
-        let now = try await context(.unknown).now
+        let now = now
         var summaries: [CredentialSummary] = []
         for row in rows { summaries.append(try CredentialRecord(row).summary(at: now)) }
         return summaries
@@ -78,7 +78,7 @@ extension Verifier {
     public func credential(
         _ id: CredentialID
     ) async throws(VerifierError) -> CredentialSummary? {
-        try await record(id)?.summary(at: try await context(.unknown).now)
+        try await record(id)?.summary(at: now)
     }
 
     /// Events in their order, from behind `position` on.
@@ -94,9 +94,9 @@ extension Verifier {
     public func prune(
         eventsBefore: UnixTime? = nil
     ) async throws(VerifierError) -> PruningOutcome {
-        let now = try await context(.unknown).now
+        let pruning = Pruning(now: now, eventsBefore: eventsBefore)
         return try await read { store throws(StoreFailure) in
-            try await store.prune(Pruning(now: now, eventsBefore: eventsBefore))
+            try await store.prune(pruning)
         }
     }
 

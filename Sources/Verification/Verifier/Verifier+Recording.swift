@@ -5,11 +5,11 @@ extension Verifier {
     func throwRecorded(_ key: [UInt8], _ context: DecisionContext) async throws(VerifierError) {
         let row = try await read { store throws(StoreFailure) in try await store.answer(key: key) }
         guard let row else { return }
-        let version = try context.key(row.keyID)
+        let sealing = try context.key(row.keyID).answerKey(row.key)
         let data = associatedData(key: row.key, request: row.request, under: row.keyID)
         let answer: SecretBytes
         do throws(SealedBoxError) {
-            answer = try version.sealing.open(row.sealedAnswer.span, associatedData: data.span)
+            answer = try sealing.open(row.sealedAnswer.span, associatedData: data.span)
         } catch { throw VerifierError(error) }
         throw .answered(RecordedAnswer(request: row.request, answer: answer))
     }
@@ -22,8 +22,9 @@ extension Verifier {
         let answer = recorder.answer(outcome)
         precondition(answer.count <= 60_000, "an answer fits a row")
         let data = associatedData(key: recorder.key, request: recorder.request, under: key.id)
+        let sealing = try key.answerKey(recorder.key)
         let sealed = try deciding { () throws(CryptographyFailure) in
-            try key.sealing.seal(answer, associatedData: data.span)
+            try sealing.seal(answer, associatedData: data.span)
         }
         return .insertAnswer(
             AnswerRow(

@@ -57,6 +57,12 @@ public struct Verifier: Sendable {
         self.meter = meter
     }
 
+    /// The time of day.
+    var now: UnixTime { clock() }
+
+    /// The keys as they are now.
+    func ring() async -> KeyRing { await keys() }
+
     /// What a decision that begins now is made with.
     func context(_ origin: Origin) async throws(VerifierError) -> DecisionContext {
         let bytes = try deciding { () throws(CryptographyFailure) in
@@ -112,8 +118,8 @@ public struct Verifier: Sendable {
 
     /// A subject's credentials that are not revoked.
     func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
-        // Two that are enrolled at the same moment may both find the last place free.
-        let limit = 2 * policy.maximalCredentials
+        // Some that are enrolled at the same moment may all find the last place free.
+        let limit = 8 * policy.maximalCredentials
         let rows = try await read { store throws(StoreFailure) in
             try await store.credentials(of: subject, includingRevoked: false, limit: limit)
         }
