@@ -25,6 +25,7 @@ let package = Package(
     products: [
         .executable(name: "watchword", targets: ["watchword"]),
         .executable(name: "watchword-reader", targets: ["watchword-reader"]),
+        .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
         .library(name: "Verification", targets: ["Verification"]),
@@ -93,11 +94,15 @@ let package = Package(
             "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
             "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
             "SymbolDrawing"),
+        room(
+            "ServerCommands", "Cryptography", "HTTPListener", "JSONText", "POSIX", "SQLiteStore",
+            "Verification", "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
         program(
             "watchword-reader", "ImageFile", "PictureReader", "POSIX", "Raster", "SymbolReading"),
         program("watchword-presence", "PAMAuthentication", "POSIX"),
+        program("watchword-server", "ServerCommands"),
 
         // Tests
         .target(
@@ -163,5 +168,8 @@ let package = Package(
             "SecretVault",
             "StackedPresence", "watchword", "watchword-presence", "watchword-reader"),
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
+        tests(
+            "ServerTests", "Cryptography", "HTTPListener", "OneTimePassword", "ServerCommands",
+            "ServiceTranscripts", "VerificationService", "watchword-server"),
     ]
 )

@@ -23,6 +23,12 @@ int linux_clock_is_synchronized(void) {
     return state != TIME_ERROR && !(facts.status & STA_UNSYNC);
 }
 
+long linux_clock_error(void) {
+    struct timex facts = {0};
+    int state = adjtimex(&facts);
+    return state < 0 ? -1 : facts.maxerror;
+}
+
 int linux_signal_file(const int *signals, int count) {
     sigset_t set;
     sigemptyset(&set);

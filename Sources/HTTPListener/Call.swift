@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+internal import Cryptography
 internal import Glibc
 internal import Synchronization
 
@@ -67,8 +68,9 @@ internal import Synchronization
                 stage = .handling
                 return .handle(
                     ListenerRequest(
-                        method: head.method, path: head.path, query: head.query,
-                        headers: head.headers, body: body, peer: peer))
+                        method: head.method, target: head.target, headers: head.headers,
+                        authorization: head.authorization, body: SecretBytes(copying: body.span),
+                        peer: peer))
             case .refusing(let refusal, _): return .refuse(refusal)
             case .answered(let response):
                 stage = .sent
@@ -108,16 +110,23 @@ internal import Synchronization
 
     private func send(_ response: ListenerResponse, isLast: Bool) -> MHD_Result {
         setDeadline(in: listener.limits.answerTime)
-        var body = response.body
-        let made = unsafe MHD_create_response_from_buffer(
-            body.count, &body, .RESPMEM_MUST_COPY)
+        // The library's copy is the one that is sent; it does not wipe it.
+        let made = unsafe response.body.withBytes { body in
+            unsafe body.withUnsafeBytes { body in
+                unsafe MHD_create_response_from_buffer(
+                    body.count, UnsafeMutableRawPointer(mutating: body.baseAddress),
+                    .RESPMEM_MUST_COPY)
+            }
+        }
         guard let made = unsafe made else { return .NO }
         defer { unsafe MHD_destroy_response(made) }
         var headers = response.headers
-        if isLast { headers.append(("Connection", "close")) }
-        for (name, value) in headers {
+        if isLast { headers.append(ListenerHeader("Connection", "close")) }
+        for header in headers {
             // Refused are a line end or a NUL in it; an answer without one of its headers is none.
-            guard unsafe MHD_add_response_header(made, name, value) == .YES else { return .NO }
+            guard unsafe MHD_add_response_header(made, header.name, header.value) == .YES else {
+                return .NO
+            }
         }
         return unsafe MHD_queue_response(connection, UInt32(response.status), made)
     }

@@ -30,6 +30,11 @@ public struct ListenAddress: Hashable, Sendable {
         self.init(host: host, port: port, family: family, bytes: bytes)
     }
 
+    /// 127.0.0.1 and a port.
+    public init(loopbackPort port: UInt16) {
+        self.init(host: "127.0.0.1", port: port, family: .version4, bytes: [127, 0, 0, 1])
+    }
+
     private init(host: String, port: UInt16, family: Family, bytes: [UInt8]) {
         self.host = host
         self.port = port

@@ -1,30 +1,43 @@
+public import Cryptography
+
+/// A header field; in a request its name is in lower case.
+public struct ListenerHeader: Hashable, Sendable {
+    /// The name.
+    public let name: String
+    /// The value, without white space around it.
+    public let value: String
+
+    /// Takes both.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
 /// A request as it came over the socket: whole, well formed, and within the limits.
 public struct ListenerRequest: Sendable {
-    /// A header field; its name is in lower case.
-    public typealias Header = (name: String, value: String)
-
     /// The method, such as `POST`.
     public let method: String
-    /// The path as it was sent, percent-encoding and all; it begins with a slash, or is `*`.
-    public let path: String
-    /// What follows the question mark, as it was sent; `nil` without one.
-    public let query: String?
-    /// The header fields in their order; those that came more than once, and may, are joined.
-    public let headers: [Header]
-    /// The body, which may hold a secret of the caller: it is neither logged nor kept.
-    public let body: [UInt8]
+    /// The path and the query as they were sent, percent-encoding and all; or `*`.
+    public let target: String
+    /// The header fields but `Authorization`, in their order; those that may come more than once are joined.
+    public let headers: [ListenerHeader]
+    /// What `Authorization` says.
+    public let authorization: SecretBytes?
+    /// The body, which may hold secrets of the caller.
+    public let body: SecretBytes
     /// The numeric address of whoever opened the connection.
     public let peer: String
 
     /// Puts a request together.
     public init(
-        method: String, path: String, query: String?, headers: [Header], body: [UInt8],
-        peer: String
+        method: String, target: String, headers: [ListenerHeader],
+        authorization: SecretBytes?, body: SecretBytes, peer: String
     ) {
         self.method = method
-        self.path = path
-        self.query = query
+        self.target = target
         self.headers = headers
+        self.authorization = authorization
         self.body = body
         self.peer = peer
     }
@@ -35,15 +48,21 @@ public struct ListenerResponse: Sendable {
     /// The status code.
     public let status: Int
     /// The header fields, without `Content-Length` and `Connection`.
-    public let headers: [(name: String, value: String)]
-    /// The body.
-    public let body: [UInt8]
+    public let headers: [ListenerHeader]
+    /// The body, which may hold secrets that are shown once.
+    public let body: SecretBytes
 
     /// Puts an answer together.
-    public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    public init(status: Int, headers: [ListenerHeader] = [], body: SecretBytes) {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// Puts an answer together that is no secret.
+    public init(status: Int, headers: [ListenerHeader] = [], text: String = "") {
+        let bytes = Array(text.utf8)
+        self.init(status: status, headers: headers, body: SecretBytes(copying: bytes.span))
     }
 }
 

@@ -1,20 +1,21 @@
+internal import Cryptography
+
 /// What a head says that is in order.
 struct UnderstoodHead: Sendable {
     let method: String
-    let path: String
-    let query: String?
-    let headers: [ListenerRequest.Header]
+    let target: String
+    let headers: [ListenerHeader]
+    /// A secret; libmicrohttpd's own buffer has it too, until the connection's next request.
+    let authorization: SecretBytes?
     /// How many bytes will come; `nil` when they come in chunks.
     let contentLength: Int?
     let expectsContinue: Bool
-
-    var hasBody: Bool { contentLength != 0 }
 }
 
 extension RequestHead {
     // Of these one is enough; more of them are an attack on whoever reads the other one.
     private static let single: Set<String> = [
-        "authorization", "content-length", "content-type", "content-encoding", "expect", "host",
+        "content-length", "content-type", "content-encoding", "expect", "host",
         "idempotency-key", "if-match", "if-none-match", "origin", "transfer-encoding",
         "user-agent",
     ]
@@ -25,7 +26,7 @@ extension RequestHead {
         guard isPlain else { throw .malformed }
         let isOld = version.bytes.elementsEqual("HTTP/1.0".utf8)
         guard isOld || version.bytes.elementsEqual("HTTP/1.1".utf8) else { throw .malformed }
-        let headers = try joined()
+        let (headers, authorization) = try joined()
         func value(_ name: String) -> String? { headers.first { $0.name == name }?.value }
         // RFC 9112, section 3.2: no host, no answer.
         guard isOld || value("host") != nil else { throw .malformed }
@@ -38,10 +39,10 @@ extension RequestHead {
         if let expectation = value("expect"), expectation.lowercased() != "100-continue" {
             throw .unknownExpectation
         }
-        let (path, query) = try pathAndQuery()
         return UnderstoodHead(
-            method: try text(method, where: \.isTokenByte), path: path, query: query,
-            headers: headers, contentLength: length, expectsContinue: value("expect") != nil)
+            method: try text(method, where: \.isTokenByte), target: try originForm(),
+            headers: headers, authorization: authorization, contentLength: length,
+            expectsContinue: value("expect") != nil)
     }
 
     private func text(_ part: Part, where isAllowed: (UInt8) -> Bool) throws(ListenerRefusal)
@@ -51,26 +52,31 @@ extension RequestHead {
         return String(decoding: part.bytes, as: UTF8.self)
     }
 
-    private func joined() throws(ListenerRefusal) -> [ListenerRequest.Header] {
-        var headers: [ListenerRequest.Header] = []
+    private func joined() throws(ListenerRefusal) -> ([ListenerHeader], SecretBytes?) {
+        var headers: [ListenerHeader] = []
+        var authorization: SecretBytes?
         var placeOf: [String: Int] = [:]
         for (name, value) in fields {
             let name = try text(name, where: \.isTokenByte).lowercased()
             guard value.bytes.allSatisfy(\.isValueByte) else { throw .malformed }
             // White space around a value is not part of it.
-            let trimmed = value.bytes.drop(while: \.isBlank).reversed().drop(while: \.isBlank)
-            guard let text = String(validating: trimmed.reversed(), as: UTF8.self) else {
-                throw .malformed
+            let trimmed = Array(
+                value.bytes.drop(while: \.isBlank).reversed().drop(while: \.isBlank).reversed())
+            if name == "authorization" {
+                guard authorization == nil else { throw .malformed }
+                authorization = SecretBytes(copying: trimmed.span)
+                continue
             }
+            guard let text = String(validating: trimmed, as: UTF8.self) else { throw .malformed }
             guard let place = placeOf[name] else {
                 placeOf[name] = headers.count
-                headers.append((name, text))
+                headers.append(ListenerHeader(name, text))
                 continue
             }
             guard !RequestHead.single.contains(name) else { throw .malformed }
-            headers[place].value += ", " + text
+            headers[place] = ListenerHeader(name, headers[place].value + ", " + text)
         }
-        return headers
+        return (headers, authorization)
     }
 
     /// How long the body is (RFC 9112, section 6.3); never two answers.
@@ -87,7 +93,7 @@ extension RequestHead {
         return number
     }
 
-    private func pathAndQuery() throws(ListenerRefusal) -> (path: String, query: String?) {
+    private func originForm() throws(ListenerRefusal) -> String {
         var text = try text(target) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
         // RFC 9112, section 3.2.2: the form that is meant for proxies is understood, too.
         for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
@@ -96,8 +102,7 @@ extension RequestHead {
             text = path.hasPrefix("/") ? String(path) : "/" + path
         }
         guard text.hasPrefix("/") || text == "*" else { throw .malformed }
-        guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
-        return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+        return text
     }
 }
 

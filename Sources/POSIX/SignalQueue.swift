@@ -66,6 +66,13 @@ internal import Glibc
         unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
     }
 
+    /// Waits until a signal comes in, at most `milliseconds`; then there may be one to be had.
+    public func wait(milliseconds: Int32?) throws(SystemCallFailure) {
+        var file = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        let result = unsafe poll(&file, 1, milliseconds ?? -1)
+        if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
+    }
+
     /// Waits until `other` can be read, a signal comes in, or `milliseconds` have passed.
     ///
     /// - Returns: whether `other` can be read (its end counts).

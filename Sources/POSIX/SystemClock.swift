@@ -46,6 +46,19 @@ public enum SystemClock {
         return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
+    /// Milliseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
+    public static func unixMilliseconds() -> Int64 {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec / 1_000_000)
+    }
+
+    /// By how many milliseconds the kernel says that the clock may be wrong; `nil` when it does not say.
+    public static func maximalError() -> Int64? {
+        let microseconds = linux_clock_error()
+        return microseconds < 0 ? nil : Int64(microseconds) / 1_000
+    }
+
     /// Whether the kernel says that something keeps the clock right; `nil` when it does not say.
     public static func isSynchronized() -> Bool? {
         switch linux_clock_is_synchronized() {

@@ -11,7 +11,7 @@ struct StoppingTests {
         let gate = Gate()
         let test = try TestListener { _ in
             await gate.pass()
-            return ListenerResponse(status: 200, body: Array("late".utf8))
+            return ListenerResponse(status: 200, text: "late")
         }
         let slow = try RawConnection(port: test.port)
         try await slow.send(request)

@@ -129,7 +129,7 @@ struct StrictnessTests {
         let test = try TestListener()
         let answer = try await test.answer(to: one.bytes)
         #expect(answer?.status == one.status)
-        #expect(answer?.text == "POST /a - abc")
+        #expect(answer?.text == "POST /a abc")
         await test.stop()
     }
 
@@ -138,7 +138,7 @@ struct StrictnessTests {
         let test = try TestListener()
         let answer = try await test.answer(
             to: "GET /a%2Fb%00/..?x=%41&y=&&z HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(answer?.text == "GET /a%2Fb%00/.. x=%41&y=&&z ")
+        #expect(answer?.text == "GET /a%2Fb%00/..?x=%41&y=&&z ")
         #expect(answer?.headers["x-peer"] == "127.0.0.1")
         await test.stop()
     }
@@ -183,7 +183,7 @@ struct StrictnessTests {
         try await connection.send(post("Content-Length: 3\r\nExpect: 100-continue", ""))
         #expect(try await connection.answer()?.status == 100)
         try await connection.send("abc")
-        #expect(try await connection.answer()?.text == "POST /a - abc")
+        #expect(try await connection.answer()?.text == "POST /a abc")
         let large = try await test.answer(
             to: post("Content-Length: 65537\r\nExpect: 100-continue", ""))
         #expect(large?.status == 413)

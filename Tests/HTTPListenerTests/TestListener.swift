@@ -25,14 +25,14 @@ final class TestListener: Sendable {
         listener = try HTTPListener.start(
             on: parsed, tls: tls, limits: limits,
             refuser: { refusal, _ in
-                ListenerResponse(status: refusal.status, body: Array("refused".utf8))
+                ListenerResponse(status: refusal.status, text: "refused")
             },
             handler: { request in
                 count.add()
                 if let handler { return await handler(request) }
                 return ListenerResponse(
-                    status: 200, headers: [("X-Peer", request.peer)],
-                    body: TestListener.echo(request))
+                    status: 200, headers: [ListenerHeader("X-Peer", request.peer)],
+                    text: TestListener.echo(request))
             })
     }
 
@@ -53,9 +53,9 @@ final class TestListener: Sendable {
 
     func stop() async { _ = await listener.stop(grace: .seconds(60)) }
 
-    /// The request in a line: method, path, query, body.
-    static func echo(_ request: ListenerRequest) -> [UInt8] {
-        Array("\(request.method) \(request.path) \(request.query ?? "-") ".utf8) + request.body
+    /// The request in a line: method, target, body.
+    static func echo(_ request: ListenerRequest) -> String {
+        "\(request.method) \(request.target) \(request.body.text)"
     }
 }
 

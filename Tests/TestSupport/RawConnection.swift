@@ -132,7 +132,9 @@ public final class RawConnection: Sendable {
     }
 
     /// The answer that `bytes` begin with, if all of it is there.
-    public static func answer(in bytes: [UInt8]) -> Answer? {
+    ///
+    /// - Parameter hasBody: not when `HEAD` was asked, whatever the length says.
+    public static func answer(in bytes: [UInt8], hasBody: Bool = true) -> Answer? {
         guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
             .components(separatedBy: "\r\n")
@@ -146,7 +148,7 @@ public final class RawConnection: Sendable {
         }
         let rest = bytes[end.upperBound...]
         // An answer without a length, a 204 or a 100, has no body.
-        let length = headers["content-length"].flatMap { Int($0) } ?? 0
+        let length = hasBody ? headers["content-length"].flatMap { Int($0) } ?? 0 : 0
         guard rest.count >= length else { return nil }
         return Answer(status: status, headers: headers, body: Array(rest.prefix(length)))
     }

@@ -9,6 +9,9 @@ enum { LINUX_PR_SET_DUMPABLE = 4, LINUX_PR_SET_NO_NEW_PRIVS = 38, LINUX_PR_SET_P
 /// 1 when the kernel says that something keeps its clock right, 0 when it says not, -1 when it does not say.
 int linux_clock_is_synchronized(void);
 
+/// By how many microseconds the kernel's clock may be wrong; -1 when it does not say.
+long linux_clock_error(void);
+
 /// A non-blocking, close-on-exec descriptor from which the given signals, blocked by the caller, are read.
 int linux_signal_file(const int *signals, int count);
 /// The next waiting signal of that descriptor; 0 when none waits, -1 and errno on failure.

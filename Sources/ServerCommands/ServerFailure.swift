@@ -1,0 +1,79 @@
+import Cryptography
+import HTTPListener
+import POSIX
+import SQLiteStore
+import Verification
+
+/// Why a verb did not do what it was asked: where, and what the failing part said.
+enum ServerFailure: Error {
+    case usage(ServerUsageError)
+    /// There is neither XDG_STATE_HOME nor HOME.
+    case noHome
+    case keyFile(String, KeyFileError)
+    case store(String, SQLiteStoreError)
+    case verifier(VerifierError)
+    case input(String, InputFileError)
+    case tls(TLSIdentityError, certificate: String, key: String)
+    /// The service would take codes from strangers' networks in the clear.
+    case plainHTTP(String)
+    case listener(String, ListenerFailure)
+    case noSuchClient
+    /// What should be written is there already.
+    case exists(String)
+    case standardOutput(SystemCallFailure)
+    case system(SystemCallFailure)
+}
+
+/// Why there is no ring of keys to be had.
+enum KeyFileError: Error, Hashable, Sendable {
+    /// There is a database, so its keys were there and must come back.
+    case lost
+    case unreadable(PrivateFileError)
+    case content(KeyRingError)
+    case notWritten(OutputFileError)
+    case notReplaced(FileReplacementError)
+    /// Others may write to its folder.
+    case exposed
+    case system(SystemCallFailure)
+    /// Another process is changing it.
+    case busy
+}
+
+/// What the exit status says; the same as the command's.
+enum ServerExit: Int32, Sendable {
+    case done = 0
+    case no = 1
+    case usage = 2
+    case badInput = 3
+    case system = 6
+
+    init(_ failure: ServerFailure) {
+        self =
+            switch failure {
+            case .usage, .noHome, .plainHTTP: .usage
+            case .noSuchClient: .no
+            case .keyFile(_, let error): ServerExit(error)
+            case .store(_, let error): ServerExit(error)
+            case .tls, .exists: .badInput
+            case .input(_, let error):
+                if case .system = error { .system } else { .badInput }
+            case .verifier, .listener, .standardOutput, .system: .system
+            }
+    }
+
+    private init(_ error: KeyFileError) {
+        self =
+            switch error {
+            case .lost, .unreadable, .content, .exposed: .badInput
+            case .notWritten, .notReplaced, .system, .busy: .system
+            }
+    }
+
+    private init(_ error: SQLiteStoreError) {
+        self =
+            switch error {
+            case .system, .store, .busy: .system
+            default: .badInput
+            }
+    }
+}

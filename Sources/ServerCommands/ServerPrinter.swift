@@ -1,0 +1,41 @@
+import Cryptography
+import JSONText
+import POSIX
+
+/// Data on standard output, words on standard error.
+enum ServerPrinter {
+    /// Prints a line of data.
+    static func line(_ text: String) throws(ServerFailure) {
+        let bytes = Array((text + "\n").utf8)
+        try write(bytes.span)
+    }
+
+    /// Prints `value` as one line.
+    static func line(_ value: JSONValue) throws(ServerFailure) { try line(value.rendered()) }
+
+    /// Prints a secret and a line end.
+    static func line(_ secret: SecretBytes) throws(ServerFailure) {
+        let line = SecretBytes(capacity: secret.count + 1) { output in
+            secret.withBytes { for index in $0.indices { output.append($0[index]) } }
+            output.append(UInt8(ascii: "\n"))
+        }
+        try line.withBytes { line throws(ServerFailure) in try write(line) }
+    }
+
+    private static func write(_ bytes: Span<UInt8>) throws(ServerFailure) {
+        do {
+            try StandardStream.output.write(bytes)
+        } catch  where error.isBrokenPipe {
+            ProcessEnd.ofBrokenPipe()
+        } catch {
+            throw .standardOutput(error)
+        }
+    }
+
+    /// Tells the person why it did not work.
+    static func complain(_ text: String) {
+        let bytes = Array("watchword-server: \(text)\n".utf8)
+        // When that fails, there is nobody to tell.
+        do { try StandardStream.error.write(bytes.span) } catch _ {}
+    }
+}

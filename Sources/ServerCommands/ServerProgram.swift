@@ -1,0 +1,71 @@
+import POSIX
+import VerificationService
+
+/// The program `watchword-server`.
+public enum ServerProgram {
+    /// The version that `--version` prints.
+    static let version = "0.1.0"
+
+    /// Runs the program with the process's arguments, and ends it.
+    @MainActor public static func main() async -> Never {
+        do {
+            // Before anything else: nothing secret has been read yet.
+            try ProcessHardening.apply()
+            try StandardStream.fillGaps()
+        } catch {
+            ServerPrinter.complain(ServerWords.sentence(for: ServerFailure.system(error)))
+            ProcessEnd.exit(with: ServerExit.system.rawValue)
+        }
+        do throws(ServerFailure) {
+            ProcessEnd.exit(with: try await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        } catch {
+            ServerPrinter.complain(ServerWords.sentence(for: error))
+            ProcessEnd.exit(with: ServerExit(error).rawValue)
+        }
+    }
+
+    @MainActor private static func run(_ arguments: [String]) async throws(ServerFailure)
+        -> ServerExit
+    {
+        let request: ServerArguments.Request
+        do throws(ServerUsageError) {
+            guard ProgramArguments.areUTF8 else { throw .notUTF8 }
+            request = try ServerArguments.parse(arguments, environment: Environment.value)
+        } catch {
+            throw .usage(error)
+        }
+        switch request {
+        case .version: try ServerPrinter.line("watchword-server \(version)")
+        case .help(let verb):
+            try ServerPrinter.line(verb.map(ServerHelp.of) ?? ServerHelp.ofProgram())
+        case .run(let arguments): return try await run(arguments)
+        }
+        return .done
+    }
+
+    @MainActor private static func run(_ arguments: ServerArguments) async throws(ServerFailure)
+        -> ServerExit
+    {
+        let operand = arguments.operand ?? ""
+        switch arguments.verb {
+        case .serve:
+            let log = ServerLog()
+            do throws(ServerFailure) { try await Serve.run(arguments, log: log) } catch {
+                await log.close()
+                throw error
+            }
+            await log.close()
+        case .clientAdd: try await ManageClients.add(arguments, operand)
+        case .clientList: try await ManageClients.list(arguments)
+        case .clientRevoke: try await ManageClients.revoke(arguments, operand)
+        case .keysList: try await ManageKeys.list(arguments)
+        case .keysRotate: try await ManageKeys.rotate(arguments)
+        case .keysRetire: try await ManageKeys.retire(arguments)
+        case .auditVerify: return try VerifyAudit.run(arguments)
+        case .backup: try CopyDatabase.backup(arguments, to: operand)
+        case .restore: try CopyDatabase.restore(arguments, from: operand)
+        case .openapi: try ServerPrinter.line(Service.interfaceDescription())
+        }
+        return .done
+    }
+}

@@ -1,0 +1,124 @@
+import Cryptography
+import HTTPListener
+import JSONText
+import POSIX
+import SQLiteStore
+import Synchronization
+import Verification
+import VerificationService
+
+/// Answers requests until it is told to stop.
+enum Serve {
+    /// How long what has begun may take once TERM has come.
+    private static let grace = Duration.seconds(30)
+    /// How often what has had its time is taken away, and the end of the events is written down.
+    private static let housekeeping = Duration.seconds(60)
+
+    /// Runs on the process's first thread, which has nothing else to do than wait for signals.
+    @MainActor static func run(
+        _ arguments: ServerArguments, log: ServerLog
+    ) async throws(ServerFailure) {
+        // Before other threads are there: those that this one starts hold them back as well, and Swift's own
+        // never take them.
+        let signals: SignalQueue
+        do { signals = try SignalQueue([.terminate, .interrupt]) } catch { throw .system(error) }
+        let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
+        let backing = try Backing.open(
+            ServerPlaces(arguments), policy: settings.policy, making: true)
+        let service = Service(
+            verifier: backing.verifier, settings: settings.settings,
+            surroundings: ServiceSurroundings(
+                now: Backing.now, clockState: clockState, log: { log.write($0.rendered()) }))
+        let main = try listen(on: settings.service, tls: settings.tls, service) { request in
+            ListenerResponse(await service.answer(ServiceRequest(request)))
+        }
+        let operations: HTTPListener
+        do throws(ServerFailure) {
+            operations = try listen(on: settings.operations, tls: nil, service) { request in
+                ListenerResponse(await service.answerOperations(ServiceRequest(request)))
+            }
+        } catch {
+            _ = await main.stop(grace: .zero)
+            throw error
+        }
+        log.say(
+            "listening",
+            [
+                ("service", main.address.text), ("tls", settings.tls == nil ? "no" : "yes"),
+                ("operations", operations.address.text),
+            ])
+        let housekeeper = Task.detached { await keepHouse(backing, log) }
+        do { try await waitAndStop(signals, [main, operations], log) } catch {
+            throw .system(error)
+        }
+        housekeeper.cancel()
+        await housekeeper.value
+        backing.close()
+        log.say("stopped", [])
+    }
+
+    private static func listen(
+        on address: ListenAddress, tls: TLSIdentity?, _ service: Service,
+        handler: @escaping HTTPListener.Handler
+    ) throws(ServerFailure) -> HTTPListener {
+        do throws(ListenerFailure) {
+            return try HTTPListener.start(
+                on: address, tls: tls,
+                refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
+                handler: handler)
+        } catch {
+            throw .listener(address.text, error)
+        }
+    }
+
+    /// Waits for the first signal, stops, and ends the process at a second one.
+    @MainActor private static func waitAndStop(
+        _ signals: borrowing SignalQueue, _ listeners: [HTTPListener], _ log: ServerLog
+    ) async throws(SystemCallFailure) {
+        while try signals.next() == nil { try signals.wait(milliseconds: nil) }
+        log.say("stopping", [])
+        let stopping = Stopping()
+        Task.detached {
+            var areDone = true
+            for listener in listeners { areDone = await listener.stop(grace: grace) && areDone }
+            stopping.finish(areDone)
+        }
+        while stopping.outcome == nil {
+            if try signals.next() != nil {
+                ProcessEnd.atOnce(with: 1)
+            }
+            try signals.wait(milliseconds: 20)
+        }
+        if stopping.outcome == false { log.say("gave-up-waiting", []) }
+    }
+
+    private static func keepHouse(_ backing: Backing, _ log: ServerLog) async {
+        while true {
+            // Whoever cancels it wakes it up.
+            do { try await Task.sleep(for: housekeeping) } catch { return }
+            do throws(StoreFailure) {
+                _ = try await backing.store.prune(Pruning(now: Backing.now()))
+            } catch {
+                log.say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
+            }
+            do throws(SQLiteStoreError) { try backing.store.keepMark() } catch {
+                log.say("mark-not-kept", [("cause", ServerWords.sentence(for: error))])
+            }
+        }
+    }
+
+    @Sendable private static func clockState() -> ClockState {
+        switch SystemClock.isSynchronized() {
+        case true?: .synchronized(maximalError: SystemClock.maximalError() ?? .max)
+        case false?: .unsynchronized
+        case nil: .unknown
+        }
+    }
+}
+
+/// What came of stopping, once it is known.
+private final class Stopping: Sendable {
+    private let value = Mutex<Bool?>(nil)
+    var outcome: Bool? { value.withLock { $0 } }
+    func finish(_ areDone: Bool) { value.withLock { $0 = areDone } }
+}

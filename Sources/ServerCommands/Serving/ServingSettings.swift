@@ -1,0 +1,124 @@
+import Cryptography
+import HTTPListener
+import POSIX
+import Verification
+import VerificationService
+
+/// What `serve` is told to do, checked.
+struct ServingSettings: Sendable {
+    let service: ListenAddress
+    let operations: ListenAddress
+    let tls: TLSIdentity?
+    let policy: Policy
+    let settings: ServiceSettings
+
+    init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
+        do throws(ServerUsageError) {
+            let expected = "an address and a port, as 127.0.0.1:8420 or [::1]:8420"
+            service =
+                try arguments.value(
+                    .listen, expected: expected, ListenAddress.init(parsing:)) ?? .service
+            operations =
+                try arguments.value(
+                    .opsListen, expected: expected, ListenAddress.init(parsing:)) ?? .operations
+            let profile =
+                try arguments.value(
+                    .profile, expected: "strict, rfc or wide", WindowProfile.init(rawValue:))
+                ?? .wide
+            policy = try ServingSettings.policy(profile)
+            settings = ServiceSettings(
+                addressRate: try ServingSettings.rate(arguments),
+                trustedProxies: try ServingSettings.proxies(arguments),
+                clock: ClockRequirement(
+                    profile: profile, asksKernel: !arguments.has(.noClockCheck)))
+        } catch {
+            throw .usage(error)
+        }
+        tls = try ServingSettings.tls(arguments, now: now)
+        // RFC 4226, section 7.1, RP3; SP 800-63B-4, section 3.1.4.2: codes travel over a protected channel.
+        guard tls != nil || service.isLoopback || arguments.has(.insecureHTTP) else {
+            throw .plainHTTP(service.text)
+        }
+    }
+
+    private static func policy(_ profile: WindowProfile) throws(ServerUsageError) -> Policy {
+        do { return try Policy(profile: profile) } catch {
+            throw .badValue("--profile", expected: "strict, rfc or wide")
+        }
+    }
+
+    private static func rate(_ arguments: ServerArguments) throws(ServerUsageError) -> AddressRate {
+        let rate = try arguments.value(
+            .addressRate, expected: "one or two whole numbers from 1 to 1,000,000, as 100,1000"
+        ) { text -> AddressRate? in
+            let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.allSatisfy(\.isNumber) ? Int($0) : nil }
+            guard (1...2).contains(numbers.count), let first = numbers[0],
+                let burst = numbers.count == 2 ? numbers[1] : min(10 * first, 1_000_000)
+            else { return nil }
+            return AddressRate(perSecond: first, burst: burst)
+        }
+        return rate ?? .standard
+    }
+
+    private static func proxies(_ arguments: ServerArguments) throws(ServerUsageError)
+        -> TrustedProxies
+    {
+        let blocks = try arguments.value(
+            .trustedProxy, expected: "addresses or blocks, as 10.0.0.0/8,::1"
+        ) { text -> [NetworkBlock]? in
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            let blocks = parts.compactMap { NetworkBlock(String($0)) }
+            return blocks.count == parts.count ? blocks : nil
+        }
+        return TrustedProxies(blocks ?? [])
+    }
+
+    private static func tls(_ arguments: ServerArguments, now: Int64) throws(ServerFailure)
+        -> TLSIdentity?
+    {
+        let certificatePath = arguments[.tlsCertificate]
+        let keyPath = arguments[.tlsKey]
+        guard let certificatePath, let keyPath else {
+            if certificatePath != nil {
+                throw .usage(.needs("tls-certificate", with: "tls-key"))
+            }
+            if keyPath != nil { throw .usage(.needs("tls-key", with: "tls-certificate")) }
+            return nil
+        }
+        let certificate = try read(certificatePath).withBytes { bytes in
+            bytes.indices.map { bytes[$0] }
+        }
+        let key = try read(keyPath)
+        do throws(TLSIdentityError) {
+            try checkTLSIdentity(certificate: certificate.span, key: key, at: now)
+        } catch {
+            throw .tls(error, certificate: certificatePath, key: keyPath)
+        }
+        return TLSIdentity(certificate: certificate, key: key)
+    }
+
+    private static func read(_ path: String) throws(ServerFailure) -> SecretBytes {
+        let limit = 256 << 10
+        do throws(InputFileError) {
+            let file = try InputFile(path, acceptingPipes: true)
+            if let size = file.size, size > limit { throw InputFileError.tooLarge(limit: limit) }
+            let bytes: SecretBytes
+            do throws(SystemCallFailure) {
+                bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
+                    try file.descriptor.readToEnd(into: &output)
+                }
+            } catch { throw InputFileError(error) }
+            guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
+            guard bytes.count > 0 else { throw InputFileError.empty }
+            return bytes
+        } catch {
+            throw .input(path, error)
+        }
+    }
+}
+
+extension ListenAddress {
+    fileprivate static let service = ListenAddress(loopbackPort: 8420)
+    fileprivate static let operations = ListenAddress(loopbackPort: 8421)
+}

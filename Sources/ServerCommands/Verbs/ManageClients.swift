@@ -1,0 +1,82 @@
+import Cryptography
+import JSONText
+import Verification
+import VerificationService
+
+/// The applications that may ask.
+enum ManageClients {
+    static func add(_ arguments: ServerArguments, _ name: String) async throws(ServerFailure) {
+        let scopes: [Scope]?
+        do throws(ServerUsageError) {
+            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+            scopes = try arguments.value(.scope, expected: "one or more of \(all)") { text in
+                let words = text.split(separator: ",", omittingEmptySubsequences: false)
+                let scopes = words.compactMap { Scope(rawValue: String($0)) }
+                return scopes.count == words.count ? scopes : nil
+            }
+            guard scopes != nil else { throw ServerUsageError.missingValue("scope") }
+        } catch {
+            throw .usage(error)
+        }
+        let backing = try Backing.open(ServerPlaces(arguments), making: true)
+        let words = (scopes ?? []).map(\.rawValue)
+        let added = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.addClient(named: name, scopes: words)
+        }
+        backing.close()
+        guard arguments.has(.json) else {
+            try ServerPrinter.line(added.key.text)
+            return
+        }
+        try ServerPrinter.line(
+            .object(facts(added.client) + [("key", .secret(added.key.text))]))
+    }
+
+    static func list(_ arguments: ServerArguments) async throws(ServerFailure) {
+        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+        let clients = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.clients()
+        }
+        backing.close()
+        for client in clients {
+            if arguments.has(.json) {
+                try ServerPrinter.line(.object(facts(client)))
+            } else {
+                let state = client.revokedAt.map { "revoked \($0.text)" } ?? "active"
+                let words = [id(client), state, client.scopes.joined(separator: ","), client.name]
+                try ServerPrinter.line(words.joined(separator: "  "))
+            }
+        }
+    }
+
+    static func revoke(_ arguments: ServerArguments, _ client: String) async throws(ServerFailure) {
+        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+        let outcome = try await verifying { () async throws(VerifierError) -> ChangeOutcome in
+            let all = try await backing.verifier.clients()
+            guard let found = all.first(where: { id($0) == client }) else { return .unknown }
+            return try await backing.verifier.revokeClient(found.id)
+        }
+        backing.close()
+        guard outcome == .done else { throw .noSuchClient }
+    }
+
+    private static func id(_ client: ClientRow) -> String {
+        "cl_" + Base64URL.encode(client.id.span)
+    }
+
+    private static func facts(_ client: ClientRow) -> [(String, JSONValue)] {
+        [
+            ("client", .text(id(client))), ("name", .text(client.name)),
+            ("scopes", .list(client.scopes.map { .text($0) })),
+            ("created_at", .text(client.createdAt.text)),
+            ("revoked_at", client.revokedAt.map { .text($0.text) } ?? .null),
+        ]
+    }
+}
+
+/// Makes what the verifier throws the program's failure.
+func verifying<Result>(
+    _ body: () async throws(VerifierError) -> Result
+) async throws(ServerFailure) -> Result {
+    do throws(VerifierError) { return try await body() } catch { throw .verifier(error) }
+}

@@ -1,0 +1,137 @@
+import JSONText
+import Verification
+
+/// The keys outside the database.
+enum ManageKeys {
+    /// Long enough for every decision that began with the keys as they were.
+    private static let pause = Duration.seconds(1)
+
+    static func list(_ arguments: ServerArguments) async throws(ServerFailure) {
+        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+        let usage = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.keyUsage()
+        }
+        backing.close()
+        let ring = backing.keys.ring()
+        let missing = usage.map(\.keyID).filter { id in !ring.versions.contains { $0.id == id } }
+        for id in ring.versions.map(\.id) + missing {
+            try print(id, usage.first { $0.keyID == id }, ring, arguments.has(.json))
+        }
+    }
+
+    private static func print(
+        _ id: KeyID, _ usage: KeyUsage?, _ ring: KeyRing, _ isJSON: Bool
+    ) throws(ServerFailure) {
+        let isThere = ring.versions.contains { $0.id == id }
+        let state = id == ring.current.id ? "current" : isThere ? "old" : "missing"
+        let counts =
+            CredentialKind.allCases.map { ($0.rawValue, usage?.credentials[$0] ?? 0) }
+            + [("answers", usage?.answers ?? 0)]
+        if isJSON {
+            try ServerPrinter.line(
+                .object(
+                    [("key", .number(Int64(id.number))), ("state", .text(state))]
+                        + counts.map { ($0.0, .number(Int64($0.1))) }))
+        } else {
+            let words = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+            try ServerPrinter.line(
+                "key \(id.number)  \(state)  "
+                    + (words.isEmpty ? "nothing hangs on it" : words.joined(separator: ", ")))
+        }
+    }
+
+    /// Makes a new key, unless one was made whose rotation was broken off; then seals under it.
+    static func rotate(_ arguments: ServerArguments) async throws(ServerFailure) {
+        let places = try ServerPlaces(arguments)
+        let backing = try Backing.open(places, making: false)
+        let keys = backing.keys
+        let usage = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.keyUsage()
+        }
+        let isBrokenOff = isUnfinished(keys.ring(), usage)
+        if !isBrokenOff {
+            // Every server knows the key before the first row hangs on it.
+            try changing(places) { () throws(KeyFileError) in
+                try keys.change { ring throws(KeyRingError) in
+                    ring.versions.last.map { $0.id > ring.current.id } ?? false
+                        ? ring : try ring.adding(makingCurrent: false)
+                }
+            }
+            await rest()
+            try changing(places) { () throws(KeyFileError) in
+                try keys.change { ring throws(KeyRingError) in
+                    try ring.making(current: ring.versions[ring.versions.count - 1].id)
+                }
+            }
+            await rest()
+        }
+        let rotation = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.rotateKeys()
+        }
+        let current = keys.ring().current.id.number
+        backing.close()
+        if arguments.has(.json) {
+            try ServerPrinter.line(
+                .object([
+                    ("key", .number(Int64(current))),
+                    ("resealed", .number(Int64(rotation.resealed))),
+                    ("left", .list(rotation.left.map { .number(Int64($0.keyID.number)) })),
+                ]))
+        } else {
+            try ServerPrinter.line(
+                "Key \(current) is the current one; \(rotation.resealed) credentials were sealed anew."
+            )
+        }
+    }
+
+    /// Whether sealed rows hang on an older key although a newer one is current.
+    private static func isUnfinished(_ ring: KeyRing, _ usage: [KeyUsage]) -> Bool {
+        usage.contains { usage in
+            usage.keyID < ring.current.id
+                && usage.credentials.contains { $0.key.isSealed && $0.value > 0 }
+        }
+    }
+
+    static func retire(_ arguments: ServerArguments) async throws(ServerFailure) {
+        let places = try ServerPlaces(arguments)
+        let backing = try Backing.open(places, making: false)
+        let usage = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.keyUsage()
+        }
+        backing.close()
+        let used = Set(
+            usage.filter { $0.answers > 0 || $0.credentials.values.contains { $0 > 0 } }
+                .map(\.keyID))
+        let before = backing.keys.ring()
+        let retired = before.versions.map(\.id).filter {
+            $0 < before.current.id && !used.contains($0)
+        }
+        try changing(places) { () throws(KeyFileError) in
+            try backing.keys.change { ring throws(KeyRingError) in
+                var ring = ring
+                for id in retired where ring.versions.contains(where: { $0.id == id }) {
+                    ring = try ring.retiring(id)
+                }
+                return ring
+            }
+        }
+        for id in retired {
+            if arguments.has(.json) {
+                try ServerPrinter.line(.object([("retired", .number(Int64(id.number)))]))
+            } else {
+                try ServerPrinter.line("Key \(id.number) is given up.")
+            }
+        }
+    }
+
+    private static func rest() async {
+        // Nobody cancels it.
+        do { try await Task.sleep(for: pause) } catch {}
+    }
+
+    private static func changing(
+        _ places: ServerPlaces, _ body: () throws(KeyFileError) -> KeyRing
+    ) throws(ServerFailure) {
+        do throws(KeyFileError) { _ = try body() } catch { throw .keyFile(places.keyFile, error) }
+    }
+}

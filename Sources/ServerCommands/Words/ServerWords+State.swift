@@ -1,0 +1,114 @@
+import Cryptography
+import POSIX
+import SQLiteStore
+import Verification
+
+// The database and the key file.
+extension ServerWords {
+    static func sentence(for error: KeyFileError) -> String {
+        switch error {
+        case .lost:
+            "the key file is missing, and without it the database is worth nothing: put it back, or "
+                + "name it with --keys"
+        case .unreadable(let error): sentence(for: error)
+        case .content(let error): sentence(for: error)
+        case .notWritten(.system(let failure)): sentence(for: failure)
+        case .notWritten: "the key file could not be made; is its folder there?"
+        case .notReplaced(.system(let failure)), .notReplaced(.notConfirmed(let failure)):
+            sentence(for: failure)
+        case .notReplaced(.inTheWay(let name)): "“\(name)” beside it is none of ours and in the way"
+        case .exposed: "others may change the files in its folder"
+        case .system(let failure): sentence(for: failure)
+        case .busy: "another watchword-server is changing it; try again"
+        }
+    }
+
+    private static func sentence(for error: KeyRingError) -> String {
+        switch error {
+        case .malformed: "this is no key file, or not a whole one"
+        case .newer: "a newer version of watchword-server made it"
+        case .unknownVersion: "there is no such key in it"
+        case .isCurrent: "the current key can't be given up"
+        case .full: "it holds as many keys as it can; see watchword-server keys retire"
+        case .failed(let failure):
+            "OpenSSL could not do its work (\(failure.call.rawValue)); is there memory left?"
+        }
+    }
+
+    static func sentence(for error: PrivateFileError) -> String {
+        switch error {
+        case .missing: "there is no such file"
+        case .folder: "this is a folder, where a file is needed"
+        case .symbolicLink: "this is a symbolic link; name the file itself"
+        case .notAFile: "this is no regular file"
+        case .otherOwner: "it belongs to another user"
+        case .openToOthers: "others may read or write it; chmod 600 it"
+        case .tooLarge(let limit): "it holds more than the \(limit) bytes that it can have"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: SQLiteStoreError) -> String {
+        switch error {
+        case .exposed: "others may change the files in its folder"
+        case .notPrivate(let error): sentence(for: error)
+        case .notOurs: "this is no database of watchword-server's"
+        case .newer: "a newer version of watchword-server made it"
+        case .isBackup: "this is a copy; it can be served after watchword-server restore only"
+        case .putBack:
+            "an earlier state was put in its place, in which spent codes are good again; use "
+                + "watchword-server restore for that"
+        case .damagedMark: "the mark beside it is not what watchword-server wrote"
+        case .exists: "there is such a file already; name another"
+        case .busy: "another watchword-server has it; stop it, or try again"
+        case .system(let failure): sentence(for: failure)
+        case .store(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: VerifierError) -> String {
+        switch error {
+        case .store(let failure): sentence(for: failure)
+        case .cryptography(let failure):
+            "OpenSSL could not do its work (\(failure.call.rawValue)); is there memory left?"
+        case .keyMissing(let id): "key \(id.number) is not in the key file, but is needed"
+        case .damagedRow: "a row of the database is not as it was written"
+        case .contended, .overloaded: "too much is going on; try again"
+        case .answered: "this was answered before"
+        }
+    }
+
+    private static func sentence(for failure: StoreFailure) -> String {
+        let code = failure.code.isEmpty ? "" : " (\(failure.code))"
+        return switch failure.trouble {
+        case .unavailable: "the database can't be used\(code)"
+        case .busy: "the database was locked for too long\(code)"
+        case .full: "no room is left for the database\(code)"
+        case .readOnly: "the database can't be written\(code)"
+        case .damaged: "the database is damaged, or the key file is another's\(code)"
+        case .newer: "a newer version of watchword-server made the database\(code)"
+        }
+    }
+
+    /// What an audit found.
+    static func sentence(for finding: AuditTrail.Finding) -> String {
+        switch finding {
+        case .forgedRecord(let node): "node \(name(node)): the record of its chain is forged"
+        case .unknownNode(let node): "node \(name(node)): it has events and no record"
+        case .gap(let node, let sequence):
+            "node \(name(node)): events are missing, doubled or moved at \(sequence)"
+        case .altered(let node, let sequence):
+            "node \(name(node)): event \(sequence), or one before it, is not what was written"
+        case .cutOff(let node, let sequence):
+            "node \(name(node)): events behind \(sequence) are cut off"
+        case .behindHead(let node, let sequence):
+            "node \(name(node)): event \(sequence) is behind the recorded end"
+        case .checkpoint(let node, let sequence):
+            "node \(name(node)): the mark at \(sequence) does not fit"
+        }
+    }
+
+    private static func name(_ node: [UInt8]) -> String {
+        node.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What goes wrong around a server: it is killed, its disk is full, its database is locked.
+struct FaultTests {
+    @Test("T-10 killed under load and started again, a server takes no code twice")
+    func killed() async throws {
+        let state = try ServerProcess.State()
+        var server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        var subjects: [EnrolledSubject] = []
+        let asker = try Asker(server.port, key: key)
+        for index in 0..<24 { subjects.append(try await EnrolledSubject("s\(index)", asker)) }
+        var accepted: [String: Int] = [:]
+        var spent: [String: Int] = [:]
+        for round in 0..<4 {
+            let port = server.port
+            let isLast = round == 3
+            let killing = server
+            let answers = await withTaskGroup(of: (String, [String: String]?).self) { group in
+                for subject in subjects {
+                    group.addTask {
+                        // What the kill cuts off has no answer.
+                        let answer = try? await Asker(port, key: key)
+                            .verify(subject.name, subject.code())
+                        return (subject.name, answer?.texts)
+                    }
+                }
+                var answers: [(String, [String: String]?)] = []
+                for await answer in group {
+                    answers.append(answer)
+                    // In the first rounds, in the middle of it.
+                    if !isLast, answers.count == 2 + round { killing.send(SIGKILL) }
+                }
+                return answers
+            }
+            for (name, facts) in answers {
+                if facts?["result"] == "accepted" { accepted[name, default: 0] += 1 }
+                if facts?["reason"] == "replayed" { spent[name, default: 0] += 1 }
+            }
+            if !isLast {
+                #expect(try await server.ending() == -SIGKILL)
+                server = try await ServerProcess(state)
+            }
+        }
+        #expect(accepted.values.allSatisfy { $0 == 1 })
+        // After the last round every code is spent, with or without its owner having been told.
+        for subject in subjects {
+            #expect(accepted[subject.name] == 1 || spent[subject.name] != nil)
+        }
+        #expect(try await state.run("audit", "verify").status == 0)
+        try await server.stop()
+    }
+
+    @Test("V-31 a full disk gives 503 and never an acceptance, and room again is enough")
+    func full() async throws {
+        let state = try ServerProcess.State()
+        let first = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let alice = try await EnrolledSubject("alice", Asker(first.port, key: key))
+        try await first.stop()
+        // 400 blocks of 512 bytes for each file.
+        let limited = try await ServerProcess(state, under: "ulimit -f 400;")
+        let asker = try Asker(limited.port, key: key)
+        var status: Int? = 201
+        var count = 0
+        while status == 201, count < 2_000 {
+            status = try await asker.ask(
+                "POST", "/v1/subjects/filler\(count)/credentials",
+                #"{"type":"totp","issuer":"Test","account":"filler"}"#)?.status
+            count += 1
+        }
+        #expect(status == 503)
+        let answer = try await asker.verify("alice", alice.code())
+        #expect(answer?.status == 503)
+        #expect(answer?.headers["retry-after"] != nil)
+        #expect(answer?.headers["content-type"] == "application/problem+json")
+        limited.send(SIGKILL)
+        _ = try await limited.ending()
+        let third = try await ServerProcess(state)
+        let again = try Asker(third.port, key: key)
+        #expect(try await again.verify("alice", alice.code())?.texts["result"] == "accepted")
+        try await third.stop()
+    }
+
+    @Test("V-31 a locked database gives 503 and never an acceptance")
+    func locked() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker)
+        let holder = Process()
+        let (input, output) = (Pipe(), Pipe())
+        holder.executableURL = URL(filePath: "/usr/bin/python3")
+        holder.arguments = [
+            "-c",
+            """
+            import sqlite3, sys
+            base = sqlite3.connect(sys.argv[1], isolation_level=None)
+            base.execute("BEGIN IMMEDIATE")
+            print("held", flush=True)
+            sys.stdin.read()
+            """, state.database,
+        ]
+        holder.standardInput = input
+        holder.standardOutput = output
+        try holder.run()
+        var said = Data()
+        while said.last != UInt8(ascii: "\n") { said += output.fileHandleForReading.availableData }
+        let answer = try await asker.verify("alice", alice.code())
+        #expect(answer?.status == 503)
+        #expect(answer?.headers["retry-after"] != nil)
+        try input.fileHandleForWriting.close()
+        holder.waitUntilExit()
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        #expect(try server.logged().contains("SQLITE_BUSY"))
+        try await server.stop()
+    }
+
+    @Test("V-30 an audit finds what somebody changed in the database")
+    func tampering() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker)
+        for code in alice.wrongCodes(4) { _ = try await asker.verify("alice", code) }
+        try await server.stop()
+        #expect(try await state.run("audit", "verify").status == 0)
+        let script = """
+            import sqlite3, sys
+            base = sqlite3.connect(sys.argv[1])
+            base.execute("DELETE FROM events WHERE position = 3")
+            base.commit()
+            """
+        let path = state.database
+        let outcome = try await offThePool {
+            try ForeignProgram(path: "/usr/bin/python3").run(["-c", script, path])
+        }
+        #expect(outcome.status == 0)
+        let audit = try await state.run("audit", "verify", "--json")
+        #expect(audit.status == 1)
+        #expect(audit.text.contains("\"result\":\"tampered\""))
+        #expect(audit.text.contains("events are missing, doubled or moved at 4"))
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+struct KeyTests {
+    @Test(
+        "V-24 keys are changed under load, also when that is killed half way; the old one is then useless"
+    )
+    func rotation() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        var subjects: [EnrolledSubject] = []
+        for index in 0..<12 { subjects.append(try await EnrolledSubject("s\(index)", asker)) }
+        let first = try state.folder.bytes(of: "watchword/keys")
+        let port = server.port
+        let load = Task {
+            var statuses: Set<Int> = []
+            while !Task.isCancelled {
+                for subject in subjects {
+                    let answer = try await Asker(port, key: key).verify(subject.name, "123456")
+                    statuses.insert(answer?.status ?? 0)
+                }
+            }
+            return statuses
+        }
+        // The first one is killed when it has written its key and before it is done.
+        let rotation = Process()
+        rotation.executableURL = URL(filePath: BuiltProgram.path("watchword-server"))
+        rotation.arguments = ["keys", "rotate"]
+        rotation.environment = state.environment
+        try rotation.run()
+        while try state.folder.bytes(of: "watchword/keys") == first {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        kill(rotation.processIdentifier, SIGKILL)
+        try await offThePool { rotation.waitUntilExit() }
+        let rotated = try await state.run("keys", "rotate")
+        #expect(rotated.status == 0)
+        #expect(rotated.text.hasPrefix("Key 2 is the current one"))
+        #expect(try await state.run("keys", "retire").text == "Key 1 is given up.\n")
+        load.cancel()
+        #expect(try await load.value == [200])
+        let list = try await state.run("keys", "list").text
+        #expect(list.hasPrefix("key 2  current  12 totp"))
+        try await server.stop()
+        let again = try await ServerProcess(state)
+        let next = try await EnrolledSubject("late", Asker(again.port, key: key))
+        let answer = try await Asker(again.port, key: key).verify("late", next.code())
+        #expect(answer?.texts["result"] == "accepted")
+        try await again.stop()
+        // With the old ring nothing opens any more.
+        try await offThePool { try removeFile(state.keyFile) }
+        try state.folder.write(first, to: "watchword/keys")
+        try setMode(0o600, of: state.keyFile)
+        let old = try await ServerProcess(state)
+        let refused = try await Asker(old.port, key: key).verify("late", next.code(2))
+        #expect(refused?.status == 503)
+        try await old.stop()
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import TestSupport
+import Testing
+
+struct OperationTests {
+    @Test("serve with no option makes what is missing, answers, and stops when it is told")
+    func serving() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker)
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        let again = try await asker.verify("alice", alice.code())?.texts
+        #expect(again?["result"] == "denied")
+        #expect(again?["reason"] == "replayed")
+        #expect(try await Asker(server.operationsPort).ask("GET", "/livez")?.status == 200)
+        #expect(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status == 200)
+        let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")
+        #expect(metrics?.text.contains("outcome=\"replayed\"} 1\n") == true)
+        for name in try names(in: state.folder.file("watchword")) {
+            #expect(try mode(of: state.folder.file("watchword/\(name)")) == 0o600, "\(name)")
+        }
+        #expect(try mode(of: state.folder.file("watchword")) == 0o700)
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("V-27 health, metrics and versions are not to be had where strangers ask")
+    func separation() async throws {
+        let server = try await ServerProcess(ServerProcess.State())
+        for path in ["/livez", "/readyz", "/metrics"] {
+            #expect(try await Asker(server.port).ask("GET", path)?.status == 404)
+        }
+        #expect(
+            try await Asker(server.operationsPort).ask("GET", "/v1/openapi.json")?.status == 404)
+        try await server.stop()
+    }
+
+    @Test("V-03 there is no client but those that were added")
+    func noDefaultClient() async throws {
+        let server = try await ServerProcess(ServerProcess.State())
+        let asker = try Asker(server.port, key: "wwk_" + String(repeating: "A", count: 43))
+        #expect(try await asker.verify("alice", "123456")?.status == 401)
+        try await server.stop()
+    }
+
+    @Test("P-01 what the listener itself refuses is a problem, too")
+    func refusals() async throws {
+        let server = try await ServerProcess(ServerProcess.State())
+        for (message, status) in [
+            ("GET /v1/events HTTP/1.1\r\n\r\n", 400),
+            (
+                "POST /v1/logins/redeem HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n"
+                    + String(repeating: "a", count: 65_537), 413
+            ),
+            ("GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n", 417),
+            (
+                "GET / HTTP/1.1\r\nHost: x\r\nA: \(String(repeating: "a", count: 17_000))\r\n\r\n",
+                431
+            ),
+        ] {
+            let connection = try RawConnection(port: server.port)
+            try await connection.send(message)
+            let answer = try await connection.answer()
+            #expect(answer?.status == status)
+            #expect(answer?.headers["content-type"] == "application/problem+json")
+            #expect(answer?.headers["cache-control"] == "no-store")
+            #expect(answer?.texts["type"]?.hasPrefix("urn:watchword:problem:") == true)
+        }
+        try await server.stop()
+    }
+
+    @Test("TERM answers a request that has begun, and a second TERM does not wait")
+    func stopping() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let slow = try RawConnection(port: server.port)
+        let body = #"{"ticket":"none"}"#
+        let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
+        try await slow.send(String(message.dropLast(3)))
+        // Once another connection was answered, the first one's beginning was read.
+        _ = try await Asker(server.port).ask("GET", "/v1/openapi.json")
+        server.send(SIGTERM)
+        while try !server.logged().contains("\"stopping\"") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        try await slow.send(String(message.suffix(3)))
+        #expect(try await slow.answer()?.status == 400)
+        #expect(try await server.ending() == 0)
+        #expect(try server.logged().hasSuffix("\"event\":\"stopped\"}\n"))
+
+        let second = try await ServerProcess(state)
+        let hanging = try RawConnection(port: second.port)
+        try await hanging.send(String(message.dropLast(3)))
+        _ = try await Asker(second.port).ask("GET", "/v1/openapi.json")
+        second.send(SIGTERM)
+        while try !second.logged().contains("\"stopping\"") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        second.send(SIGTERM)
+        #expect(try await second.ending() == 1)
+        #expect(try await hanging.receive() == [])
+    }
+
+    @Test("clients are added, listed and revoked, while the server runs")
+    func clients() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey("verify")
+        #expect(key.hasPrefix("wwk_"))
+        let asker = try Asker(server.port, key: key)
+        #expect(try await asker.verify("bob", "123456")?.status == 200)
+        #expect(try await asker.ask("GET", "/v1/events")?.status == 403)
+        let listed = try await state.run("client", "list", "--json").output
+        let facts = try JSONSerialization.jsonObject(with: Data(listed)) as? [String: Any]
+        let id = try #require(facts?["client"] as? String)
+        #expect(facts?["scopes"] as? [String] == ["verify"])
+        #expect(!String(decoding: listed, as: UTF8.self).contains(key))
+        #expect(try await state.run("client", "revoke", id).status == 0)
+        #expect(try await asker.verify("bob", "123456")?.status == 401)
+        #expect(try await state.run("client", "revoke", "cl_x").status == 1)
+        try await server.stop()
+    }
+
+    @Test(
+        "what is wrong with a call is said, and the exit status tells which kind it is",
+        arguments: [
+            ([], 2, "what is to be done"), (["sevre"], 2, "there is no such verb"),
+            (["serve", "--bogus"], 2, "no option “--bogus”"),
+            (["serve", "--listen"], 2, "--listen needs a value"),
+            (["serve", "--listen", "here"], 2, "--listen takes an address"),
+            (["serve", "--profile", "lax"], 2, "--profile takes strict, rfc or wide"),
+            (["serve", "--json"], 2, "means nothing to “serve”"),
+            (["serve", "--listen", "[::]:0"], 2, "codes would travel in the clear"),
+            (["serve", "--tls-key", "k"], 2, "--tls-key goes with --tls-certificate only"),
+            (["serve", "--store", "mysql:x"], 2, "--store takes sqlite:PATH"),
+            (["serve", "--trusted-proxy", "10.0.0.1/8"], 2, "--trusted-proxy takes"),
+            (["serve", "--address-rate", "0"], 2, "--address-rate takes"),
+            (["client", "add", "x"], 2, "--scope needs a value"),
+            (["client", "add", "--scope", "verify"], 2, "NAME is missing"),
+            (["client", "add", "x", "--scope", "verify,all"], 2, "--scope takes"),
+            (["client", "list", "more"], 2, "too many operands"),
+            (["client", "list"], 3, "there is no such file"),
+        ] as [([String], Int32, String)])
+    func usage(_ arguments: [String], _ status: Int32, _ words: String) async throws {
+        let state = try ServerProcess.State()
+        let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
+        let environment = state.environment
+        let outcome = try await offThePool {
+            try program.run(arguments, environment: environment)
+        }
+        #expect(outcome.status == status)
+        let said = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(said.contains(words), "\(said)")
+        #expect(said.hasPrefix("watchword-server: "))
+    }
+
+    @Test("a lost key file is not made anew beside a database, and a port that is taken is said")
+    func startingRefused() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let taken = try await state.run("serve", "--listen", "127.0.0.1:\(server.port)")
+        #expect(taken.status == 6)
+        #expect(String(decoding: taken.errors, as: UTF8.self).contains("Address already in use"))
+        try await server.stop()
+        try removeFile(state.keyFile)
+        let outcome = try await state.run("serve", "--listen", "127.0.0.1:0")
+        #expect(outcome.status == 3)
+        #expect(String(decoding: outcome.errors, as: UTF8.self).contains("the key file is missing"))
+        #expect(!FileManager.default.fileExists(atPath: state.keyFile))
+    }
+
+    @Test("options can be said by the environment, and the command line has the last word")
+    func environment() async throws {
+        let state = try ServerProcess.State()
+        let variables = [
+            "WATCHWORD_STORE": "sqlite:\(state.folder.file("other/db"))",
+            "WATCHWORD_LISTEN": "0.0.0.0:0",
+        ]
+        let server = try await ServerProcess(state, environment: variables)
+        #expect(try names(in: state.folder.file("other")).contains("keys"))
+        try await server.stop()
+        let outcome = try await state.run("serve", environment: ["WATCHWORD_PROFILE": "lax"])
+        #expect(
+            String(decoding: outcome.errors, as: UTF8.self).contains("WATCHWORD_PROFILE takes"))
+    }
+
+    @Test("every verb has its page")
+    func help() async throws {
+        let state = try ServerProcess.State()
+        let program = try await state.run("--help").text
+        for verb in ["serve", "client add", "keys rotate", "audit verify", "openapi"] {
+            #expect(program.contains("  \(verb)"))
+            let words = verb.split(separator: " ").map(String.init)
+            let page = try await state.run(
+                words[0], words.count > 1 ? words[1] : "--help", "--help")
+            #expect(page.status == 0)
+            #expect(page.text.contains("Usage: watchword-server \(verb)"))
+        }
+        #expect(try await state.run("--version").text == "watchword-server 0.1.0\n")
+    }
+}

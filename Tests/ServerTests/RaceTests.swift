@@ -1,0 +1,110 @@
+import TestSupport
+import Testing
+
+/// What is counted and spent, asked for by many at once, over HTTP.
+struct RaceTests {
+    @Test("T-10 one code over a hundred connections to two servers is accepted once")
+    func oneCode() async throws {
+        let state = try ServerProcess.State()
+        let servers = [try await ServerProcess(state), try await ServerProcess(state)]
+        let key = try await state.makeKey()
+        let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
+        let code = alice.code()
+        let results = try await withThrowingTaskGroup(of: String?.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    let asker = try Asker(servers[index % 2].port, key: key)
+                    return try await asker.verify("alice", code)?.texts["result"]
+                }
+            }
+            return try await group.reduce(into: [String?]()) { $0.append($1) }
+        }
+        #expect(results.count == 100)
+        #expect(results.count { $0 == "accepted" } == 1)
+        #expect(results.count { $0 == "denied" } == 99)
+        for server in servers { try await server.stop() }
+    }
+
+    @Test(
+        "H-12 five hundred wrong codes over a hundred connections to two servers: five are looked at"
+    )
+    func wrongCodes() async throws {
+        let state = try ServerProcess.State()
+        let servers = [try await ServerProcess(state), try await ServerProcess(state)]
+        let key = try await state.makeKey()
+        let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
+        let wrong = alice.wrongCodes(500)
+        let reasons = try await withThrowingTaskGroup(of: [String?].self) { group in
+            for index in 0..<100 {
+                let codes = wrong[(5 * index)..<(5 * index + 5)]
+                group.addTask {
+                    let asker = try Asker(servers[index % 2].port, key: key)
+                    var reasons: [String?] = []
+                    for code in codes {
+                        reasons.append(try await asker.verify("alice", code)?.texts["reason"])
+                    }
+                    return reasons
+                }
+            }
+            return try await group.reduce(into: [String?]()) { $0 += $1 }
+        }
+        #expect(reasons.count == 500)
+        #expect(reasons.count { $0 == "wrong" } == 5)
+        #expect(reasons.count { $0 == "throttled" } == 495)
+        // H-13: also the right code has to wait.
+        let right = try await Asker(servers[1].port, key: key).verify("alice", alice.code())
+        #expect(right?.texts["reason"] == "throttled")
+        for server in servers { try await server.stop() }
+    }
+
+    @Test("N-18 tickets, recovery codes and enrolled secrets are good once, whoever is faster")
+    func once() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let enrolment = try await asker.ask(
+            "POST", "/v1/subjects/carol/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment?.texts["ticket"])
+        let made = try await race(server.port, 20) { _ in
+            ("/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)
+        }.filter { $0.status == 201 }
+        #expect(made.count == 1)
+        let device = try #require(made.first?.texts)
+        let credential = try #require(device["credential"])
+        let secret = try #require(device["secret"])
+        // R-07: each with a nonce of its own.
+        let logins = try await race(server.port, 20) { index in
+            let nonce = (index < 10 ? "0" : "1") + String(repeating: "A", count: 20) + "A"
+            let own = String("ABCDEFGHIJKLMNOPQRST".dropFirst(index).prefix(1)) + nonce.dropFirst()
+            return (
+                "/v1/device/logins",
+                #"{"credential":"\#(credential)","secret":"\#(secret)","rotation_nonce":"\#(own)"}"#
+            )
+        }
+        #expect(logins.allSatisfy { $0.status == 200 })
+        #expect(logins.count { $0.texts["result"] == "accepted" } == 1)
+        #expect(logins.contains { $0.texts["wipe_reason"] == "reuse-detected" })
+        let login = try #require(logins.compactMap { $0.texts["login"] }.first)
+        let redeemed = try await race(server.port, 20, key: key) { _ in
+            ("/v1/logins/redeem", #"{"login":"\#(login)"}"#)
+        }
+        #expect(redeemed.count { $0.texts["result"] == "accepted" } <= 1)
+        try await server.stop()
+    }
+
+    private func race(
+        _ port: UInt16, _ count: Int, key: String? = nil,
+        _ question: @escaping @Sendable (Int) -> (String, String)
+    ) async throws -> [RawConnection.Answer] {
+        try await withThrowingTaskGroup(of: RawConnection.Answer?.self) { group in
+            for index in 0..<count {
+                group.addTask {
+                    let (target, body) = question(index)
+                    return try await Asker(port, key: key).ask("POST", target, body)
+                }
+            }
+            return try await group.reduce(into: []) { if let answer = $1 { $0.append(answer) } }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import OneTimePassword
+import TestSupport
+
+/// The program `watchword-server`, with a folder of its own, on ports that the kernel chose.
+final class ServerProcess: Sendable {
+    enum Failure: Error { case notListening(String) }
+
+    let state: State
+    let port: UInt16
+    let operationsPort: UInt16
+    private let log: String
+    private let process: Process
+
+    /// Where servers that belong together keep what they know.
+    final class State: Sendable {
+        let folder: TemporaryFolder
+        var database: String { folder.file("watchword/watchword.db") }
+        var keyFile: String { folder.file("watchword/keys") }
+
+        init() throws { folder = try TemporaryFolder() }
+
+        /// What the program finds around it: nothing but this.
+        var environment: [String: String] {
+            ["XDG_STATE_HOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
+        }
+
+        /// Runs a verb to its end.
+        func run(_ arguments: String..., environment more: [String: String] = [:]) async throws
+            -> ForeignProgram.Outcome
+        {
+            let environment = environment.merging(more) { $1 }
+            return try await offThePool {
+                try ForeignProgram(path: BuiltProgram.path("watchword-server"))
+                    .run(arguments, environment: environment)
+            }
+        }
+
+        /// An API key that may do everything, or what `scopes` say.
+        func makeKey(_ scopes: String = "verify,enrol,manage,reasons,audit") async throws -> String
+        {
+            let outcome = try await run("client", "add", "tests", "--scope", scopes)
+            return outcome.text.trimmingCharacters(in: .newlines)
+        }
+    }
+
+    /// Starts it and waits until it listens.
+    init(
+        _ state: State, arguments: [String] = [], environment more: [String: String] = [:],
+        under limits: String = ""
+    ) async throws {
+        self.state = state
+        log = state.folder.file("log-\(UUID().uuidString)")
+        try Data().write(to: URL(filePath: log))
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments =
+            ["-c", "\(limits) exec \"$0\" \"$@\"", BuiltProgram.path("watchword-server"), "serve"]
+            + ["--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--no-clock-check"]
+            + arguments
+        process.environment = state.environment.merging(more) { $1 }
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
+        try process.run()
+        self.process = process
+        while true {
+            let text = try String(contentsOfFile: log, encoding: .utf8)
+            if let line = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                .first(where: { $0.contains("\"listening\"") })
+            {
+                port = try ServerProcess.port("service", in: line)
+                operationsPort = try ServerProcess.port("operations", in: line)
+                return
+            }
+            guard process.isRunning else { throw Failure.notListening(text) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    deinit {
+        // A test that failed half way leaves it running.
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+
+    private static func port(_ name: String, in line: Substring) throws -> UInt16 {
+        let facts = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+        guard let port = (facts?[name]?.split(separator: ":").last).flatMap({ UInt16($0) }) else {
+            throw Failure.notListening(String(line))
+        }
+        return port
+    }
+
+    /// What it has logged so far.
+    func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
+
+    func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
+
+    /// Waits for its end: the exit status, or the signal's number, negative.
+    func ending() async throws -> Int32 {
+        try await offThePool { [self] in
+            process.waitUntilExit()
+            let status = process.terminationStatus
+            return process.terminationReason == .exit ? status : -status
+        }
+    }
+
+    /// Sends TERM and waits.
+    @discardableResult func stop() async throws -> Int32 {
+        send(SIGTERM)
+        return try await ending()
+    }
+}
+
+/// Asks a server over a connection of its own.
+struct Asker: Sendable {
+    let connection: RawConnection
+    let key: String?
+
+    init(_ port: UInt16, key: String? = nil) throws {
+        connection = try RawConnection(port: port)
+        self.key = key
+    }
+
+    static func message(
+        _ method: String, _ target: String, _ body: String?, key: String?, headers: String = ""
+    ) -> String {
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: test\r\n\(headers)"
+        if let key { head += "Authorization: Bearer \(key)\r\n" }
+        if let body {
+            head += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+        }
+        return head + "\r\n" + (body ?? "")
+    }
+
+    /// Nothing when the connection ended instead of an answer.
+    func ask(_ method: String, _ target: String, _ body: String? = nil) async throws
+        -> RawConnection.Answer?
+    {
+        try await connection.send(Asker.message(method, target, body, key: key))
+        return try await connection.answer()
+    }
+
+    func verify(_ subject: String, _ code: String) async throws -> RawConnection.Answer? {
+        try await ask("POST", "/v1/verifications", #"{"subject":"\#(subject)","code":"\#(code)"}"#)
+    }
+}
+
+extension RawConnection.Answer {
+    /// The members of the JSON object that are texts.
+    var texts: [String: String] {
+        let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+        return (object ?? [:]).compactMapValues { $0 as? String }
+    }
+}
+
+/// A subject with a TOTP credential that is confirmed.
+struct EnrolledSubject: Sendable {
+    let name: String
+    let credential: String
+    let uri: String
+    /// Codes from half an hour before the one that was spent for the confirmation, to one and a half after.
+    private let codes: [String]
+
+    init(_ name: String, _ asker: Asker) async throws {
+        let made = try await asker.ask(
+            "POST", "/v1/subjects/\(name)/credentials",
+            #"{"type":"totp","issuer":"Test","account":"\#(name)"}"#)
+        let facts = made?.texts ?? [:]
+        guard let uri = facts["uri"], let id = facts["credential"] else {
+            throw ServerProcess.Failure.notListening(made?.text ?? "no answer")
+        }
+        let credential = try KeyURI(parsing: Array(uri.utf8).span).credential
+        let now = Int64(Date.now.timeIntervalSince1970)
+        // The step before: later ones are left for what is to be tested.
+        let step = UInt64(try credential.step(atUnixTime: now)) - 1
+        let generator = credential.generator()
+        codes = (0..<240).map { generator.code(at: step - 60 + $0).text }
+        let code = codes[60]
+        let confirmed = try await asker.ask(
+            "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(code)"}"#)
+        guard confirmed?.texts["result"] == "accepted" else {
+            throw ServerProcess.Failure.notListening(confirmed?.text ?? "no answer")
+        }
+        self.name = name
+        self.credential = id
+        self.uri = uri
+    }
+
+    /// A code that was not spent: the first one is good now, the second one in the next step.
+    func code(_ ahead: Int = 1) -> String { codes[60 + ahead] }
+
+    /// Codes that are wrong now and for the next hour.
+    func wrongCodes(_ count: Int) -> [String] {
+        let right = Set(codes)
+        return (0..<(count + 240)).map { String(100_000 + $0) }.filter { !right.contains($0) }
+            .prefix(count).map { $0 }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+private let openssl = ForeignProgram("openssl")
+
+@Suite(.enabled(if: openssl != nil, "openssl is not installed"))
+struct TLSTests {
+    private func serve(_ state: ServerProcess.State) async throws -> ServerProcess {
+        try makeTestIdentity("a", in: state.folder)
+        return try await ServerProcess(
+            state,
+            arguments: [
+                "--tls-certificate", state.folder.file("a.pem"), "--tls-key",
+                state.folder.file("a.key"),
+            ])
+    }
+
+    /// Speaks TLS as `options` say, sends a request, and hands back what both sides said.
+    private func speak(_ server: ServerProcess, _ options: [String]) async throws -> String {
+        let authority = server.state.folder.file("a.pem")
+        let arguments =
+            ["s_client", "-connect", "127.0.0.1:\(server.port)", "-CAfile", authority]
+            + ["-verify_return_error", "-verify_ip", "127.0.0.1", "-ign_eof"] + options
+        let message = "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        return try await offThePool {
+            let outcome = try openssl?.run(arguments, input: Array(message.utf8))
+            return String(
+                decoding: (outcome?.output ?? []) + (outcome?.errors ?? []), as: UTF8.self)
+        }
+    }
+
+    @Test("V-26 TLS 1.2 and 1.3 are spoken, and nothing older or weaker")
+    func matrix() async throws {
+        let server = try await serve(ServerProcess.State())
+        for (options, version) in [
+            (["-tls1_3"], "TLSv1.3"), (["-tls1_2"], "TLSv1.2"),
+            (["-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"], "TLSv1.2"),
+        ] {
+            let said = try await speak(server, options)
+            #expect(said.contains("HTTP/1.1 200 OK"), "\(options)")
+            #expect(said.contains("New, \(version)"), "\(options)")
+        }
+        let weakest = ["-cipher", "ALL:@SECLEVEL=0"]
+        for options in [
+            ["-tls1_1"] + weakest, ["-tls1"] + weakest,
+            ["-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"],
+            ["-tls1_2", "-cipher", "AES128-GCM-SHA256:@SECLEVEL=0"],
+        ] {
+            let said = try await speak(server, options)
+            #expect(!said.contains("HTTP/1.1"), "\(options)")
+            // It is the server who says no, to a client that has said hello.
+            #expect(said.contains("handshake has read 0 bytes"), "\(options)")
+            #expect(!said.contains("written 0 bytes"), "\(options)")
+        }
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("V-20 who speaks HTTP where HTTPS is spoken gets no answer, and no redirection")
+    func plain() async throws {
+        let server = try await serve(ServerProcess.State())
+        let connection = try RawConnection(port: server.port)
+        try await connection.send("GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+        let said = String(decoding: try await connection.receiveToEnd(), as: UTF8.self)
+        #expect(!said.contains("HTTP/"))
+        try await server.stop()
+    }
+
+    @Test("a certificate that does not do is named when the server starts")
+    func refused() async throws {
+        let state = try ServerProcess.State()
+        for name in ["a", "b"] { try makeTestIdentity(name, in: state.folder) }
+        try state.folder.write(Array("nothing\n".utf8), to: "none")
+        for (certificate, key, words) in [
+            ("a.pem", "b.key", "this is not the key of"),
+            ("none", "a.key", "there is no certificate in PEM"),
+            ("a.pem", "none", "there is no private key in PEM"),
+            ("a.key", "a.key", "there is no certificate in PEM"),
+            ("missing", "a.key", "there is no such file"),
+        ] {
+            let outcome = try await state.run(
+                "serve", "--tls-certificate", state.folder.file(certificate), "--tls-key",
+                state.folder.file(key))
+            #expect(outcome.status == 3)
+            let said = String(decoding: outcome.errors, as: UTF8.self)
+            #expect(said.contains(words), "\(said)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import ServiceTranscripts
+import TestSupport
+import Testing
+import VerificationService
+
+/// How long answers take that must not be told apart.
+///
+/// `WATCHWORD_TIMING_SAMPLES=10000` takes that many of each, for a quiet machine; the few that are taken
+/// by default see gross differences alone.
+struct TimingTests {
+    private static let samples =
+        ProcessInfo.processInfo.environment["WATCHWORD_TIMING_SAMPLES"].flatMap { Int($0) } ?? 500
+
+    /// How probable it is that one of `left` is larger than one of `right`: one half when both are
+    /// drawn from the same distribution (Mann and Whitney's U, divided by all pairs).
+    ///
+    /// Noise that meets both alike draws it towards one half, and no single slow answer moves it.
+    static func superiority(_ left: [Double], over right: [Double]) -> Double {
+        let all = (left.map { ($0, true) } + right.map { ($0, false) }).sorted { $0.0 < $1.0 }
+        var rankSum = 0.0
+        var start = 0
+        while start < all.count {
+            var end = start
+            while end < all.count, all[end].0 == all[start].0 { end += 1 }
+            let rank = Double(start + end + 1) / 2
+            rankSum += rank * Double(all[start..<end].count { $0.1 })
+            start = end
+        }
+        let count = Double(left.count)
+        return (rankSum - count * (count + 1) / 2) / (count * Double(right.count))
+    }
+
+    /// Takes pairs, in an order that changes, and tells how far the two are apart.
+    private func compare(
+        _ what: String, wrong: (Int) async throws -> Void, unknown: (Int) async throws -> Void
+    ) async throws -> Double {
+        var times: (wrong: [Double], unknown: [Double]) = ([], [])
+        let clock = ContinuousClock()
+        func time(_ body: () async throws -> Void) async throws -> Double {
+            let passed = try await clock.measure { try await body() }.components
+            return Double(passed.seconds) + Double(passed.attoseconds) / 1e18
+        }
+        for index in 0..<Self.samples {
+            if index.isMultiple(of: 2) {
+                times.wrong.append(try await time { try await wrong(index) })
+                times.unknown.append(try await time { try await unknown(index) })
+            } else {
+                times.unknown.append(try await time { try await unknown(index) })
+                times.wrong.append(try await time { try await wrong(index) })
+            }
+        }
+        let superiority = Self.superiority(times.wrong, over: times.unknown)
+        func median(_ times: [Double]) -> Int { Int(times.sorted()[times.count / 2] * 1e6) }
+        print(
+            "V-06 \(what): \(Self.samples) each, medians \(median(times.wrong)) µs (wrong) and "
+                + "\(median(times.unknown)) µs (unknown), superiority \(superiority)")
+        return superiority
+    }
+
+    @Test("V-06 an unknown subject takes as long as a wrong code, over HTTP on SQLite")
+    func overHTTP() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey("verify,enrol,manage")
+        let asker = try Asker(server.port, key: key)
+        // Five wrong codes each: the sixth would wait.
+        var subjects: [EnrolledSubject] = []
+        for index in 0..<((Self.samples + 4) / 5) {
+            subjects.append(try await EnrolledSubject("subject-\(index)", asker))
+        }
+        let codes = subjects.map { $0.wrongCodes(1)[0] }
+        let wrong = try await compare(
+            "over HTTP",
+            wrong: { index in
+                let place = index % subjects.count
+                let answer = try await asker.verify(subjects[place].name, codes[place])
+                #expect(answer?.texts["result"] == "denied")
+            },
+            unknown: { index in
+                let answer = try await asker.verify("unknown-\(index)", "123456")
+                #expect(answer?.texts["result"] == "denied")
+            })
+        #expect((0.25...0.75).contains(wrong))
+        try await server.stop()
+    }
+
+    @Test("the measure is one half for equals, and far from it where a tenth is the difference")
+    func measure() {
+        let left = (0..<1_000).map { Double($0 % 17) + 100 }
+        #expect(Self.superiority(left, over: left) == 0.5)
+        #expect(Self.superiority(left.map { $0 + 10 }, over: left) > 0.8)
+        #expect(Self.superiority(left, over: left.map { $0 + 100 }) == 0)
+    }
+}

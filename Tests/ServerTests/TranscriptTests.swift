@@ -1,0 +1,89 @@
+import Cryptography
+import Foundation
+import HTTPListener
+import ServiceTranscripts
+import TestSupport
+import Testing
+import VerificationService
+
+@testable import ServerCommands
+
+/// The transcripts that the service passes in process, over sockets.
+struct TranscriptTests {
+    private static func listen(_ world: ServiceWorld, tls: TLSIdentity? = nil) throws
+        -> HTTPListener
+    {
+        try HTTPListener.start(
+            on: ListenAddress(loopbackPort: 0), tls: tls,
+            refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, world.service) },
+            handler: { ListenerResponse(await world.service.answer(ServiceRequest($0))) })
+    }
+
+    private static func message(_ request: ServiceRequest) -> [UInt8] {
+        var head =
+            "\(request.method) \(request.target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        for field in request.headers { head += "\(field.name): \(field.value)\r\n" }
+        for value in request.authorizations { head += "Authorization: \(value.text)\r\n" }
+        let body = Array(request.body.text.utf8)
+        if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
+        return Array((head + "\r\n").utf8) + body
+    }
+
+    private static func response(_ bytes: [UInt8], to request: ServiceRequest) throws
+        -> ServiceResponse
+    {
+        let isHead = request.method == "HEAD"
+        let answer = try #require(RawConnection.answer(in: bytes, hasBody: !isHead))
+        return ServiceResponse(
+            status: answer.status, headers: answer.headers.map { HTTPField($0.key, $0.value) },
+            body: SecretBytes(copying: answer.body.span))
+    }
+
+    @Test(
+        "over HTTP the service does what the transcript says", arguments: try HTTPTranscript.all())
+    func plain(name: String) async throws {
+        let world = try await ServiceWorld()
+        let listener = try Self.listen(world)
+        try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) { request in
+            let connection = try RawConnection(port: listener.address.port)
+            try await connection.send(Self.message(request))
+            return try Self.response(try await connection.receiveToEnd(), to: request)
+        }
+        #expect(await listener.stop(grace: .seconds(60)))
+    }
+
+    @Test(
+        "and over HTTPS",
+        .enabled(if: ForeignProgram("openssl") != nil, "openssl is not installed"),
+        arguments: try HTTPTranscript.all())
+    func encrypted(name: String) async throws {
+        let openssl = try #require(ForeignProgram("openssl"))
+        let folder = try TemporaryFolder()
+        try makeTestIdentity("a", in: folder)
+        let key = try folder.bytes(of: "a.key")
+        let identity = TLSIdentity(
+            certificate: try folder.bytes(of: "a.pem"), key: SecretBytes(copying: key.span))
+        let world = try await ServiceWorld()
+        let listener = try Self.listen(world, tls: identity)
+        let arguments = [
+            "s_client", "-connect", "127.0.0.1:\(listener.address.port)", "-quiet", "-ign_eof",
+            "-verify_return_error", "-verify_ip", "127.0.0.1", "-CAfile", folder.file("a.pem"),
+        ]
+        try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) { request in
+            let message = Self.message(request)
+            let outcome = try await offThePool { try openssl.run(arguments, input: message) }
+            return try Self.response(outcome.output, to: request)
+        }
+        #expect(await listener.stop(grace: .seconds(60)))
+    }
+}
+
+/// Makes `NAME.pem` and `NAME.key` for 127.0.0.1, good for two days.
+func makeTestIdentity(_ name: String, in folder: TemporaryFolder) throws {
+    let outcome = try ForeignProgram("openssl")?.run([
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+        "-keyout", folder.file("\(name).key"), "-out", folder.file("\(name).pem"),
+    ])
+    #expect(outcome?.status == 0)
+}
