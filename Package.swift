@@ -136,7 +136,8 @@ let package = Package(
         tests(
             "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "POSIX",
             "vault-writer"),
-        program("vault-writer", path: "Tests/VaultWriter", "Cryptography", "SecretVault"),
+        program(
+            "vault-writer", path: "Tests/VaultWriter", "Cryptography", "Presence", "SecretVault"),
         tests(
             "VerificationTests", "Verification", "OneTimePassword", "Cryptography", "StoreContract"),
         .target(

@@ -15,29 +15,34 @@ struct Manifest {
             plaintext, under: key.derived(for: .manifest), associatedData: macLine)
     }
 
-    /// Opens the list of a file.
+    /// Opens the list of a file; it may name other records than the file has.
     init(opening document: VaultDocument, with key: VaultKey) throws(VaultError) {
         let plaintext = try SealedBox.open(
             document.manifest, under: key.derived(for: .manifest),
             associatedData: document.macLine, or: .damaged(.manifest))
         do {
-            entries = try plaintext.withBytes { bytes throws(SecretFields.Unreadable) in
-                try Manifest.read(bytes, count: document.records.count)
-            }
+            entries = try plaintext.withBytes(Manifest.read)
         } catch {
             throw .damaged(.manifest)
         }
     }
 
+    /// The first record that the list names and the file has not.
+    func gone(from document: VaultDocument) -> RecordID? {
+        let there = Set(document.records.map(\.id))
+        return entries.first { !there.contains($0.id) }?.id
+    }
+
     init(entries: [ManifestEntry]) { self.entries = entries }
 
-    private static func read(
-        _ bytes: Span<UInt8>, count: Int
-    ) throws(SecretFields.Unreadable) -> [ManifestEntry] {
+    private static func read(_ bytes: Span<UInt8>) throws(SecretFields.Unreadable)
+        -> [ManifestEntry]
+    {
         var fields = SecretFields()
-        guard try fields.number(bytes, 4) == UInt64(count) else { throw SecretFields.Unreadable() }
+        let count = try fields.number(bytes, 4)
+        guard count <= UInt64(VaultLimits.entries) else { throw SecretFields.Unreadable() }
         var entries: [ManifestEntry] = []
-        entries.reserveCapacity(count)
+        entries.reserveCapacity(Int(count))
         for _ in 0..<count { entries.append(try ManifestEntry(reading: &fields, in: bytes)) }
         try fields.finish(bytes)
         return entries

@@ -42,7 +42,7 @@ struct VaultDocument {
         headerEnd = line.start
         try line.skip("mac")
         mac = try line.base64(in: line.lastWord(), count: Self.macCount)
-        bodies = try Self.readBodies(&line, of: ids)
+        bodies = try Self.readBodies(&line, of: ids, records)
         try line.next()
         try line.skip("manifest")
         manifest = try line.base64(in: line.lastWord())
@@ -86,15 +86,32 @@ struct VaultDocument {
         return (records, ids)
     }
 
-    private static func readBodies(_ line: inout LineReader, of ids: [Range<Int>])
-        throws(VaultError) -> [RecordBody]
-    {
+    private static func readBodies(
+        _ line: inout LineReader, of ids: [Range<Int>], _ records: [RecordLine]
+    ) throws(VaultError) -> [RecordBody] {
         var bodies: [RecordBody] = []
         bodies.reserveCapacity(ids.count)
-        for id in ids {
+        for (place, id) in ids.enumerated() {
             try line.next()
+            guard !isBehind(line, ids[place...]) else {
+                throw .damaged(.recordGone(records[place].id))
+            }
             bodies.append(try RecordBody(reading: &line, of: id))
         }
         return bodies
+    }
+
+    // Whether the line is what stands behind the one of the first of these records, which is missing then.
+    private static func isBehind(_ line: LineReader, _ ids: ArraySlice<Range<Int>>) -> Bool {
+        var line = line
+        do throws(VaultError) {
+            if line.isLine("manifest") { return true }
+            try line.skip(line.isLine("sealed") ? "sealed" : "tombstone")
+            let word = try line.word()
+            guard let first = ids.first, !line.areEqual(word, first) else { return false }
+            return ids.dropFirst().contains { line.areEqual(word, $0) }
+        } catch {
+            return false
+        }
     }
 }

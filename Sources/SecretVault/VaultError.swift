@@ -125,6 +125,8 @@ public enum VaultPart: Hashable, Sendable {
     case record(RecordID)
     /// This record opens to something that is no entry.
     case content(RecordID)
+    /// This record was taken out of the file, and no tombstone was left: somebody has tampered with it.
+    case recordGone(RecordID)
 }
 
 /// What a vault holds at most.

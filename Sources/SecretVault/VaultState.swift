@@ -34,9 +34,10 @@ struct VaultState {
         let header = document.bytes.span.extracting(0..<document.headerEnd)
         let expected = try key.mac(of: header)
         guard isEqualInConstantTime(expected.span, document.mac.span) else {
-            throw .damaged(.header)
+            throw try VaultState.whatIsWrong(with: document, key)
         }
         let manifest = try Manifest(opening: document, with: key)
+        guard manifest.entries.count == document.records.count else { throw .damaged(.manifest) }
         vaultID = document.vaultID
         generation = document.generation
         changes = document.changes
@@ -49,6 +50,18 @@ struct VaultState {
                 line: line, listed: manifest.entries[index], body: document.bodies[index])
             try record.verify()
             append(record)
+        }
+    }
+
+    // The list belongs to the old header: while it opens, it tells what was taken out of this one.
+    private static func whatIsWrong(with document: VaultDocument, _ key: VaultKey)
+        throws(VaultError) -> VaultError
+    {
+        do {
+            let gone = try Manifest(opening: document, with: key).gone(from: document)
+            return .damaged(gone.map { .recordGone($0) } ?? .header)
+        } catch .damaged {
+            return .damaged(.header)
         }
     }
 

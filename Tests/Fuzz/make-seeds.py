@@ -10,7 +10,8 @@ VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 # Each target, the folder of Vectors it draws on, and whether that holds files or texts inside JSON.
 SOURCES = [
     ("uri", "otpauth", "texts"), ("migration", "migration", "texts"), ("lines", "otpauth", "texts"),
-    ("base32", "base32", "texts"), ("vault", "vault", "files"), ("picture", "qr", "files"),
+    ("base32", "base32", "texts"), ("vault", "vault", "files"), ("attempts", "vault", "files"),
+    ("picture", "qr", "files"),
 ]
 LARGEST = 64 << 10
 # Where a fuzzer would be long in finding the way in.

@@ -206,14 +206,24 @@ struct TamperingTests {
         }
     }
 
-    @Test("a header with a record's line taken out, with its box, is noticed")
+    @Test("a record that is taken out without a tombstone is told from damage, whichever it is")
     func removedRecord() throws {
         let sample = try Sample()
-        let forged = try sample.forged { lines in
-            let id = lines.first { $0.hasPrefix("record ") }?.split(separator: " ")[1] ?? ""
-            lines.removeAll { $0.contains(id) }
+        let records = sample.lines.filter { $0.hasPrefix("record ") }
+        let ids = records.map { $0.split(separator: " ")[1] }
+        for (place, id) in ids.enumerated() {
+            let gone = VaultError.damaged(.recordGone(sample.ids[place]))
+            let wholly = try sample.forged { lines in lines.removeAll { $0.contains(id) } }
+            #expect(throws: gone) { try sample.verify(wholly) }
+            let box = try sample.forged { lines in lines.removeAll { $0.hasPrefix("sealed \(id)") }
+            }
+            #expect(throws: gone) { try VaultDocument(parsing: box) }
         }
-        #expect(throws: VaultError.damaged(.header)) { try sample.verify(forged) }
+        // A header that says something else of all its records is another matter.
+        let other = try sample.forged { lines in
+            lines = lines.map { $0.hasPrefix("record ") ? $0.replacing("unlock", with: "use") : $0 }
+        }
+        #expect(throws: VaultError.damaged(.header)) { try sample.verify(other) }
     }
 
     @Test("the list of an older generation does not open under a newer header")

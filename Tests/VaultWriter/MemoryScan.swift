@@ -31,6 +31,8 @@ struct MemoryScan {
     private func count(from start: Int, to end: Int, in memory: Int32) -> Int {
         var found = 0
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        // What was looked through is not to be found by the next look.
+        defer { unsafe explicit_bzero(&chunk, chunk.count) }
         var position = start
         while position < end {
             let size = unsafe pread(

@@ -1,5 +1,6 @@
 import Cryptography
 import Glibc
+import Presence
 import SecretVault
 
 /// The tests' writer: makes and changes a vault in a process that can be killed, starved and raced.
@@ -12,13 +13,15 @@ import SecretVault
         let arguments = CommandLine.arguments
         precondition(
             arguments.count == 5,
-            "vault-writer create|add|fill|remove|purge|measure|scan PATH NAME COUNT")
+            "vault-writer create|add|fill|remove|purge|measure|scan|try|ask PATH NAME COUNT")
         let (path, name) = (arguments[2], arguments[3])
         let count = Int(arguments[4]) ?? 0
         do throws(VaultError) {
             if arguments[1] == "create" { return try create(path) }
+            if arguments[1] == "try" { return attempt(path, passphrase: name, rounds: count) }
             if arguments[1] == "measure" { return try measure(path, rounds: count) }
             let vault = try Vault.unlock(at: path, with: .passphrase(passphrase))
+            if arguments[1] == "ask" { return ask(vault, answer: name, rounds: count) }
             if arguments[1] == "scan" { return try scan(vault, name, count) }
             if arguments[1] == "fill" { return try fill(vault, name, count) }
             for index in 0..<count {
@@ -52,6 +55,47 @@ import SecretVault
                 try changes.remove(first.id, purge: verb == "purge")
             }
         }
+    }
+
+    /// Tries a passphrase, and says what came of it each time.
+    static func attempt(_ path: String, passphrase: String, rounds: Int) {
+        for _ in 0..<rounds {
+            do {
+                let given = SecretBytes(copying: Array(passphrase.utf8).span)
+                _ = try Vault.unlock(at: path, with: .passphrase(given))
+                say("open")
+            } catch {
+                say("\(error)")
+            }
+        }
+    }
+
+    /// Asks for presence for the first entry, and says what came of it each time.
+    static func ask(_ vault: UnlockedVault, answer: String, rounds: Int) {
+        let first = vault.entries[0].id
+        for _ in 0..<rounds {
+            do {
+                var check = Answering(yes: answer == "yes")
+                let proof = try vault.prove(&check, for: first, words: "test")
+                say("proved \(try vault.open(first, proof: proof).issuer)")
+            } catch {
+                say("\(error)")
+            }
+        }
+    }
+
+    // Whoever kills this program has seen what was said before.
+    private static func say(_ words: String) {
+        let line = Array("\(words)\n".utf8)
+        _ = unsafe write(STDOUT_FILENO, line, line.count)
+    }
+
+    /// A check that says what it is told to.
+    struct Answering: PresenceCheck {
+        typealias Grade = Advisory
+        let yes: Bool
+
+        mutating func isPresent(for purpose: String) -> Bool { yes }
     }
 
     /// Adds entries in one saving.

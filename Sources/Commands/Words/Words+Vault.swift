@@ -22,6 +22,9 @@ extension Words {
             "a newer Watchword made this vault (format \(version)); use that one"
         case .truncated:
             "the end of the vault is missing; a generation before it may be beside it (.previous)"
+        case .damaged(.recordGone):
+            "an entry is gone and has left no tombstone: somebody took it out of the vault; a generation "
+                + "before it may be beside it (.previous)"
         // The checksum is right, and the vault key says otherwise: no accident does that.
         case .damaged(.header), .damaged(.manifest), .damaged(.record):
             "somebody changed the vault without its key, or put parts of another one into it: an entry "
@@ -87,6 +90,8 @@ extension Words {
         case .header: "its header"
         case .manifest: "the list of entries"
         case .record(let id), .content(let id): "the entry " + name(of: id, in: entries)
+        case .recordGone(let id):
+            "the entry \(name(of: id, in: entries)) is gone without a tombstone: somebody took it out"
         }
     }
 

@@ -7,6 +7,7 @@ enum FuzzTarget: String, CaseIterable {
     case picture
     case symbols
     case vault
+    case attempts
     case record
     case manifest
     case recovery
@@ -22,6 +23,7 @@ enum FuzzTarget: String, CaseIterable {
         case .picture: fuzzPicture(bytes)
         case .symbols: fuzzSymbols(bytes)
         case .vault: fuzzVault(bytes)
+        case .attempts: fuzzAttempts(bytes)
         case .record: fuzzRecord(bytes)
         case .manifest: fuzzManifest(bytes)
         case .recovery: fuzzRecoveryKey(bytes)

@@ -23,6 +23,36 @@ private func take(_ bytes: [UInt8]) {
     }
 }
 
+/// Any bytes as a file of counted failures: refused, or written back byte for byte; with the checksum
+/// that lets them further in, too.
+func fuzzAttempts(_ bytes: [UInt8]) {
+    takeAttempts(bytes)
+    do {
+        let end = bytes.dropLast().lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
+        takeAttempts(bytes[..<end] + (try VaultEnvelope.lastLine(for: bytes[..<end])))
+    } catch {
+        preconditionFailure("a digest can't be made")
+    }
+}
+
+private func takeAttempts(_ bytes: [UInt8]) {
+    do {
+        let attempts = try Attempts(reading: bytes)
+        precondition(try attempts.text() == bytes, "two forms of one file")
+        let now = ClockReading(wall: 1, boot: nil, uptime: 1)
+        for subject in [Attempts.Subject.vault]
+            + attempts.records.map({ .record($0, revision: $1.revision) })
+        {
+            guard case .wait(let seconds, _) = attempts.admission(of: subject, at: now) else {
+                continue
+            }
+            precondition(seconds <= 3600, "a wait that is longer than any")
+        }
+    } catch {
+        // A refusal is an answer.
+    }
+}
+
 /// Any bytes as what a record seals: refused, or written back byte for byte.
 func fuzzRecord(_ bytes: [UInt8]) {
     let sealed = SecretBytes(copying: bytes.span)

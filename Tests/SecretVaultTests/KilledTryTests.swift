@@ -1,0 +1,170 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Kills a program before each system call of a try, by `strace`, and looks at what is counted and left.
+@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing, or may not trace here"))
+struct KilledTryTests {
+    /// What touches files; between two of these, nothing that could be seen changes.
+    private static let calls = [
+        "flock", "openat", "fchmod", "write", "fsync", "lseek", "linkat", "renameat", "unlinkat",
+    ]
+    private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+
+    /// One program's run, and the system calls that touched files, from the first lock on.
+    private struct Run {
+        let verb: String
+        let name: String
+        var calls: [String] = []
+
+        init(_ verb: String, _ name: String, on vault: TestVault) throws {
+            (self.verb, self.name) = (verb, name)
+            let log = try TemporaryFolder()
+            let strace = try #require(ForeignProgram("strace"))
+            _ = try strace.run(
+                [
+                    "-o", log.file("calls"), "-e",
+                    "trace=\(KilledTryTests.calls.joined(separator: ","))",
+                ]
+                    + command(vault))
+            calls = String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
+                .split(separator: "\n").map(String.init)
+                .filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+        }
+
+        private func command(_ vault: TestVault) -> [String] {
+            [BuiltProgram.path("vault-writer"), verb, vault.path, name, "1"]
+        }
+
+        /// Where such a call is made with this name.
+        func all(_ call: String, of name: String) -> [Int] {
+            calls.indices.filter {
+                calls[$0].hasPrefix(call + "(") && calls[$0].contains("\"\(name)\", ")
+            }
+        }
+
+        func first(_ call: String, of name: String) -> Int? { all(call, of: name).first }
+
+        var places: Range<Int> {
+            (calls.firstIndex { $0.hasPrefix("flock(") } ?? calls.count)..<calls.count
+        }
+
+        /// Runs again, and kills it before the call at this place.
+        func killed(at place: Int, on vault: TestVault) throws -> String {
+            let name = calls[place].prefix { $0 != "(" }
+            let count = calls[...place].count { $0.hasPrefix(name + "(") }
+            let killed = try #require(ForeignProgram("strace")).run(
+                ["-o", "/dev/null", "-e", "inject=\(name):signal=KILL:when=\(count)"]
+                    + command(vault))
+            #expect(killed.status != 0, "\(calls[place])")
+            return killed.text
+        }
+    }
+
+    @Test("killed at any step of a failing try, it is counted, or its answer was never known")
+    func failing() throws {
+        let run = try Run("try", "wrong", on: TestVault())
+        // From here on the count has its name; before that, nothing was tried.
+        let counted = try #require(run.first("renameat", of: "vault.attempts.new"))
+        let answered = try #require(run.calls.lastIndex { $0.hasPrefix("write(1,") })
+        #expect(counted + 1 < answered)
+        for place in run.places {
+            let vault = try TestVault()
+            let before = try vault.bytes()
+            let said = try run.killed(at: place, on: vault)
+            let count = try vault.attempts().vault?.count ?? 0
+            #expect(count == (place > counted ? 1 : 0), "\(run.calls[place])")
+            #expect(said.isEmpty || count == 1, "\(run.calls[place])")
+            #expect(try vault.bytes() == before, "\(run.calls[place])")
+            #expect(try vault.unlock().reports.isEmpty, "\(run.calls[place])")
+            #expect(try vault.attempts().isEmpty)
+            #expect(!(try names(in: vault.folder.path).contains { $0.hasSuffix(".new") }))
+        }
+    }
+
+    @Test("killed at any step of a right try, one failure too many is counted at most")
+    func opening() throws {
+        func prepared() throws -> TestVault {
+            let vault = try TestVault()
+            for _ in 0..<2 {
+                #expect(throws: VaultError.wrongPassphrase) {
+                    try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
+                }
+            }
+            return vault
+        }
+        let run = try Run("try", Self.right, on: prepared())
+        for place in run.places {
+            let vault = try prepared()
+            let said = try run.killed(at: place, on: vault)
+            let count = try vault.attempts().vault?.count ?? 0
+            #expect([0, 2, 3].contains(count), "\(run.calls[place])")
+            #expect(said.isEmpty || count == 0, "\(run.calls[place])")
+            #expect(throws: Never.self, "\(run.calls[place])") { try vault.unlock() }
+        }
+    }
+
+    @Test("killed at any step of a wipe, the next start wipes, and nothing else is lost")
+    func wiping() throws {
+        func prepared() throws -> (TestVault, RecordID, [String]) {
+            let vault = try TestVault()
+            let ids = try vault.fill()
+            let once = AccessControl(
+                presence: .perUnlock, onFailure: .wipe(after: try #require(FailureCount(1))))
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.setAccessControl(of: ids[0], to: once)
+                try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
+            }
+            // A saving more, so that the previous generation holds the same box.
+            let box = try vault.box(of: ids[0])
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.rename(ids[1], issuer: "b", account: "")
+            }
+            #expect(try vault.holders(of: box) == ["vault", "vault.previous"])
+            return (vault, ids[0], [box])
+        }
+        let run = try Run("try", "wrong", on: prepared().0)
+        let counted = try #require(run.first("renameat", of: "vault.attempts.new"))
+        let changed = try #require(run.first("renameat", of: "vault.new"))
+        #expect(counted < changed)
+        for place in run.places {
+            let (vault, id, boxes) = try prepared()
+            let said = try run.killed(at: place, on: vault)
+            let isCounted = place > counted
+            #expect(said.isEmpty || isCounted, "\(run.calls[place])")
+            // The next start, by whoever has the passphrase, finds it wiped, or not even tried.
+            let open = try vault.unlock()
+            #expect(open.entries.map { $0.tombstone != nil } == [isCounted, false, false, false])
+            #expect(open.reports.count == (isCounted ? 1 : 0), "\(run.calls[place])")
+            #expect(try open.check().opened == (isCounted ? 3 : 4), "\(run.calls[place])")
+            #expect(try open.check().damages.isEmpty)
+            let holders = try vault.holders(of: boxes[0])
+            #expect(
+                holders == (isCounted ? [] : ["vault", "vault.previous"]), "\(run.calls[place])")
+            if isCounted { #expect(throws: VaultError.wiped) { try open.open(id) } }
+            #expect(try vault.attempts().isEmpty)
+        }
+    }
+
+    @Test("killed at any step of a check that says no, the failure counts, or nobody was asked")
+    func asking() throws {
+        func prepared() throws -> (TestVault, RecordID) {
+            let vault = try TestVault()
+            return (vault, try vault.fill()[0])
+        }
+        let run = try Run("ask", "no", on: prepared().0)
+        // The first is of unlocking.
+        let counted = try #require(run.all("renameat", of: "vault.attempts.new").last)
+        let first = try #require(run.calls[..<counted].lastIndex { $0.hasPrefix("flock(") })
+        for place in first..<run.calls.count {
+            let (vault, id) = try prepared()
+            let said = try run.killed(at: place, on: vault)
+            let count = try vault.attempts().records[id]?.failures.count ?? 0
+            #expect(count == (place > counted ? 1 : 0), "\(run.calls[place])")
+            #expect(said.isEmpty || count == 1, "\(run.calls[place])")
+        }
+    }
+}

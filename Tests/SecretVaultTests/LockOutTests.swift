@@ -1,0 +1,290 @@
+import Cryptography
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+struct LockOutTests {
+    private let right = TestVault.passphrase
+    private let wrong = secret("wrong")
+
+    private func unlock(_ vault: TestVault, _ passphrase: SecretBytes, at clock: TestClock)
+        throws(VaultError) -> UnlockedVault
+    {
+        try Vault.unlock(
+            at: vault.path, with: .passphrase(passphrase), reading: clock.reading)
+    }
+
+    @Test("until the last second of a wait nothing is tried or counted")
+    func steps() throws {
+        let vault = try TestVault()
+        var clock = TestClock()
+        for count in 1...11 {
+            #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
+            let wait = Int64(Failures.wait(after: UInt64(count)))
+            #expect(try vault.attempts().vault?.count == UInt64(count))
+            #expect(try Vault.lockOut(at: vault.path, reading: clock.reading).seconds == wait)
+            guard wait > 0 else { continue }
+            for passphrase in [wrong, right] {
+                #expect(throws: VaultError.lockedOut(seconds: wait)) {
+                    try unlock(vault, passphrase, at: clock)
+                }
+            }
+            clock.pass(wait - 1)
+            #expect(throws: VaultError.lockedOut(seconds: 1)) {
+                try unlock(vault, right, at: clock)
+            }
+            #expect(try vault.attempts().vault?.count == UInt64(count))
+            clock.pass(1)
+        }
+        #expect(try unlock(vault, right, at: clock).reports.isEmpty)
+        #expect(try vault.attempts().isEmpty)
+        #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
+        #expect(try vault.attempts().vault?.count == 1)
+    }
+
+    @Test("neither setting a clock nor a reboot shortens a wait")
+    func clocks() throws {
+        let vault = try TestVault()
+        var clock = TestClock()
+        for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
+        clock.wall += 86_400
+        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        clock.wall -= 2 * 86_400
+        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        clock.reboot()
+        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        // That was written down: in this boot the wait goes on, whatever the wall clock says.
+        clock.uptime += 59
+        clock.wall = 0
+        #expect(throws: VaultError.lockedOut(seconds: 1)) { try unlock(vault, right, at: clock) }
+        clock.uptime += 1
+        #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
+    }
+
+    @Test("the recovery key opens during a wait, sets a passphrase, and nothing is lost")
+    func recovery() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        let clock = TestClock()
+        let key = try #require(vault.recoveryKey)
+        let before = try vault.unlock()
+        let secrets = try ids.map { Facts(try before.open($0)) }
+        // Two failures: the fourth entry is wiped by three.
+        for _ in 0..<2 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
+        let wrongKey = try RecoveryKey.make()
+        for _ in 0..<9 {
+            #expect(throws: VaultError.wrongRecoveryKey) {
+                try Vault.unlock(at: vault.path, with: .recoveryKey(wrongKey))
+            }
+        }
+        #expect(try vault.attempts().vault?.count == 2)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
+        }
+        for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
+        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        let open = try Vault.unlock(
+            at: vault.path, with: .recoveryKey(key), reading: clock.reading)
+        #expect(try vault.attempts().isEmpty)
+        let slot = try #require(open.slots.first)
+        let (new, cost) = (secret("a new passphrase"), try ScryptCost(logN: 10))
+        try open.update { changes throws(VaultError) in
+            try changes.changePassphrase(of: slot, to: new, cost: cost, now: 9)
+        }
+        let after = try unlock(vault, new, at: clock)
+        #expect(try ids.map { Facts(try after.open($0)) } == secrets)
+        #expect(after.reports.isEmpty)
+    }
+
+    @Test("a new passphrase wraps one key anew, and the old one opens nothing kept")
+    func changedPassphrase() throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        let old = try vault.bytes()
+        let open = try vault.unlock()
+        let (new, cost) = (secret("a new passphrase"), try ScryptCost(logN: 10))
+        try open.update { changes throws(VaultError) in
+            try changes.changePassphrase(of: changes.slots[0], to: new, cost: cost, now: 9)
+        }
+        func lines(_ bytes: [UInt8]) -> [Substring] {
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        }
+        let (before, after) = (lines(old), lines(try vault.bytes()))
+        let changed = zip(before, after).filter { $0 != $1 }.map { $0.0.prefix { $0 != " " } }
+        #expect(before.count == after.count)
+        #expect(changed == ["generation", "slot", "mac", "manifest", "end"])
+        let slot = try #require(before.first { $0.hasPrefix("slot 1 ") })
+        for name in try names(in: vault.folder.path) {
+            let bytes = try vault.folder.bytes(of: name)
+            #expect(!String(decoding: bytes, as: UTF8.self).contains(slot), "\(name)")
+            guard bytes.starts(with: VaultEnvelope.magic) else { continue }
+            #expect(throws: VaultError.wrongPassphrase) {
+                try VaultDocument(parsing: bytes).key(with: .passphrase(right), ceiling: 24)
+            }
+        }
+    }
+
+    @Test("neither a right nor a wrong passphrase writes the vault")
+    func cheap() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let before = try FileManager.default.attributesOfItem(atPath: vault.path)
+        let previous = try vault.folder.bytes(of: "vault.previous")
+        #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: TestClock()) }
+        #expect(try mode(of: vault.folder.file("vault.attempts")) == 0o600)
+        _ = try unlock(vault, right, at: TestClock())
+        let after = try FileManager.default.attributesOfItem(atPath: vault.path)
+        #expect(
+            before[.systemFileNumber] as? UInt64 == after[.systemFileNumber] as? UInt64
+                && before[.modificationDate] as? Date == after[.modificationDate] as? Date)
+        #expect(try vault.folder.bytes(of: "vault.previous") == previous)
+        #expect(try names(in: vault.folder.path) == TestVault.files)
+    }
+
+    @Test("of many programs at once five wrong ones are answered, and all right ones")
+    func races() throws {
+        let vault = try TestVault()
+        let rights = try atOnce(12, "try", vault, "correct horse battery staple", "1")
+        #expect(rights.text == String(repeating: "open\n", count: 12))
+        #expect(try vault.attempts().isEmpty)
+        let wrongs = try atOnce(12, "try", vault, "wrong", "2")
+        let said = wrongs.text.split(separator: "\n")
+        #expect(said.count == 24)
+        #expect(said.count { $0 == "wrongPassphrase" } == 5)
+        #expect(said.count { $0.hasPrefix("lockedOut(") } == 19)
+        #expect(try vault.attempts().vault?.count == 5)
+    }
+
+    @Test("a try that can't be counted is not made; the recovery key opens", arguments: [0, 1])
+    func fullDisk(blocks: Int) throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        // Where files can't grow over so many blocks of 512 bytes; what is said goes through a pipe.
+        let shell = ForeignProgram(path: "/bin/sh")
+        let limit = "trap '' XFSZ; (ulimit -f \(blocks); exec \"$@\") | cat"
+        let said = try shell.run([
+            "-c", limit, "sh", BuiltProgram.path("vault-writer"), "try", vault.path,
+            "correct horse battery staple", "2",
+        ])
+        let refusal = VaultError.notCounted(SystemCallFailure(call: "write", number: EFBIG))
+        #expect(said.text == (blocks == 0 ? "\(refusal)\n\(refusal)\n" : "open\nopen\n"))
+        #expect(try vault.attempts().isEmpty)
+        #expect(try names(in: vault.folder.path) == TestVault.files)
+        let key = try #require(vault.recoveryKey)
+        #expect(throws: Never.self) {
+            try Vault.unlock(at: vault.path, with: .recoveryKey(key))
+        }
+    }
+
+    @Test("something else of the name is left as it is, and no passphrase is tried")
+    func bystanders() throws {
+        let notes = Array("my notes".utf8)
+        for name in ["vault.attempts", "vault.attempts.new"] {
+            let vault = try TestVault(recoveryKey: true)
+            let key = try #require(vault.recoveryKey)
+            try vault.put(notes, as: name)
+            #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
+            #expect(try vault.folder.bytes(of: name) == notes)
+            let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
+            #expect(open.reports.isEmpty)
+            try removeFile(vault.folder.file(name))
+            try makeFolder(vault.folder.file(name))
+            #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
+            try removeFile(vault.folder.file(name))
+            try linkSymbolically("/dev/null", to: vault.folder.file(name))
+            #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
+        }
+    }
+
+    @Test(
+        "a file of attempts that nobody may change stops tries with a passphrase",
+        .enabled(if: geteuid() == 0 && ShownLimits.canMakeReadOnly, "needs root and chattr"))
+    func immutable() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let clock = TestClock()
+        #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) }
+        let chattr = try #require(ForeignProgram("chattr"))
+        let file = vault.folder.file("vault.attempts")
+        try #require(try chattr.run(["+i", file]).status == 0)
+        let refusal = SystemCallFailure(call: "renameat", number: EPERM)
+        #expect(throws: VaultError.notCounted(refusal)) { try unlock(vault, right, at: clock) }
+        let key = try #require(vault.recoveryKey)
+        let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
+        #expect(
+            open.reports == [
+                .failuresNotCleared(.notCounted(SystemCallFailure(call: "unlinkat", number: EPERM)))
+            ])
+        try #require(try chattr.run(["-i", file]).status == 0)
+        #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
+    }
+
+    @Test("what is damaged or another vault's counts nothing; a newer version is told")
+    func otherFiles() throws {
+        let vault = try TestVault()
+        var other = Attempts(of: [UInt8](repeating: 1, count: 16))
+        for _ in 0..<9 {
+            other.vault = .adding(to: other.vault, at: ClockReading.now())
+        }
+        try vault.put(other.text(), as: "vault.attempts")
+        #expect(throws: Never.self) { try vault.unlock() }
+        try vault.put(Array(try other.text().dropLast(9)), as: "vault.attempts")
+        #expect(throws: Never.self) { try vault.unlock() }
+        try vault.put(Array("watchword-attempts 2\n".utf8), as: "vault.attempts")
+        #expect(throws: VaultError.newerVersion(2)) { try vault.unlock() }
+    }
+
+    @Test("a slot over the ceiling is no try; one beside it counts")
+    func slotsOverTheCeiling() throws {
+        let vault = try TestVault()
+        for _ in 0..<7 {
+            #expect(throws: VaultError.costOverCeiling(logN: 10, ceiling: 9)) {
+                try Vault.unlock(at: vault.path, with: .passphrase(wrong), ceiling: 9)
+            }
+        }
+        #expect(try vault.attempts().isEmpty)
+        try vault.unlock().update { changes throws(VaultError) in
+            let dear: ScryptCost
+            do { dear = try ScryptCost(logN: 11) } catch { preconditionFailure("11 is in range") }
+            try changes.addPassphrase(secret("dear"), cost: dear, now: 0)
+        }
+        for count: UInt64 in 1...5 {
+            #expect(throws: VaultError.costOverCeiling(logN: 11, ceiling: 10)) {
+                try Vault.unlock(at: vault.path, with: .passphrase(wrong), ceiling: 10)
+            }
+            #expect(try vault.attempts().vault?.count == count)
+        }
+        #expect(throws: VaultError.lockedOut(seconds: 60)) {
+            try Vault.unlock(
+                at: vault.path, with: .passphrase(wrong), reading: vault.readingOfFailure())
+        }
+    }
+}
+
+/// Runs so many writers at once.
+func atOnce(_ count: Int, _ verb: String, _ vault: TestVault, _ name: String, _ rounds: String)
+    throws -> ForeignProgram.Outcome
+{
+    let lines = (0..<count).map { "\($0)\n" }.joined()
+    return try #require(ForeignProgram("xargs")).run(
+        [
+            "-P", "\(count)", "-I{}", BuiltProgram.path("vault-writer"), verb, vault.path, name,
+            rounds,
+        ],
+        input: Array(lines.utf8))
+}
+
+extension TestVault {
+    /// The clocks at the last failure of the vault.
+    func readingOfFailure() throws(VaultError) -> ClockReading {
+        do {
+            let failures = try #require(try attempts().vault)
+            return ClockReading(
+                wall: Int64(failures.seen), boot: failures.boot, uptime: Int64(failures.uptime))
+        } catch {
+            throw .noSuchEntry
+        }
+    }
+}
