@@ -1,4 +1,5 @@
 import Foundation
+import HTTPListener
 import TestSupport
 import Testing
 
@@ -153,6 +154,40 @@ struct OperationTests {
         let said = String(decoding: outcome.errors, as: UTF8.self)
         #expect(said.contains(words), "\(said)")
         #expect(said.hasPrefix("watchword-server: "))
+    }
+
+    @Test("H-08 N-06 codes are not taken in the clear from other machines, unless that is said")
+    func clearText() async throws {
+        let state = try ServerProcess.State()
+        for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8420"] {
+            #expect(try await state.run("serve", "--listen", address).status == 2)
+        }
+        #expect(!FileManager.default.fileExists(atPath: state.database))
+        let said = try await ServerProcess(
+            state, arguments: [],
+            environment: ["WATCHWORD_INSECURE_HTTP": "1", "WATCHWORD_TRUSTED_PROXY": "127.0.0.1"])
+        try await said.stop()
+        let outcome = try await state.run(
+            "serve", "--listen", "192.0.2.1:0", "--insecure-http", "--ops-listen", "127.0.0.1:0")
+        // It gets as far as the address, which no machine of ours has.
+        #expect(outcome.status == 6)
+        #expect(String(decoding: outcome.errors, as: UTF8.self).contains("(bind)"))
+    }
+
+    @Test("V-01 the limits are written down as they are")
+    func limits() throws {
+        let readme = try String(
+            contentsOf: PackageFolder.root.appending(path: "README.md"), encoding: .utf8)
+        let limits = ListenerLimits()
+        for words in [
+            "\(limits.body >> 10) KiB of body", "\(limits.headers >> 10) KiB of headers",
+            "\(limits.connectionsPerAddress) of 1,000 connections",
+            "\(limits.headerTime.components.seconds)\nseconds for its headers",
+            "100 requests a second, 1,000 at once (`--address-rate`)",
+        ] {
+            #expect(readme.contains(words), "\(words)")
+        }
+        #expect(limits.connections == 1_000)
     }
 
     @Test("a lost key file is not made anew beside a database, and a port that is taken is said")
