@@ -144,8 +144,8 @@ struct AuditTests {
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
         }
-        // Not authentic at all.
-        try edit(database.path, "UPDATE chains SET head_digest = zeroblob(32)")
+        // Not older, and not authentic.
+        try edit(database.path, "UPDATE chains SET head_sequence = 20, head_position = 20")
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.appendEvent(.sample(12))])
         }
