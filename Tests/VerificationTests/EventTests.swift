@@ -32,7 +32,7 @@ struct EventTests {
         #expect(events.allSatisfy { $0.verification != nil })
     }
 
-    @Test("N-36 N-33 a new binding, a lock, a wipe and an end are told, a mere denial is not")
+    @Test("N-36 N-33 R-09 a new binding, a lock, a wipe and an end are told, a mere denial is not")
     func notifications() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()

@@ -77,7 +77,7 @@ struct RecoveryTests {
         #expect(try await bench.verify(newCodes[0]).acceptance != nil)
     }
 
-    @Test("N-36 V-08 using a recovery code is told to the subject")
+    @Test("N-36 using a recovery code is told to the subject")
     func notification() async throws {
         let bench = try TestBench()
         let (_, codes) = try await codes(bench)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Throttle")
 struct ThrottleTests {
-    @Test("H-11 five failures are free, and the limit is at most ten")
+    @Test("H-11 N-29 five failures are free, and the limit is at most ten")
     func freeFailures() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -162,7 +162,7 @@ struct ThrottleTests {
             try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
     }
 
-    @Test("a replay is no guess: it is refused and does not count")
+    @Test("N-08 V-33 a replay is noted and told, and as it is no guess it does not count")
     func replay() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -173,7 +173,7 @@ struct ThrottleTests {
         #expect(try await bench.summary(authenticator.credential).failures == 0)
         let events = try await bench.events().filter { $0.kind == .replayed }
         #expect(events.count == 20)
-        #expect(events.allSatisfy { $0.isNotification }, "N-08 V-33")
+        #expect(events.allSatisfy { $0.isNotification })
     }
 
     @Test(

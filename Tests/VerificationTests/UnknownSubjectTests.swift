@@ -54,6 +54,18 @@ struct UnknownSubjectTests {
         #expect(try await attempt(wrong, bench.alice) == unknown, "disabled")
     }
 
+    @Test("V-22 the whole window is computed and compared, wherever the right code stands")
+    func wholeWindow() async throws {
+        for steps in -1...1 {
+            let bench = try TestBench()
+            let authenticator = try await bench.enrolled()
+            bench.clock.advance(seconds: 300)
+            let code = try authenticator.code(at: bench.clock.now, steps: steps)
+            let cost = try await cost(bench) { _ = try await bench.verify(code) }
+            #expect(cost.work[.codes] == 11, "\(steps) steps")
+        }
+    }
+
     @Test("V-06 an unknown subject costs a hash for a recovery code, too")
     func recovery() async throws {
         let bench = try TestBench()
