@@ -27,6 +27,7 @@ let package = Package(
         .executable(name: "watchword-reader", targets: ["watchword-reader"]),
         .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
+        .executable(name: "watchword-courier", targets: ["watchword-courier"]),
         .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
         .library(name: "Verification", targets: ["Verification"]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
@@ -58,6 +59,8 @@ let package = Package(
         .systemLibrary(name: "CPAM", pkgConfig: "pam", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -70,8 +73,10 @@ let package = Package(
         room("SymbolReading", "CZBar", "Raster"),
         room("SymbolDrawing", "CQREncode", "Raster"),
         room("PresenceDevices", "POSIX", "Presence"),
+        room("HTTPClient", "CCurl", "POSIX"),
         // Level 2
         room("JSONText", "Cryptography", "POSIX"),
+        room("Courier", "Cryptography", "POSIX"),
         room("OneTimePassword", "Cryptography"),
         room("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
         // Level 3
@@ -82,6 +87,7 @@ let package = Package(
         room("Verification", "Cryptography", "OneTimePassword"),
         room("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
+        room("DeviceLogin", "Courier", "Cryptography", "SecretVault"),
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
         room("HTTPListener", "CMicroHTTPD", "Cryptography"),
@@ -91,7 +97,8 @@ let package = Package(
             "OneTimePassword", "POSIX", "Raster", "SymbolDrawing", "Verification"),
         // Level 5
         room(
-            "Commands", "Cryptography", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
+            "Commands", "Courier", "Cryptography", "DeviceLogin", "ImageFile", "Interchange",
+            "JSONText", "OneTimePassword",
             "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
             "SymbolDrawing"),
         room(
@@ -103,6 +110,10 @@ let package = Package(
             "watchword-reader", "ImageFile", "PictureReader", "POSIX", "Raster", "SymbolReading"),
         program("watchword-presence", "PAMAuthentication", "POSIX"),
         program("watchword-server", "ServerCommands"),
+
+        program(
+            "watchword-courier", "Courier", "Cryptography", "HTTPClient", "JSONReading", "JSONText",
+            "POSIX"),
 
         // Tests
         .target(
@@ -164,10 +175,18 @@ let package = Package(
             "OneTimePassword", "POSIX", "ServiceTranscripts", "Verification",
             "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
+        program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "POSIX"),
+        tests(
+            "CourierTests", "Courier", "Cryptography", "POSIX", "watchword-courier",
+            "FaultyCourier"),
+        tests(
+            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "SecretVault",
+            "watchword-courier"),
         tests(
             "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "SecretVault",
-            "StackedPresence", "watchword", "watchword-presence", "watchword-reader"),
+            "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
+            "watchword-reader"),
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
         tests(
             "ServerTests", "Cryptography", "HTTPListener", "OneTimePassword", "ServerCommands",

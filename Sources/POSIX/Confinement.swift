@@ -29,19 +29,32 @@ public enum Confinement {
     /// - Throws: the step that failed, by its call's name, such as `seccomp_load` on a kernel or in a
     ///   container without seccomp. The process must then not touch what it wanted to be confined for.
     public static func enter(_ limits: Limits) throws(SystemCallFailure) {
+        try beginLife()
+        try tighten(limits)
+        try limit(RLIMIT_NOFILE, to: 0)
+        let filter = try SystemCallFilter()
+        try allowThinking(filter)
+        try filter.load()
+    }
+
+    /// What comes first: signals do what they do by themselves, the process dies with its parent, gains
+    /// nothing, and holds no descriptor but the standard ones.
+    static func beginLife() throws(SystemCallFailure) {
         restoreSignals()
         volunteerForMemoryShortage()
         try ProcessHardening.dieWithParent()
         try control("prctl", LINUX_PR_SET_DUMPABLE, 0)
         try control("prctl", LINUX_PR_SET_NO_NEW_PRIVS, 1)
-        linux_close_from(3)
         try limit(RLIMIT_CORE, to: 0)
+        linux_close_from(3)
+    }
+
+    /// What the process may use from now on.
+    static func tighten(_ limits: Limits) throws(SystemCallFailure) {
         try limit(RLIMIT_AS, to: limits.addressSpace)
         try limit(RLIMIT_DATA, to: limits.addressSpace)
         try limit(RLIMIT_CPU, to: limits.processorSeconds)
         try limit(RLIMIT_FSIZE, to: 0)
-        try limit(RLIMIT_NOFILE, to: 0)
-        try filterSystemCalls()
     }
 
     /// Lets every signal do what it does by itself: Swift's crash handler would print memory.
@@ -69,7 +82,7 @@ public enum Confinement {
         }
     }
 
-    private static func limit(
+    static func limit(
         _ resource: __rlimit_resource, to most: Int
     ) throws(SystemCallFailure) {
         var limit = rlimit()
@@ -85,8 +98,8 @@ public enum Confinement {
         }
     }
 
-    private static func filterSystemCalls() throws(SystemCallFailure) {
-        let filter = try SystemCallFilter()
+    /// Allows the standard streams, memory, clocks, chance, and an end.
+    static func allowThinking(_ filter: borrowing SystemCallFilter) throws(SystemCallFailure) {
         try filter.allow("read", when: .argument(0, is: STDIN_FILENO))
         try filter.allow("write", when: .argument(0, is: STDOUT_FILENO))
         try filter.allow("write", when: .argument(0, is: STDERR_FILENO))
@@ -106,6 +119,5 @@ public enum Confinement {
         try filter.allow("writev", when: .argument(0, is: STDERR_FILENO))
         for call: StaticString in ["getpid", "gettid", "rt_sigprocmask"] { try filter.allow(call) }
         try filter.allow("tgkill", when: .argument(0, is: getpid()))
-        try filter.load()
     }
 }

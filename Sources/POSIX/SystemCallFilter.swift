@@ -21,6 +21,20 @@ internal import Glibc
     func allow(
         _ name: StaticString, when conditions: ArgumentCondition...
     ) throws(SystemCallFailure) {
+        try add(name, SCMP_ACT_ALLOW, conditions)
+    }
+
+    /// Lets a call return `number` as its error without having done anything; with 0, as if it had.
+    func answer(
+        _ name: StaticString, with number: Int32, when conditions: ArgumentCondition...
+    ) throws(SystemCallFailure) {
+        // `SCMP_ACT_ERRNO(x)`, which is a macro.
+        try add(name, 0x0005_0000 | UInt32(number) & 0xffff, conditions)
+    }
+
+    private func add(
+        _ name: StaticString, _ action: UInt32, _ conditions: [ArgumentCondition]
+    ) throws(SystemCallFailure) {
         let resolved = unsafe name.utf8Start.withMemoryRebound(
             to: CChar.self, capacity: name.utf8CodeUnitCount + 1
         ) { unsafe seccomp_syscall_resolve_name($0) }
@@ -33,7 +47,7 @@ internal import Glibc
         try check(
             "seccomp_rule_add",
             unsafe seccomp_rule_add_array(
-                context, SCMP_ACT_ALLOW, resolved, UInt32(comparisons.count), comparisons))
+                context, action, resolved, UInt32(comparisons.count), comparisons))
     }
 
     /// Puts the filter in force for the rest of the process's life.

@@ -6,6 +6,7 @@ struct VaultLocation {
     let name: String
 
     var lock: String { name + ".lock" }
+    var loginLock: String { name + ".login.lock" }
     var mark: String { name + ".generation" }
     var attempts: String { name + ".attempts" }
     var attemptsLock: String { name + ".attempts.lock" }

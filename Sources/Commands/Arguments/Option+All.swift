@@ -78,4 +78,13 @@ extension Option {
         "on-duplicate", .choice(["skip", "replace", "keep"]), "an entry that is there; default skip"
     )
     static let purge = Option("purge", "also erase the vault's previous generation")
+
+    // Signing in.
+    static let server = Option("server", .text("URL"), "the server's address, https://…")
+    static let ticketFile = Option(
+        "ticket-file", .file, "the enrolment ticket, first line of FILE; - is stdin")
+    static let caFile = Option(
+        "ca-file", .file, "trust the authorities in FILE (PEM) instead of the system's")
+    static let deviceName = Option(
+        "device-name", .text("TEXT"), "what the account's list of devices calls this one")
 }

@@ -16,6 +16,10 @@ enum Verb: String, CaseIterable, Hashable, Sendable {
     case slotAdd = "slot add"
     case slotRemove = "slot remove"
     case check
+    case loginEnrol = "login enrol"
+    case loginPresent = "login present"
+    case loginStatus = "login status"
+    case loginWipe = "login wipe"
     case totp
     case hotp
     case verify

@@ -4,6 +4,7 @@ enum EntryUse: Hashable, Sendable {
     case show
     case verify
     case edit
+    case signIn
     /// One of several entries that ask, counted from 1.
     case watch(number: Int, of: Int)
     case export(number: Int, of: Int)
@@ -11,7 +12,7 @@ enum EntryUse: Hashable, Sendable {
     /// Whether the presence that unlocking proved was used for another entry before.
     var isFurther: Bool {
         switch self {
-        case .code, .show, .verify, .edit: false
+        case .code, .show, .verify, .edit, .signIn: false
         case .watch(let number, _), .export(let number, _): number > 1
         }
     }

@@ -1,4 +1,5 @@
 import Cryptography
+import DeviceLogin
 import ImageFile
 import OneTimePassword
 import POSIX
@@ -36,6 +37,8 @@ enum CommandFailure: Error {
     case nothingToWatch
     /// Every entry that could be watched asks at each use.
     case eachAsks
+    // Signing in.
+    case login(String, DeviceLoginError)
     // What was read.
     case key(String, Base32Error)
     case keyURI(String, KeyURIError)
@@ -64,6 +67,7 @@ extension ExitCode {
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence
             case .presence(let refusal): ExitCode(refusal)
+            case .login(_, let error): ExitCode(error)
             case .passphrasesDiffer, .emptyPassphrase: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)
@@ -87,7 +91,7 @@ extension ExitCode {
         if case .pam(_, let failure) = refusal, case .system = failure.reason { self = .system }
     }
 
-    private init(_ error: VaultError) {
+    init(_ error: VaultError) {
         self =
             switch error {
             case .noSuchEntry, .otherKind, .noSuchSlot, .lastSlot, .wiped, .counterExhausted: .no

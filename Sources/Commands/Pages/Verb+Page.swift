@@ -18,6 +18,10 @@ extension Verb {
         case .slotAdd: .slotAdd
         case .slotRemove: .slotRemove
         case .check: .check
+        case .loginEnrol: .loginEnrol
+        case .loginPresent: .loginPresent
+        case .loginStatus: .loginStatus
+        case .loginWipe: .loginWipe
         case .totp: .totp
         case .hotp: .hotp
         case .verify: .verify

@@ -58,6 +58,7 @@ extension Words {
         case .show: "To show the secret of \(entry.visible)"
         case .verify: "To check a code of \(entry.visible)"
         case .edit: "To change \(entry.visible)"
+        case .signIn: "To sign in with \(entry.visible)"
         case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
         case .export(let number, let all): "To export \(entry.visible)\(place(number, of: all))"
         }

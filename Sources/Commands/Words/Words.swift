@@ -1,4 +1,5 @@
 import Cryptography
+import DeviceLogin
 import ImageFile
 import OneTimePassword
 import POSIX
@@ -26,6 +27,7 @@ enum Words {
         case .vault(let place, let error): "\(place): " + sentence(for: error)
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
+        case .login(let name, let error): "\(name): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry is called “\(name)”; see watchword list"
         case .severalEntries(let name, let found):
             "“\(name)” may mean any of these; say more:"

@@ -1,0 +1,101 @@
+import Courier
+import Cryptography
+import DeviceLogin
+import JSONText
+import POSIX
+import SecretVault
+
+/// `login enrol`: a ticket becomes a secret in the vault.
+enum EnrolDevice {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let name = EntryName(typed: session.arguments.operands[0])
+        guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
+        // What can be wrong with the arguments is said before anybody is asked for anything.
+        let enrolment = try enrolment(as: name, session)
+        let source = SecretSource(try session.needed(.ticketFile))
+        let ticket = try source.readFirstLine(limit: Session.secretLimit)
+        guard Token.isToken(ticket) else { throw .login(source.name, .badTicket) }
+        var courier = try session.courier()
+        let vault = try session.unlock()
+        let turn = try session.loginTurn(in: vault)
+        if vault.entries.contains(where: { $0.name == name && $0.kind != .enrolled }) {
+            throw .nameTaken(name.visible)
+        }
+        let state: EnrolledSecret
+        do {
+            state = try enrolment.redeem(
+                ticket, in: vault, turn: turn, over: &courier, now: SystemClock.unixTime(),
+                isEarlier: { $0.name == name })
+        } catch {
+            throw .login(name.visible, error)
+        }
+        session.warnOfMark(of: vault)
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([
+                    ("credential", .text(state.credential.text)), ("entry", .text(name.text)),
+                    ("result", .text("enrolled")), ("server", .text(state.server.text)),
+                ]))
+        } else {
+            session.printer.note("Enrolled \(name.visible) at \(state.server.text).")
+        }
+        return .done
+    }
+
+    private static func enrolment(as name: EntryName, _ session: Session) throws(CommandFailure)
+        -> Enrolment
+    {
+        let address = try session.needed(.server)
+        let server: ServerAddress
+        do {
+            server = try ServerAddress(parsing: address)
+        } catch {
+            throw .usage(.badValue(Option.server.name, expected: Words.expectation(of: error)))
+        }
+        var authorities: [UInt8] = []
+        if let path = session.arguments[.caFile] {
+            let bytes = try SecretSource(path).read(limit: Enrolment.largestAuthorities)
+            authorities = bytes.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+        }
+        let deviceName = session.arguments[.deviceName] ?? ""
+        guard deviceName.utf8.count <= Enrolment.longestDeviceName else {
+            let expected = "at most \(Enrolment.longestDeviceName) bytes"
+            throw .usage(.badValue(Option.deviceName.name, expected: expected))
+        }
+        let access = try AccessControlChange(session)
+        return Enrolment(
+            server: server, authorities: authorities, deviceName: deviceName,
+            name: (name.issuer, name.account),
+            accessControl: access.applied(to: .standard(for: .enrolled)))
+    }
+}
+
+extension Session {
+    /// The value of an option that the verb can't do without.
+    func needed(_ option: Option) throws(CommandFailure) -> String {
+        guard let value = arguments[option] else {
+            throw .usage(.needsOneOf(["--\(option.name)"]))
+        }
+        return value
+    }
+
+    /// The program that talks to servers.
+    func courier() throws(CommandFailure) -> Courier {
+        do { return try Courier() } catch { throw .login("watchword-courier", .courier(error)) }
+    }
+
+    /// Waits until no other process signs in.
+    func loginTurn(in vault: UnlockedVault) throws(CommandFailure) -> LoginTurn {
+        let path = VisibleText.of(try vaultPath())
+        do { return try vault.takeLoginTurn() } catch { throw .vault(path, error) }
+    }
+
+    /// Tells when the mark beside the vault could not be written.
+    func warnOfMark(of vault: UnlockedVault) {
+        for report in vault.reports {
+            if case .generationNotMarked = report {
+                printer.warn(Words.sentence(for: report, in: vault.entries))
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Cryptography
+internal import POSIX
+
+// How the two ends talk. Numbers are little-endian; a string is its count (4 bytes) and its bytes.
+//
+// us → courier, once:    count (4 bytes), then so many bytes: an ``Errand``
+// courier → us, once:    a ``Reply``, and the end of the pipe
+
+/// The numbers that both ends go by.
+enum Wire {
+    static let version: UInt8 = 1
+    /// Bytes of an errand; the authorities are most of it.
+    static let largestErrand = 1 << 18
+    /// Bytes of a reply.
+    static let largestReply = 1 << 12
+    /// Bytes of the authorities' certificates that somebody names.
+    static let largestAuthorities = 1 << 17
+    static let longestText = 1 << 10
+}
+
+/// Puts fields one behind the other into memory that is wiped.
+struct FieldWriter {
+    let buffer: WipedBuffer
+
+    init(capacity: Int) throws(SystemCallFailure) { buffer = try WipedBuffer(capacity: capacity) }
+
+    func byte(_ value: UInt8) { buffer.append { $0.append(value) } }
+
+    func number(_ value: UInt64, width: Int) {
+        buffer.append { output in
+            for index in 0..<width {
+                output.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index)))
+            }
+        }
+    }
+
+    func string(_ text: String) { string(Array(text.utf8).span) }
+
+    func string(_ secret: SecretBytes) { secret.withBytes { string($0) } }
+
+    func string(_ bytes: Span<UInt8>) {
+        number(UInt64(bytes.count), width: 4)
+        buffer.append { output in
+            for index in bytes.indices { output.append(bytes[index]) }
+        }
+    }
+}
+
+/// Takes fields one after the other from bytes that are lent to each step.
+struct FieldReader {
+    private(set) var position = 0
+
+    /// What is read is not what was expected.
+    struct Unreadable: Error {}
+
+    mutating func byte(_ bytes: Span<UInt8>) throws(Unreadable) -> UInt8 {
+        bytes[try take(1, of: bytes).lowerBound]
+    }
+
+    mutating func number(_ bytes: Span<UInt8>, width: Int) throws(Unreadable) -> UInt64 {
+        try take(width, of: bytes).reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
+    }
+
+    mutating func string(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> Range<Int> {
+        let count = try number(bytes, width: 4)
+        guard count <= UInt64(limit) else { throw Unreadable() }
+        return try take(Int(count), of: bytes)
+    }
+
+    mutating func text(_ bytes: Span<UInt8>, limit: Int = Wire.longestText) throws(Unreadable)
+        -> String
+    {
+        let range = try string(bytes, limit: limit)
+        guard let text = String(validating: range.map { bytes[$0] }, as: UTF8.self) else {
+            throw Unreadable()
+        }
+        return text
+    }
+
+    mutating func token(_ bytes: Span<UInt8>) throws(Unreadable) -> Token {
+        guard let token = Token(try text(bytes, limit: Token.longest)) else { throw Unreadable() }
+        return token
+    }
+
+    /// Reads a token that is a secret.
+    mutating func secret(_ bytes: Span<UInt8>) throws(Unreadable) -> SecretBytes {
+        let range = try string(bytes, limit: Token.longest)
+        let secret = SecretBytes(copying: bytes.extracting(range))
+        guard Token.isToken(secret) else { throw Unreadable() }
+        return secret
+    }
+
+    mutating func plain(_ bytes: Span<UInt8>) throws(Unreadable) -> PlainText {
+        let text = try text(bytes, limit: PlainText.longest)
+        guard text.utf8.allSatisfy(PlainText.isPlain) else { throw Unreadable() }
+        return PlainText(showing: text)
+    }
+
+    func finish(_ bytes: Span<UInt8>) throws(Unreadable) {
+        guard position == bytes.count else { throw Unreadable() }
+    }
+
+    private mutating func take(_ count: Int, of bytes: Span<UInt8>) throws(Unreadable)
+        -> Range<Int>
+    {
+        guard count <= bytes.count - position else { throw Unreadable() }
+        defer { position += count }
+        return position..<position + count
+    }
+}

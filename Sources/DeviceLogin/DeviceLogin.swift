@@ -1,0 +1,182 @@
+public import Courier
+public import Cryptography
+public import SecretVault
+
+/// What an application redeems, once, to know who signed in.
+public struct LoginTicket: Sendable {
+    /// The ticket's text.
+    public let text: SecretBytes
+    /// Until when it is good, as the server wrote it.
+    public let expiresAt: String
+    /// The decision's name in the server's books.
+    public let verification: String
+}
+
+/// An enrolled secret that is open, to sign in with.
+///
+/// Whatever happens between two of its steps, a kill or a power cut included, the next sign-in takes up
+/// where this one was: the nonce is on the disk before it is sent, and no secret goes before the one
+/// after it has worked.
+public struct DeviceLogin {
+    private let id: RecordID
+    private let vault: UnlockedVault
+    private var state: EnrolledSecret
+
+    /// A sign-in takes one exchange, or two when it takes up an earlier one; more make no sense.
+    private static let mostRounds = 3
+
+    /// Takes up the entry `id`, whose content was opened after the turn was taken.
+    ///
+    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
+    public init(
+        _ content: EntryContent, of id: RecordID, in vault: UnlockedVault
+    ) throws(DeviceLoginError) {
+        state = try EnrolledSecret(content)
+        self.id = id
+        self.vault = vault
+    }
+
+    /// Signs in.
+    ///
+    /// - Parameters:
+    ///   - turn: Proves that no other process signs in meanwhile; it was taken before the entry was opened.
+    ///   - messenger: Asks the server; whatever it brings back must have come from the server itself (TLS, or
+    ///     this machine).
+    ///   - now: Unix seconds, kept with the secret.
+    /// - Throws: ``DeviceLoginError``; after ``DeviceLoginError/wiped(_:)`` the secret is gone, in every
+    ///   other case the next try takes up where this one was.
+    public mutating func signIn(
+        turn: borrowing LoginTurn, over messenger: inout some Messenger, now: Int64
+    ) throws(DeviceLoginError) -> LoginTicket {
+        for _ in 0..<DeviceLogin.mostRounds {
+            let (presentation, written) = state.presentation(
+                with: try DeviceLogin.freshNonce(), now: now)
+            // On the disk before it is sent: a lost answer can be asked for again.
+            if let written { try keep(written) }
+            let (next, acceptance, isRepeated) = try present(presentation, over: &messenger, now)
+            try keep(next)
+            // The ticket of an answer that was given before may have lapsed; the successor brings another.
+            if isRepeated { continue }
+            return LoginTicket(
+                text: acceptance.login, expiresAt: acceptance.expiresAt.text,
+                verification: acceptance.verification.text)
+        }
+        throw .senseless
+    }
+
+    private mutating func present(
+        _ presentation: Presentation, over messenger: inout some Messenger, _ now: Int64
+    ) throws(DeviceLoginError) -> (EnrolledSecret, CourierAnswer.Acceptance, isRepeated: Bool) {
+        let answer = try ask(presentation, over: &messenger)
+        switch state.consequence(of: answer, to: presentation, now: now) {
+        case .signedIn(let next, let acceptance):
+            return (next, acceptance, presentation.isRepeated)
+        case .askAgain(let other):
+            return try present(other, over: &messenger, now)
+        case .denied:
+            if case .denied(wipe: .unlisted) = answer { throw .wipeNotObeyed }
+            throw .denied
+        case .wipe(let order):
+            guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
+            try wipe(because: reason, now: now)
+            throw .wiped(reason)
+        case .senseless:
+            if case .problem(let problem) = answer { throw .problem(problem) }
+            throw .senseless
+        }
+    }
+
+    private func ask(
+        _ presentation: Presentation, over messenger: inout some Messenger
+    ) throws(DeviceLoginError) -> CourierAnswer {
+        let login = Errand.Login(
+            credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
+        let errand = Errand(
+            server: state.server, authorities: state.authorities,
+            idempotencyKey: try DeviceLogin.key(
+                of: "watchword login", presentation.secret, presentation.nonce.bytes),
+            question: .login(login))
+        return try DeviceLogin.carry(errand, over: &messenger)
+    }
+
+    private mutating func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
+        let id = id
+        do throws(VaultError) {
+            try vault.update { changes throws(VaultError) in
+                // Its owner may have given it another name meanwhile, or taken it away.
+                let entry = try changes.entry(id)
+                guard entry.tombstone == nil else { throw .wiped }
+                try changes.replace(
+                    id,
+                    with: .enrolledSecret(
+                        issuer: entry.issuer, account: entry.account, value: state.form()))
+            }
+        } catch {
+            throw .vault(error)
+        }
+        self.state = state
+    }
+
+    private func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
+        let id = id
+        do throws(VaultError) {
+            try vault.update { changes throws(VaultError) in
+                try changes.wipe(id, because: reason, now: now)
+            }
+        } catch {
+            throw .vault(error)
+        }
+    }
+}
+
+extension DeviceLogin {
+    /// Asks, and once more when the connection broke: the server does the same errand once.
+    static func carry(
+        _ errand: Errand, over messenger: inout some Messenger
+    ) throws(DeviceLoginError) -> CourierAnswer {
+        do throws(CourierFailure) {
+            return try messenger.carry(errand)
+        } catch .connectionLost {
+            do { return try messenger.carry(errand) } catch { throw .courier(error) }
+        } catch {
+            throw .courier(error)
+        }
+    }
+
+    /// A name for one errand, the same each time, from which what it is made of can't be had.
+    static func key(
+        of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
+    ) throws(DeviceLoginError) -> String {
+        do {
+            let text = secret.withBytes { bytes in
+                SecretBytes(capacity: purpose.utf8.count + 1 + bytes.count + nonce.count) {
+                    output in
+                    for byte in purpose.utf8 { output.append(byte) }
+                    output.append(0)
+                    for index in bytes.indices { output.append(bytes[index]) }
+                    for byte in nonce { output.append(byte) }
+                }
+            }
+            let digest = try text.withBytes { bytes throws(CryptographyFailure) in
+                try sha256(bytes)
+            }
+            return Base64URL.encode(digest.span)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    private static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
+        do { return try RotationNonce.random() } catch { throw .cryptography(error) }
+    }
+}
+
+extension EnrolledSecret {
+    /// Reads what the vault has of an enrolment.
+    ///
+    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
+    public init(_ content: EntryContent) throws(DeviceLoginError) {
+        guard case .enrolledSecret(_, _, let value) = content else { throw .otherKind }
+        do { try self.init(reading: value) } catch { throw .unreadable }
+    }
+}

@@ -1,0 +1,102 @@
+public import Courier
+public import Cryptography
+public import SecretVault
+
+/// The redeeming of a ticket for a secret that goes into the vault.
+public struct Enrolment: Sendable {
+    /// Where to sign in.
+    public let server: ServerAddress
+    /// The authorities to trust instead of the system's, in PEM; empty for the system's.
+    public let authorities: [UInt8]
+    /// What the account's owner will know the device by; may be empty.
+    public let deviceName: String
+    /// Who issued it and whose it is: the entry's name.
+    public let name: (issuer: String, account: String)
+    /// Who must be there before it opens, and what failing costs; the vault's default when there is none.
+    public let accessControl: AccessControl?
+
+    /// More certificates than anybody trusts one by one.
+    public static let largestAuthorities = 1 << 17
+    /// Bytes of a device's name.
+    public static let longestDeviceName = 255
+
+    /// States what is wanted.
+    public init(
+        server: ServerAddress, authorities: [UInt8], deviceName: String,
+        name: (issuer: String, account: String), accessControl: AccessControl?
+    ) {
+        precondition(authorities.count <= Enrolment.largestAuthorities, "limited where it is read")
+        precondition(
+            deviceName.utf8.count <= Enrolment.longestDeviceName, "limited where it is read")
+        self.server = server
+        self.authorities = authorities
+        self.deviceName = deviceName
+        self.name = name
+        self.accessControl = accessControl
+    }
+
+    /// Redeems `ticket` and keeps the secret; what an earlier enrolment left under the name is purged in the same
+    /// saving.
+    ///
+    /// A run that was killed, or that lost its answer, is repeated with the same ticket: the server
+    /// answers the same again.
+    ///
+    /// - Parameters:
+    ///   - turn: proves that no other process signs in meanwhile.
+    ///   - isEarlier: tells the entries of this name.
+    @discardableResult public func redeem(
+        _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginTurn,
+        over messenger: inout some Messenger, now: Int64, isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) -> EnrolledSecret {
+        guard Token.isToken(ticket) else { throw .badTicket }
+        // A vault that is full says so before the ticket is spent.
+        try inVault { () throws(VaultError) in
+            try vault.rehearse { changes throws(VaultError) in
+                try put(ticket, into: &changes, now: now, isEarlier)
+            }
+        }
+        let errand = Errand(
+            server: server, authorities: authorities,
+            idempotencyKey: try DeviceLogin.key(of: "watchword enrolment", ticket, []),
+            question: .enrolment(ticket: ticket, deviceName: deviceName))
+        let (credential, handed) = try ask(errand, over: &messenger)
+        let state = EnrolledSecret(
+            server: server, authorities: authorities, credential: credential, handed: handed,
+            now: now)
+        try inVault { () throws(VaultError) in
+            try vault.update { changes throws(VaultError) in
+                try put(state.form(), into: &changes, now: now, isEarlier)
+            }
+        }
+        return state
+    }
+
+    private func ask(
+        _ errand: Errand, over messenger: inout some Messenger
+    ) throws(DeviceLoginError) -> (Token, CourierAnswer.HandedSecret) {
+        switch try DeviceLogin.carry(errand, over: &messenger) {
+        case .enrolled(let credential, let handed):
+            // A number that could not be counted on from is none.
+            guard handed.generation < 1 << 62 else { throw .senseless }
+            return (credential, handed)
+        case .problem(let problem): throw .problem(problem)
+        case .accepted, .denied: throw .senseless
+        }
+    }
+
+    private func put(
+        _ value: SecretBytes, into changes: inout VaultChanges, now: Int64,
+        _ isEarlier: (EntrySummary) -> Bool
+    ) throws(VaultError) {
+        for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
+            try changes.remove(entry.id, purge: true)
+        }
+        try changes.add(
+            .enrolledSecret(issuer: name.issuer, account: name.account, value: value),
+            accessControl: accessControl, now: now)
+    }
+
+    private func inVault(_ body: () throws(VaultError) -> Void) throws(DeviceLoginError) {
+        do { try body() } catch { throw .vault(error) }
+    }
+}

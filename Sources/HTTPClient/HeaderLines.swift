@@ -1,0 +1,13 @@
+internal import CCurl
+
+/// Lines in libcurl's own list, freed with the value.
+@safe final class HeaderLines {
+    private(set) var list: UnsafeMutablePointer<curl_slist>?
+
+    func append(_ line: String) throws(HTTPFailure) {
+        guard let longer = unsafe curl_slist_append(list, line) else { throw .outOfMemory }
+        unsafe list = longer
+    }
+
+    deinit { unsafe curl_slist_free_all(list) }
+}

@@ -1,0 +1,168 @@
+internal import Glibc
+
+/// Why no connection came about.
+public enum ConnectionFailure: Error, Hashable, Sendable {
+    /// The host's name leads to no address; `getaddrinfo`'s code says why.
+    case unknownHost(code: Int32)
+    /// The address is not on this machine, where only such a one was wanted.
+    case notLoopback
+    /// Nobody listens, or no way leads there.
+    case unreachable(SystemCallFailure)
+    /// It took too long.
+    case timedOut
+    /// The system refused.
+    case system(SystemCallFailure)
+}
+
+/// A TCP connection to a host, for processes that give up the right to make any before they use it.
+public enum OutgoingConnection {
+    /// Looks the host up and connects to the first of its addresses that answers; the descriptor does not
+    /// block.
+    ///
+    /// - Parameters:
+    ///   - host: A name, or an address without brackets.
+    ///   - loopbackOnly: Whether addresses outside this machine are left out.
+    ///   - patience: Milliseconds for all addresses together. Looking up is not counted: the C library
+    ///     has limits of its own.
+    public static func open(
+        host: String, port: UInt16, loopbackOnly: Bool, patience: Int
+    ) throws(ConnectionFailure) -> FileDescriptor {
+        let found = try AddressList(host: host, port: port)
+        var wanted = found.addresses
+        if loopbackOnly { wanted.removeAll { !$0.isLoopback } }
+        guard !wanted.isEmpty else { throw .notLoopback }
+        var left = patience
+        var last = ConnectionFailure.timedOut
+        for (index, address) in wanted.enumerated() {
+            do throws(ConnectionFailure) {
+                return try connect(
+                    to: address, patience: max(left / (wanted.count - index), 1), &left)
+            } catch {
+                last = error
+            }
+        }
+        throw last
+    }
+
+    private static func connect(
+        to address: SocketAddress, patience: Int, _ left: inout Int
+    ) throws(ConnectionFailure) -> FileDescriptor {
+        let kind = Int32(
+            SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let number = socket(address.family, kind, 0)
+        guard number >= 0 else {
+            throw .system(SystemCallFailure(call: "socket", number: errno))
+        }
+        let file = FileDescriptor(owning: number)
+        let begun = retrying {
+            unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) }
+        }
+        guard begun == 0 || errno == EINPROGRESS else {
+            throw .unreachable(SystemCallFailure(call: "connect", number: errno))
+        }
+        var patience = patience
+        while !hasPeer(number) {
+            try check(number)
+            guard patience > 0 else { throw .timedOut }
+            do throws(SystemCallFailure) {
+                let waited = max(try Polling.wait(for: [.writing(file)], atMost: patience), 1)
+                patience -= waited
+                left -= waited
+            } catch {
+                throw .system(error)
+            }
+        }
+        return file
+    }
+
+    /// Asks for the error that connecting in the background has met.
+    private static func check(_ number: Int32) throws(ConnectionFailure) {
+        var failure: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &size) == 0 else {
+            throw .system(SystemCallFailure(call: "getsockopt", number: errno))
+        }
+        guard failure == 0 else {
+            throw .unreachable(SystemCallFailure(call: "connect", number: failure))
+        }
+    }
+
+    private static func hasPeer(_ number: Int32) -> Bool {
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getpeername(number, address, &size) == 0
+            }
+        }
+    }
+}
+
+/// The addresses that a host's name leads to.
+private struct AddressList {
+    let addresses: [SocketAddress]
+
+    /// More than any host that means well has.
+    private static let limit = 16
+
+    init(host: String, port: UInt16) throws(ConnectionFailure) {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, String(port), &hints, &list)
+        guard code == 0 else { throw .unknownHost(code: code) }
+        defer { unsafe freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next?.pointee, addresses.count < AddressList.limit {
+            if let address = unsafe SocketAddress(copying: entry.ai_addr, count: entry.ai_addrlen) {
+                addresses.append(address)
+            }
+            unsafe next = entry.ai_next
+        }
+        self.addresses = addresses
+    }
+}
+
+/// An IPv4 or IPv6 address with its port, as the kernel takes it.
+private struct SocketAddress {
+    private let storage: sockaddr_storage
+    private let count: socklen_t
+
+    var family: Int32 { Int32(storage.ss_family) }
+
+    /// Copies one of `getaddrinfo`'s answers; nothing for other families.
+    init?(copying address: UnsafeMutablePointer<sockaddr>?, count: socklen_t) {
+        guard let address = unsafe address, Int(count) <= MemoryLayout<sockaddr_storage>.size else {
+            return nil
+        }
+        var storage = sockaddr_storage()
+        unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            unsafe bytes.copyMemory(
+                from: UnsafeRawBufferPointer(start: address, count: Int(count)))
+        }
+        guard [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return nil }
+        self.storage = storage
+        self.count = count
+    }
+
+    /// Whether it is 127.0.0.0/8 or ::1.
+    var isLoopback: Bool {
+        unsafe withUnsafeBytes(of: storage) { bytes in
+            if family == AF_INET {
+                // After the family and the port (2 bytes each).
+                return unsafe bytes[4] == 127
+            }
+            // After the family, the port and the flow (4 bytes).
+            return unsafe bytes[8..<23].allSatisfy { $0 == 0 } && bytes[23] == 1
+        }
+    }
+
+    func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        unsafe withUnsafePointer(to: storage) { storage in
+            unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe body(address, count)
+            }
+        }
+    }
+}

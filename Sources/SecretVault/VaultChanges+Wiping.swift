@@ -1,0 +1,19 @@
+extension VaultChanges {
+    /// Puts a tombstone in the place of an entry's secret; the previous generation goes, too.
+    ///
+    /// An entry that was wiped already keeps its tombstone.
+    ///
+    /// - Parameter now: Unix seconds, kept as the time when it was wiped.
+    public mutating func wipe(
+        _ id: RecordID, because reason: Tombstone.Reason, now: Int64
+    ) throws(VaultError) {
+        let record = state.records[try state.index(of: id)]
+        guard case .sealed = record.body else { return }
+        try state.replace(
+            VaultState.Record(
+                line: record.line, listed: record.listed,
+                body: .tombstone(Tombstone(time: max(now, 0), reason: reason))))
+        isChanged = true
+        erasesPrevious = true
+    }
+}

@@ -1,0 +1,82 @@
+internal import Courier
+internal import Cryptography
+internal import HTTPClient
+internal import JSONReading
+internal import JSONText
+
+extension HTTPResponse {
+    /// Takes the answer to `question` apart.
+    ///
+    /// Members that this version does not know are passed over: a newer server may say more. Everything
+    /// that it does know must be there and well-formed.
+    func answer(to question: Errand.Question) throws(CourierFailure) -> CourierAnswer {
+        switch (question, status) {
+        case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
+        case (.login, 200): return try login(try object())
+        // A redirection is not followed: it may lead anywhere. It is told by its status.
+        default: return .problem(problem())
+        }
+    }
+
+    private func object() throws(CourierFailure) -> JSONValue {
+        guard hasType("application/json") else { throw .badAnswer }
+        do { return try readJSON(body.span) } catch { throw .badAnswer }
+    }
+
+    private func hasType(_ type: String) -> Bool {
+        guard let named = contentType?.lowercased() else { return false }
+        return named == type || named.hasPrefix(type + ";")
+    }
+
+    private func enrolled(_ object: JSONValue) throws(CourierFailure) -> CourierAnswer {
+        .enrolled(
+            credential: try object.token("credential"), try object.handedSecret())
+    }
+
+    private func login(_ object: JSONValue) throws(CourierFailure) -> CourierAnswer {
+        switch object["result"]?.string {
+        case "accepted":
+            guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
+            return .accepted(
+                CourierAnswer.Acceptance(
+                    verification: try object.token("verification"),
+                    login: try object.secret("login"), expiresAt: PlainText(showing: expiry),
+                    next: try object.handedSecret()))
+        case "denied":
+            guard let isWipe = object["wipe"]?.truth else { throw .badAnswer }
+            guard isWipe else { return .denied(wipe: nil) }
+            guard let reason = object["wipe_reason"]?.string else { throw .badAnswer }
+            return .denied(wipe: CourierAnswer.WipeOrder(word: reason))
+        default:
+            throw .badAnswer
+        }
+    }
+
+    private func problem() -> CourierAnswer.Problem {
+        var type = ""
+        if hasType("application/problem+json") {
+            // What can't be read is left out: the status says enough.
+            do { type = try readJSON(body.span)["type"]?.string ?? "" } catch {}
+        }
+        return CourierAnswer.Problem(
+            status: status, type: PlainText(showing: type), retryAfter: max(retryAfter, 0))
+    }
+}
+
+extension JSONValue {
+    fileprivate func token(_ name: String) throws(CourierFailure) -> Token {
+        guard let text = self[name]?.string, let token = Token(text) else { throw .badAnswer }
+        return token
+    }
+
+    fileprivate func secret(_ name: String) throws(CourierFailure) -> SecretBytes {
+        guard let secret = self[name]?.secretText, Token.isToken(secret) else { throw .badAnswer }
+        return secret
+    }
+
+    fileprivate func handedSecret() throws(CourierFailure) -> CourierAnswer.HandedSecret {
+        guard let generation = self["generation"]?.wholeNumber else { throw .badAnswer }
+        return CourierAnswer.HandedSecret(
+            secret: try secret("secret"), generation: generation)
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A folder with a vault, and the program run in it against a server of the test's own.
+private struct Desk {
+    let folder: TemporaryFolder
+    let server: LoginServer
+
+    init(_ faults: [String] = [], certificate: String = "good") throws {
+        folder = try TemporaryFolder()
+        server = try LoginServer(faults, certificate: certificate)
+        try folder.write(Array("pass\n".utf8), to: "pass.txt")
+        try folder.write(Array("wwt_ticket\n".utf8), to: "ticket.txt")
+        try folder.write(try TestCertificates.authority(), to: "ca.pem")
+        let made = try run("watchword init --no-recovery-key --scrypt-log-n 10")
+        try #require(made.status == 0)
+    }
+
+    /// Runs the program with this desk's vault and passphrase.
+    func run(_ command: String) throws -> ForeignProgram.Outcome {
+        try Transcript.run(
+            "export WATCHWORD_VAULT=v; \(command) --passphrase-file pass.txt", in: folder)
+    }
+
+    var address: String { "https://localhost:\(server.port)" }
+
+    @discardableResult
+    func enrol(_ name: String = "Mill:ivan", _ more: String = "") throws -> ForeignProgram.Outcome {
+        try run(
+            "watchword login enrol \(name) --server \(address) --ticket-file ticket.txt "
+                + "--ca-file ca.pem \(more)")
+    }
+
+    func present() throws -> ForeignProgram.Outcome { try run("watchword login present mill") }
+}
+
+extension ForeignProgram.Outcome {
+    fileprivate var words: String { String(decoding: errors, as: UTF8.self) }
+}
+
+@Suite struct LoginTests {
+    @Test("a device is enrolled over TLS, signs in with rotation, tells its status, and is wiped")
+    func wholeLife() throws {
+        let desk = try Desk()
+        let enrolled = try desk.enrol()
+        #expect(enrolled.status == 0)
+        #expect(enrolled.words == "Enrolled Mill:ivan at \(desk.address).\n")
+        var tickets: Set<String> = []
+        for _ in 0..<3 {
+            let signedIn = try desk.present()
+            #expect(signedIn.status == 0 && signedIn.text.hasPrefix("wwl_"))
+            #expect(signedIn.words == "")
+            tickets.insert(signedIn.text)
+        }
+        #expect(tickets.count == 3)
+        let told = try desk.run("watchword --json login present mill").text
+        for word in ["\"login\":\"wwl_", "\"expires_at\":\"2026-", "\"verification\":\"vf_"] {
+            #expect(told.contains(word))
+        }
+        let status = try desk.run("watchword --json login status mill").text
+        #expect(status.contains("\"generation\":3") && status.contains("\"state\":\"ready\""))
+        #expect(status.contains("\"server\":\"\(desk.address)\"") && !status.contains("wws_"))
+        #expect(try desk.run("watchword login status mill").text.contains("state         ready\n"))
+        #expect(try desk.run("watchword login wipe mill --yes").status == 0)
+        #expect(try desk.run("watchword list").text == "")
+        #expect(!(try names(in: desk.folder.path).contains("v.previous")))
+    }
+
+    @Test(
+        "a wrong certificate ends it, and nothing was sent", arguments: ["expired", "other-host"])
+    func wrongCertificate(name: String) throws {
+        let desk = try Desk(certificate: name)
+        let refused = try desk.enrol()
+        #expect(refused.status == 6)
+        #expect(
+            refused.words.contains("the server's certificate")
+                && refused.words.contains("nothing was sent"))
+        #expect(try desk.server.requests().isEmpty)
+        #expect(try desk.run("watchword list").text == "")
+    }
+
+    @Test("without the private authority the server is a stranger")
+    func withoutAuthority() throws {
+        let desk = try Desk()
+        let refused = try desk.run(
+            "watchword login enrol a --server \(desk.address) --ticket-file ticket.txt")
+        #expect(refused.status == 6 && refused.words.contains("vouched for by nobody"))
+    }
+
+    static let refusals: [(String, Int32, String)] = [
+        ("deny", 5, "does not accept the secret"),
+        ("status=403", 5, "the server refuses: status 403"),
+        ("status=429", 6, "try again in 7 s"), ("status=503", 6, "a problem of its own"),
+        ("redirect=https://localhost/", 5, "points somewhere else"),
+        ("garbage=nothing", 6, "no Watchword server"),
+        ("wipe=bad-mood", 5, "a reason that is none"),
+    ]
+
+    @Test("what the server says in vain keeps the secret", arguments: refusals)
+    func ends(fault: String, status: Int32, words: String) throws {
+        let desk = try Desk(["none", fault])
+        try desk.enrol()
+        let refused = try desk.present()
+        #expect(refused.status == status && refused.words.contains(words))
+        #expect(try desk.present().status == 0)
+    }
+
+    @Test("a wipe with its reason is obeyed: status 5, a tombstone, and words for it")
+    func wiped() throws {
+        let desk = try Desk(["none", "wipe=account-closed"])
+        try desk.enrol()
+        let refused = try desk.present()
+        #expect(refused.status == 5 && refused.words.contains("the account is closed"))
+        #expect(try desk.present().status == 5)
+        let status = try desk.run("watchword --json login status mill").text
+        #expect(
+            status.contains("\"state\":\"wiped\"")
+                && status.contains("\"reason\":\"account-closed\""))
+        // A new enrolment takes the tombstone's place.
+        try desk.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
+        #expect(try desk.enrol().status == 0)
+        #expect(try desk.present().status == 0)
+        #expect(try desk.run("watchword list").text.split(separator: "\n").count == 1)
+    }
+
+    @Test("R-06 a reply that is lost, or cut at any place, costs nothing but another run")
+    func lost() throws {
+        for fault in ["lose", "drop", "cut=0", "cut=1", "cut=60", "cut=200"] {
+            // Twice: the courier's sender tries once more by itself.
+            let desk = try Desk(["none", "none", fault, fault])
+            try desk.enrol()
+            #expect(try desk.present().status == 0)
+            let lost = try desk.present()
+            #expect(lost.status == 6 && lost.words.contains("try again"), "\(fault)")
+            let status = try desk.run("watchword --json login status mill").text
+            #expect(status.contains("unanswered"), "\(fault)")
+            let again = try desk.present()
+            #expect(again.status == 0 && again.text.hasPrefix("wwl_"), "\(fault)")
+            #expect(try desk.present().status == 0, "\(fault)")
+        }
+    }
+
+    @Test("R-06 killed before any system call that changes something, the next run signs in")
+    func killed() throws {
+        guard let strace = ForeignProgram("strace") else {
+            print("skipped: strace is missing")
+            return
+        }
+        let desk = try Desk()
+        try desk.enrol()
+        let traced = "openat,write,fsync,renameat,linkat,unlinkat,poll,clone,clone3,vfork"
+        let probe = try desk.run(
+            "\(strace.path) -o calls -e trace=\(traced) watchword login present mill")
+        guard probe.status == 0 else {
+            print("skipped: strace may not trace here")
+            return
+        }
+        let calls = String(decoding: try desk.folder.bytes(of: "calls"), as: UTF8.self)
+            .split(separator: "\n").filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+        // What comes before the turn is taken is the vault's own unlocking.
+        let first = try #require(calls.firstIndex { $0.contains("v.login.lock") })
+        var counts: [Substring: Int] = [:]
+        var tried = 0
+        var kills = 0
+        for (index, call) in calls.enumerated() {
+            let name = call.prefix { $0 != "(" }
+            counts[name, default: 0] += 1
+            guard index >= first, name != "openat" else { continue }
+            let fault = "inject=\(name):signal=KILL:when=\(counts[name] ?? 1)"
+            let killed = try desk.run(
+                "\(strace.path) -o /dev/null -e \(fault) watchword login present mill")
+            tried += 1
+            kills += killed.status == 0 ? 0 : 1
+            let next = try desk.present()
+            #expect(next.status == 0 && next.text.hasPrefix("wwl_"), "\(fault): \(next.words)")
+        }
+        #expect(tried >= 12 && kills >= tried / 2)
+    }
+
+    @Test("R-07 two processes that sign in at once both do, and are no thief")
+    func atOnce() throws {
+        let desk = try Desk()
+        try desk.enrol()
+        let one = "watchword login present mill --passphrase-file pass.txt"
+        for _ in 0..<3 {
+            // The two ends of a pipe that carries nothing run at the same time.
+            let outcome = try desk.run(
+                "\(one) >a | \(one) >b; cat a b; watchword login status mill")
+            let tickets = outcome.text.split(separator: "\n").filter { $0.hasPrefix("wwl_") }
+            #expect(Set(tickets).count == 2)
+            #expect(outcome.text.contains("ready"))
+        }
+    }
+
+    @Test("what can be wrong with the arguments is said before anything happens")
+    func arguments() throws {
+        let desk = try Desk()
+        let base = "watchword login enrol a --ticket-file ticket.txt"
+        let cases: [(String, Int32, String)] = [
+            (base, 2, "--server"), ("\(base) --server login.example", 2, "https://"),
+            ("\(base) --server http://login.example", 2, "this machine only"),
+            ("watchword login enrol a --server https://localhost", 2, "--ticket-file"),
+            ("\(base) --server https://localhost --ca-file nowhere", 3, "no such file"),
+            ("watchword login present a", 1, "no entry"),
+            ("watchword login status a", 1, "no entry"),
+        ]
+        for (command, status, words) in cases {
+            let outcome = try desk.run(command)
+            #expect(outcome.status == status, "\(command)")
+            #expect(outcome.words.contains(words), "\(command)")
+        }
+        try desk.folder.write(Array("not a ticket\n".utf8), to: "ticket.txt")
+        #expect(try desk.enrol().status == 3)
+        #expect(try desk.server.requests().isEmpty)
+    }
+
+    @Test("a name that another kind of entry has is refused before the ticket is spent")
+    func takenName() throws {
+        let desk = try Desk()
+        try desk.folder.write(Array("GEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
+        #expect(try desk.run("watchword add Mill:ivan --secret-file key.txt").status == 0)
+        let refused = try desk.enrol()
+        #expect(refused.status == 1 && refused.words.contains("already"))
+        #expect(try desk.server.requests().isEmpty)
+        #expect(try desk.present().words.contains("no enrolled secret"))
+    }
+
+    @Test("the program itself loads neither libcurl nor jansson")
+    func startsLight() throws {
+        let ldd = try #require(ForeignProgram("ldd"))
+        let libraries = try ldd.run([BuiltProgram.path("watchword")]).text
+        #expect(libraries.contains("libcrypto"))
+        for library in ["libcurl", "libjansson", "libssl"] {
+            #expect(!libraries.contains(library), "\(library)")
+        }
+        #expect(try ldd.run([BuiltProgram.path("watchword-courier")]).text.contains("libcurl"))
+    }
+}

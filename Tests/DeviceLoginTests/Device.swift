@@ -1,0 +1,66 @@
+import Courier
+import Cryptography
+import DeviceLogin
+import SecretVault
+import TestSupport
+import Testing
+
+/// A device with a vault of its own, and an entry that is enrolled or not.
+final class Device {
+    let folder: TemporaryFolder
+    let path: String
+    static let now: Int64 = 1_795_000_000
+    static let passphrase = SecretBytes(text: "correct horse")
+    static let ticket = SecretBytes(text: "wwt_ticket")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("vault")
+        try Vault.create(
+            at: path, passphrase: Device.passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: false, now: Device.now)
+    }
+
+    func unlock() throws -> UnlockedVault {
+        try Vault.unlock(at: path, with: .passphrase(Device.passphrase))
+    }
+
+    func enrolment(_ account: String = "alice") throws -> Enrolment {
+        Enrolment(
+            server: try ServerAddress(parsing: "https://login.example"), authorities: [],
+            deviceName: "attic", name: ("Mill", account), accessControl: nil)
+    }
+
+    /// Redeems a ticket under the name.
+    @discardableResult
+    func enrol(
+        _ server: inout TestServer, ticket: SecretBytes = ticket, account: String = "alice"
+    ) throws -> EnrolledSecret {
+        let vault = try unlock()
+        let turn = try vault.takeLoginTurn()
+        return try enrolment(account).redeem(
+            ticket, in: vault, turn: turn, over: &server, now: Device.now,
+            isEarlier: { $0.account == account })
+    }
+
+    /// Signs in as one run of the program does, from unlocking to the ticket.
+    func signIn(_ server: inout TestServer, vault: UnlockedVault? = nil) throws -> String {
+        let vault = try vault ?? unlock()
+        let turn = try vault.takeLoginTurn()
+        let id = try #require(vault.entries.first).id
+        let content = try vault.open(id, proof: vault.proofOfUnlocking(for: id))
+        var login = try DeviceLogin(content, of: id, in: vault)
+        return try login.signIn(turn: turn, over: &server, now: Device.now).text.text
+    }
+
+    /// What the vault holds now.
+    func state() throws -> EnrolledSecret {
+        let vault = try unlock()
+        let id = try #require(vault.entries.first).id
+        return try EnrolledSecret(vault.open(id, proof: vault.proofOfUnlocking(for: id)))
+    }
+
+    func tombstone() throws -> Tombstone.Reason? {
+        try #require(try unlock().entries.first).tombstone?.reason
+    }
+}

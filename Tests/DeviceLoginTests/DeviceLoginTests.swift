@@ -1,0 +1,214 @@
+import Courier
+import Cryptography
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import DeviceLogin
+
+@Suite struct DeviceLoginTests {
+    @Test("each sign-in presents the secret that the one before handed out")
+    func rotation() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        for number in 1...4 { #expect(try device.signIn(&server) == "wwl_\(number)") }
+        #expect(
+            server.arrived.map { $0.secret.text.prefix(5) } == ["wws_0", "wws_1", "wws_2", "wws_3"])
+        #expect(Set(server.arrived.map(\.nonce)).count == 4)
+        let state = try device.state()
+        #expect(state.generation == 3 && state.hasSuccessor && !state.isUnanswered)
+    }
+
+    @Test("R-06 when a reply is lost, the same nonce is sent again, and the owner signs in")
+    func lostReply() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        _ = try device.signIn(&server)
+        // Lost twice: the second time the run gives up.
+        server.faults = [.answerLost, .answerLost]
+        #expect(throws: DeviceLoginError.courier(.connectionLost)) { try device.signIn(&server) }
+        #expect(try device.state().isUnanswered)
+        let ticket = try device.signIn(&server)
+        #expect(ticket == "wwl_3")
+        let nonces = server.arrived.map(\.nonce)
+        // The answer that was lost came again from the server's memory; what arrived then is the successor.
+        #expect(nonces.count == 3 && Set(nonces).count == 3)
+        #expect(server.row.wiped == nil)
+        #expect(try device.state().isUnanswered == false)
+    }
+
+    @Test(
+        "the nonce is on the disk before it is sent, and both secrets are kept until the answer is")
+    func writtenFirst() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        _ = try device.signIn(&server)
+        let before = try device.state()
+        var seen: EnrolledSecret?
+        server.meanwhile = { seen = try? device.state() }
+        _ = try device.signIn(&server)
+        let during = try #require(seen)
+        #expect(during.isUnanswered && during.hasSuccessor)
+        #expect(during.current.secret == before.current.secret)
+        let sent = try #require(server.arrived.last)
+        #expect(during.successor?.nonce == sent.nonce)
+        #expect(during.successor.map { $0.secret == sent.secret } == true)
+    }
+
+    @Test("R-07 a copy that is used makes the server tell both to wipe, and the device obeys")
+    func thief() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        _ = try device.signIn(&server)
+        let stolen = try device.state()
+        _ = try device.signIn(&server)
+        // The thief comes with what is retired by now.
+        let login = Errand.Login(
+            credential: stolen.credential, secret: stolen.current.secret,
+            nonce: try RotationNonce.random())
+        let answer = try server.carry(
+            Errand(
+                server: stolen.server, authorities: [], idempotencyKey: "thief",
+                question: .login(login)))
+        guard case .denied(wipe: .reuseDetected) = answer else {
+            Issue.record("the thief was not found")
+            return
+        }
+        #expect(throws: DeviceLoginError.wiped(.reuseDetected)) { try device.signIn(&server) }
+        #expect(try device.tombstone() == .reuseDetected)
+        #expect(!(try names(in: device.folder.path).contains("vault.previous")))
+        #expect(throws: VaultError.wiped) { try device.signIn(&server) }
+    }
+
+    @Test(
+        "the four listed reasons are obeyed, with their tombstones",
+        arguments: [
+            (CourierAnswer.WipeOrder.revoked, Tombstone.Reason.revoked),
+            (.reuseDetected, .reuseDetected), (.tooManyFailures, .tooManyFailures),
+            (.accountClosed, .accountClosed),
+        ])
+    func obeyed(order: CourierAnswer.WipeOrder, reason: Tombstone.Reason) throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        server.scripted = [.success(.denied(wipe: order))]
+        #expect(throws: DeviceLoginError.wiped(reason)) { try device.signIn(&server) }
+        #expect(try device.tombstone() == reason)
+    }
+
+    static let harmless: [(Result<CourierAnswer, CourierFailure>, DeviceLoginError)] =
+        [
+            (.success(.denied(wipe: nil)), .denied),
+            (.success(.denied(wipe: .unlisted)), .wipeNotObeyed),
+            (.failure(.timedOut), .courier(.timedOut)),
+            (.failure(.badAnswer), .courier(.badAnswer)),
+            (.failure(.certificate(.otherHost)), .courier(.certificate(.otherHost))),
+        ]
+        + [400, 401, 403, 404, 409, 410, 422, 429, 500, 503].map { status in
+            let problem = CourierAnswer.Problem(
+                status: status, type: PlainText(showing: "revoked"), retryAfter: 1)
+            return (.success(.problem(problem)), .problem(problem))
+        }
+
+    @Test("nothing else wipes: no time-out, no other word, no status", arguments: harmless)
+    func notObeyed(result: Result<CourierAnswer, CourierFailure>, error: DeviceLoginError) throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        server.scripted = [result]
+        #expect(throws: error) { try device.signIn(&server) }
+        #expect(try device.tombstone() == nil)
+        #expect(try device.signIn(&server).hasPrefix("wwl_"))
+    }
+
+    @Test("an answer that rotates nothing, or to another generation, is none")
+    func senseless() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        for (secret, generation) in [("wws_0", 1), ("wws_9", 0), ("wws_9", 2)] as [(String, UInt64)]
+        {
+            let acceptance = CourierAnswer.Acceptance(
+                verification: try #require(Token("vf_1")), login: SecretBytes(text: "wwl_1"),
+                expiresAt: PlainText(showing: ""),
+                next: CourierAnswer.HandedSecret(
+                    secret: SecretBytes(text: secret), generation: generation))
+            server.scripted = [.success(.accepted(acceptance))]
+            #expect(throws: DeviceLoginError.senseless) { try device.signIn(&server) }
+        }
+        #expect(try device.signIn(&server).hasPrefix("wwl_"))
+    }
+
+    @Test("a server that lost its last decision is asked for the same successor again")
+    func rolledBack() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        _ = try device.signIn(&server)
+        server.loseLastDecision()
+        #expect(try device.signIn(&server).hasPrefix("wwl_"))
+        #expect(server.row.wiped == nil)
+    }
+
+    @Test("two sign-ins at once take turns")
+    func turns() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        let vault = try device.unlock()
+        let turn = try vault.takeLoginTurn()
+        let other = try device.unlock()
+        #expect(throws: VaultError.busy) { _ = try other.takeLoginTurn(patience: 50) }
+        turn.end()
+        // A vault that was unlocked before another one signed in sees what that one changed.
+        for number in 1...2 {
+            #expect(try device.signIn(&server, vault: vault) == "wwl_\(2 * number - 1)")
+            #expect(try device.signIn(&server, vault: other) == "wwl_\(2 * number)")
+        }
+    }
+
+    @Test("a new enrolment purges the one before it of the same name, and no other")
+    func again() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        try device.enrol(&server, ticket: SecretBytes(text: "wwt_bob"), account: "bob")
+        try device.enrol(&server, ticket: SecretBytes(text: "wwt_new"))
+        #expect(try device.unlock().entries.map(\.account) == ["bob", "alice"])
+        #expect(!(try names(in: device.folder.path).contains("vault.previous")))
+        let access = try #require(try device.unlock().entries.last).accessControl
+        #expect(access == .standard(for: .enrolled))
+    }
+
+    @Test("an enrolment whose answer was lost is repeated with the same ticket")
+    func enrolmentLost() throws {
+        let device = try Device()
+        var server = TestServer()
+        server.faults = [.answerLost, .answerLost]
+        #expect(throws: DeviceLoginError.courier(.connectionLost)) { try device.enrol(&server) }
+        #expect(try device.unlock().entries.isEmpty)
+        try device.enrol(&server)
+        #expect(try device.signIn(&server) == "wwl_1")
+    }
+
+    @Test("an earlier enrolment stays until the new one is there")
+    func earlierStays() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        let problem = CourierAnswer.Problem(
+            status: 404, type: PlainText(showing: ""), retryAfter: 0)
+        server.scripted = [.success(.problem(problem))]
+        #expect(throws: DeviceLoginError.problem(problem)) {
+            try device.enrol(&server, ticket: SecretBytes(text: "wwt_wrong"))
+        }
+        #expect(throws: DeviceLoginError.badTicket) {
+            try device.enrol(&server, ticket: SecretBytes(text: "no ticket"))
+        }
+        #expect(try device.signIn(&server) == "wwl_1")
+    }
+}

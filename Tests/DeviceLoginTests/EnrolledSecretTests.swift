@@ -1,0 +1,127 @@
+import Courier
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import DeviceLogin
+
+@Suite struct EnrolledSecretTests {
+    /// A device without a vault: what it has written is a form, and nothing else outlives a kill.
+    struct Bare {
+        var disk: SecretBytes
+
+        /// One run that is killed after so many steps, or runs to its end.
+        mutating func run(_ server: inout TestServer, steps: Int) throws -> Bool {
+            var left = steps
+            for _ in 0..<3 {
+                let state = try EnrolledSecret(reading: disk)
+                let (presentation, written) = state.presentation(
+                    with: try RotationNonce.random(), now: 1)
+                if left == 0 { return false }
+                if let written { disk = written.form() }
+                left -= 1
+                if left == 0 { return false }
+                let login = Errand.Login(
+                    credential: state.credential, secret: presentation.secret,
+                    nonce: presentation.nonce)
+                let key = try DeviceLogin.key(of: "login", login.secret, login.nonce.bytes)
+                let errand = Errand(
+                    server: state.server, authorities: [], idempotencyKey: key,
+                    question: .login(login))
+                let answer: CourierAnswer
+                do { answer = try server.carry(errand) } catch { return false }
+                left -= 1
+                if left == 0 { return false }
+                let kept = written ?? state
+                guard
+                    case .signedIn(let next, _) = kept.consequence(
+                        of: answer, to: presentation, now: 2)
+                else { throw Refused() }
+                disk = next.form()
+                left -= 1
+                if !presentation.isRepeated { return true }
+            }
+            return false
+        }
+    }
+
+    struct Refused: Error {}
+
+    private func enrolled() throws -> (Bare, TestServer) {
+        let state = EnrolledSecret(
+            server: try ServerAddress(parsing: "https://login.example"), authorities: [1, 2, 3],
+            credential: try #require(Token("cr_a")),
+            handed: CourierAnswer.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0),
+            now: 7)
+        return (Bare(disk: state.form()), TestServer())
+    }
+
+    @Test("R-06 ten thousand random faults and kills, and the owner signs in after each")
+    func faults() throws {
+        var (device, server) = try enrolled()
+        var generator = SystemRandomNumberGenerator()
+        for round in 0..<10_000 {
+            let fault = TestServer.Fault.allCases.randomElement(using: &generator)
+            server.faults = [fault ?? .none]
+            let steps = Int.random(in: 0...8, using: &generator)
+            _ = try device.run(&server, steps: steps)
+            if round.isMultiple(of: 7) {
+                server.faults = []
+                #expect(
+                    try device.run(&server, steps: .max), "\(String(describing: fault)), \(steps)")
+            }
+            try #require(server.row.wiped == nil)
+        }
+    }
+
+    @Test("R-07 a copy made at any time is found at the next use of either after the fork")
+    func fork() throws {
+        for fork in 0..<6 {
+            for isThiefFirst in [true, false] {
+                var (device, server) = try enrolled()
+                for _ in 0..<fork { #expect(try device.run(&server, steps: .max)) }
+                var thief = device
+                // The first to use it is accepted; so is nobody after the other one has come.
+                if isThiefFirst { swap(&device, &thief) }
+                #expect(try device.run(&server, steps: .max))
+                #expect(throws: Refused.self) { try thief.run(&server, steps: .max) }
+                #expect(server.row.wiped == .reuseDetected)
+                #expect(throws: Refused.self) { try device.run(&server, steps: .max) }
+            }
+        }
+    }
+
+    @Test("what is written is read back, in each of its states")
+    func roundTrip() throws {
+        var (device, server) = try enrolled()
+        for steps in [0, 1, .max, 1, .max, .max] {
+            _ = try device.run(&server, steps: steps)
+            let state = try EnrolledSecret(reading: device.disk)
+            #expect(state.form() == device.disk)
+            #expect(state.server.text == "https://login.example" && state.authorities == [1, 2, 3])
+        }
+    }
+
+    @Test("a form that is cut, longer, or of another version is refused")
+    func spoiled() throws {
+        var (device, server) = try enrolled()
+        _ = try device.run(&server, steps: .max)
+        let bytes = device.disk.known
+        for count in bytes.indices { try refuse(Array(bytes.prefix(count))) }
+        try refuse(bytes + [0])
+        try refuse([2] + bytes.dropFirst())
+        // A secret that is no token, and a server that is spoken to in the clear.
+        let text = Array("wws_0".utf8)
+        let place = try #require(
+            bytes.indices.first { bytes[$0...].starts(with: text) })
+        var spaced = bytes
+        spaced[place] = UInt8(ascii: " ")
+        try refuse(spaced)
+    }
+
+    private func refuse(_ bytes: [UInt8]) throws {
+        #expect(throws: EnrolledSecret.Unreadable.self) {
+            try EnrolledSecret(reading: SecretBytes(copying: bytes.span))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import Courier
+internal import Glibc
+internal import POSIX
+
+/// What a hostile server could make a courier do, by its name; the number that it gets for it.
+private let faults: [String: @Sendable (Int32) -> Int32] = [
+    "trap": { Int32([UInt8]()[Int($0) + 1]) },
+    "abort": { _ in abort() },
+    "leave": { _ in _exit(0) },
+    "speak of nothing": { _ in
+        _ = unsafe write(1, "\u{1}nothing", 8)
+        _exit(0)
+    },
+    "speak for ever": { _ in
+        while true { _ = unsafe write(1, "\u{1}or ever", 8) }
+    },
+    "open a socket": { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) },
+    "fork": { _ in fork() },
+    "run a program": { _ in unsafe execv("/bin/true", [nil]) },
+    "signal the parent": { _ in kill(getppid(), 0) },
+    "duplicate a descriptor": { dup2($0, 9) },
+    "use another descriptor": { _ in Int32(unsafe send(9, "x", 1, 0)) },
+    "filter the socket": { connection in
+        var value: Int32 = 0
+        return unsafe setsockopt(connection, SOL_SOCKET, SO_ATTACH_FILTER, &value, 4)
+    },
+    "map executable memory": { _ in
+        _ = unsafe mmap(
+            nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        return 0
+    },
+    // What is answered instead of made.
+    "open a file": { _ in unsafe open("/dev/null", O_RDONLY) < 0 ? errno : 0 },
+    "connect elsewhere": { connection in
+        // Without an address: it would be the way to be free for another one.
+        var nowhere = sockaddr(
+            sa_family: sa_family_t(AF_UNSPEC),
+            sa_data: (
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+            ))
+        guard unsafe connect(connection, &nowhere, 16) == 0 else { return errno }
+        var peer = sockaddr()
+        var size = socklen_t(16)
+        return unsafe getpeername(connection, &peer, &size) == 0 ? 0 : errno
+    },
+]
+
+/// A courier, confined like the real one, that does what the “device's name” says; tests send it the worst.
+@main struct Program {
+    struct Tools: ~Copyable {}
+
+    static func main() { CourierLoop.run(prepare: { _ in Tools() }, ask: ask) }
+
+    private static func ask(
+        _ errand: Errand, _ tools: consuming Tools, _ connection: borrowing FileDescriptor
+    ) throws(CourierFailure) -> CourierAnswer {
+        guard case .enrolment(_, let order) = errand.question, let fault = faults[order] else {
+            throw .badAnswer
+        }
+        let number = fault(connection.number)
+        return .problem(
+            CourierAnswer.Problem(
+                status: Int(number), type: PlainText(showing: order), retryAfter: 0))
+    }
+}
