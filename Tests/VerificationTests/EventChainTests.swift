@@ -74,6 +74,15 @@ struct EventChainTests {
         }
     }
 
+    @Test("V-30 an event of another history of the same node is found, though it is authentic")
+    func mixed() throws {
+        let (events, record) = try EventChainTests.chain(3)
+        var other = EventChain(node: EventChainTests.node, key: EventChainTests.key)
+        _ = try other.append(EventChainTests.event(8), position: 1)
+        let foreign = try other.append(EventChainTests.event(9), position: 2)
+        #expect(try !findings([events[0], foreign, events[2]], record).isEmpty)
+    }
+
     @Test("V-30 a moved column of time is found, since pruning goes by it")
     func editedTime() throws {
         let (events, record) = try EventChainTests.chain(1)

@@ -6,11 +6,24 @@ import Testing
 
 @Suite("Races")
 struct RaceTests {
+    /// A bench whose store makes all that race read before one of them writes.
+    private func bench() throws -> (bench: TestBench, store: GatheringStore) {
+        var gathering: GatheringStore?
+        let bench = try TestBench(wrapping: { memory in
+            let store = GatheringStore(memory)
+            gathering = store
+            return store
+        })
+        return (bench, try #require(gathering))
+    }
+
     /// Runs `body` so many times at once and gives all that came of it.
     private func race<Result: Sendable>(
-        _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Result
+        _ count: Int, on store: GatheringStore, reading: GatheringStore.Reading = .credential,
+        _ body: @escaping @Sendable (Int) async throws -> Result
     ) async throws -> [Result] {
-        try await withThrowingTaskGroup(of: Result.self) { group in
+        await store.gather(count, reading: reading)
+        return try await withThrowingTaskGroup(of: Result.self) { group in
             for index in 0..<count { group.addTask { try await body(index) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -18,12 +31,12 @@ struct RaceTests {
 
     @Test("T-10 N-07 V-18 one code by 100 tasks on two verifiers is accepted once")
     func oneCode() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let authenticator = try await bench.enrolled()
         bench.clock.advance(seconds: 300)
         let code = try authenticator.code(at: bench.clock.now)
         let verifiers = [bench.verifier, bench.anotherVerifier()]
-        let outcomes = try await race(100) { index in
+        let outcomes = try await race(100, on: store) { index in
             try await verifiers[index % 2].verify(code, subject: bench.alice)
         }
         #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
@@ -33,12 +46,12 @@ struct RaceTests {
 
     @Test("H-12 H-07 N-09 V-19 of 500 wrong codes at once five are looked at, all are answered")
     func wrongCodes() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let authenticator = try await bench.enrolled()
         bench.clock.advance(seconds: 300)
         let wrong = try authenticator.wrongCode(at: bench.clock.now)
         let verifiers = [bench.verifier, bench.anotherVerifier()]
-        let outcomes = try await race(500) { index in
+        let outcomes = try await race(500, on: store) { index in
             try await verifiers[index % 2].verify(wrong, subject: bench.alice)
         }
         #expect(outcomes.count == 500)
@@ -51,10 +64,10 @@ struct RaceTests {
     @Test("N-18 R-07 one secret by 20 holders at once: at most one wins, then nobody")
     func oneSecret() async throws {
         for _ in 0..<5 {
-            let bench = try TestBench()
+            let (bench, store) = try bench()
             let device = try await bench.enrolledDevice()
             let verifiers = [bench.verifier, bench.anotherVerifier()]
-            let outcomes = try await race(20) { index in
+            let outcomes = try await race(20, on: store) { index in
                 let nonce = try #require(
                     RotationNonce(bytes: [UInt8](repeating: UInt8(index), count: 16)))
                 return try await verifiers[index % 2].login(
@@ -71,9 +84,10 @@ struct RaceTests {
 
     @Test("R-06 one holder that asks 20 times at once with one nonce gets one answer")
     func oneNonce() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let device = try await bench.enrolledDevice()
-        let outcomes = try await race(20) { _ in try await bench.login(device, nonce: 1) }
+        let outcomes = try await race(20, on: store) { _ in try await bench.login(device, nonce: 1)
+        }
         #expect(Set(outcomes.map(\.verification)).count == 1)
         let secrets = try outcomes.map { try #require($0.acceptance).secret.bytes.known }
         #expect(Set(secrets).count == 1)
@@ -82,18 +96,20 @@ struct RaceTests {
 
     @Test("V-16 one login ticket by 50 tasks is redeemed once")
     func loginTicket() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let device = try await bench.enrolledDevice()
         let login = try #require(try await bench.login(device, nonce: 1).acceptance).login
-        let outcomes = try await race(50) { _ in try await bench.verifier.redeemLogin(login) }
+        let outcomes = try await race(50, on: store, reading: .ticket) { _ in
+            try await bench.verifier.redeemLogin(login)
+        }
         #expect(outcomes.filter { $0.value != nil }.count == 1)
     }
 
     @Test("N-34 one enrolment ticket by 50 tasks gives one secret")
     func enrolmentTicket() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let ticket = try await bench.ticket().ticket
-        let outcomes = try await race(50) { _ in
+        let outcomes = try await race(50, on: store) { _ in
             try await bench.verifier.redeemEnrolment(ticket)
         }
         #expect(outcomes.filter { $0.value != nil }.count == 1)
@@ -101,20 +117,20 @@ struct RaceTests {
 
     @Test("N-18 one recovery code by 20 tasks is accepted once")
     func recoveryCode() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         let code = try PresentedCode(grant.codes[0])
-        let outcomes = try await race(20) { _ in try await bench.verify(code) }
+        let outcomes = try await race(20, on: store) { _ in try await bench.verify(code) }
         #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
     }
 
     @Test("T-04 one key by 20 enrolments at once is taken once")
     func oneKey() async throws {
-        let bench = try TestBench()
+        let (bench, store) = try bench()
         let enrolment = try OneTimePasswordEnrolment(
             issuer: "", account: "", key: SecretBytes(text: "a key from elsewhere"))
-        let outcomes = try await race(20) { index in
+        let outcomes = try await race(20, on: store, reading: .fingerprint) { index in
             try await bench.verifier.enrolOneTimePassword(
                 enrolment, for: #require(Subject("subject \(index)")))
         }
@@ -125,11 +141,11 @@ struct RaceTests {
     @Test("N-39 a code and its credential's revocation at once end with the credential revoked")
     func revocation() async throws {
         for _ in 0..<10 {
-            let bench = try TestBench()
+            let (bench, store) = try bench()
             let authenticator = try await bench.enrolled()
             bench.clock.advance(seconds: 300)
             let code = try authenticator.code(at: bench.clock.now)
-            _ = try await race(2) { index in
+            _ = try await race(2, on: store) { index in
                 if index == 0 {
                     _ = try await bench.verify(code)
                 } else {

@@ -1,0 +1,35 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite("Clients")
+struct ClientTests {
+    @Test("V-25 V-03 an API key tells its client until it is revoked; there is none at first")
+    func keys() async throws {
+        let bench = try TestBench()
+        #expect(try await bench.verifier.clients() == [])
+        let (client, key) = try await bench.verifier.addClient(
+            named: "shop", scopes: ["verify", "enrol", "verify"])
+        #expect(client.scopes == ["enrol", "verify"])
+        #expect(try await bench.verifier.client(presenting: key) == client)
+        let other = Token(.clientKey, try Randomness.secret(count: 32))
+        #expect(try await bench.verifier.client(presenting: other) == nil)
+        #expect(!client.digest.contains(key.bytes.known[...]))
+        #expect(try await bench.verifier.revokeClient(client.id) == .done)
+        #expect(try await bench.verifier.revokeClient(client.id) == .done)
+        #expect(try await bench.verifier.client(presenting: key) == nil)
+        #expect(try await bench.verifier.clients().map(\.name) == ["shop"])
+        #expect(try await bench.verifier.revokeClient([1]) == .unknown)
+    }
+
+    @Test("a key outlasts a rotation of the others")
+    func rotation() async throws {
+        let bench = try TestBench()
+        let (client, key) = try await bench.verifier.addClient(named: "shop", scopes: [])
+        let first = try #require(KeyID(1))
+        try await bench.keys.change { try $0.adding(makingCurrent: true).retiring(first) }
+        #expect(try await bench.verifier.client(presenting: key)?.id == client.id)
+    }
+}
