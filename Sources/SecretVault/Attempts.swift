@@ -19,7 +19,8 @@ struct Attempts: Hashable {
 
     /// What comes of asking for another try.
     enum Admission: Hashable {
-        /// It may be made, once this is on the disk: it counts as a failure until it turns out to be none.
+        /// It may be made, once this is on the disk: it counts as a failure until it turns out to
+        /// be none.
         case counted(Attempts)
         /// So many seconds are still to be waited for; this is what the file should say meanwhile.
         case wait(UInt64, Attempts)
@@ -73,8 +74,8 @@ struct Attempts: Hashable {
 
     /// The records that are to be wiped: so many failures of the vault and of their own in a row.
     ///
-    /// - Parameter settled: whether the records' own failures are failures; while somebody is being asked,
-    ///   the last one may still turn out to be none.
+    /// - Parameter settled: whether the records' own failures are failures; while somebody is being
+    ///   asked, the last one may still turn out to be none.
     func due(in lines: [RecordLine], settled: Bool) -> Set<RecordID> {
         guard vault != nil || (settled && !records.isEmpty) else { return [] }
         var due: Set<RecordID> = []

@@ -1,9 +1,10 @@
 /// Failures in a row that were counted against one thing, and the wait that the last of them costs.
 ///
-/// It is a pure decision: what it says hangs on itself and on a reading of the clocks. Within one boot the
-/// wait is counted by the boot clock, so that setting the wall clock does nothing. Over a reboot it is
-/// counted by the wall clock, which is never believed to stand before what it showed already; where that
-/// takes nothing off the wait, the rest is waited for in the new boot, and no longer than that.
+/// It is a pure decision: what it says hangs on itself and on a reading of the clocks. Within one
+/// boot the wait is counted by the boot clock, so that setting the wall clock does nothing. Over a
+/// reboot it is counted by the wall clock, which is never believed to stand before what it showed
+/// already; where that takes nothing off the wait, the rest is waited for in the new boot, and no
+/// longer than that.
 struct Failures: Hashable {
     /// Failures in a row, at least 1.
     let count: UInt64

@@ -1,4 +1,4 @@
-/// Why a presence was not proved; see ``UnlockedVault/prove(_:for:words:at:lasting:now:)``.
+/// Why a presence was not proved; see ``UnlockedVault/prove(_:for:words:reading:lasting:now:)``.
 public enum GateError<Failure: Error>: Error {
     /// The vault did not let it come to a question, such as ``VaultError/lockedOut(seconds:)``.
     case vault(VaultError)

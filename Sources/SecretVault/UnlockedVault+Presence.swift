@@ -5,10 +5,11 @@ public import Presence
 extension UnlockedVault {
     /// Proves the presence that unlocking proved, for opening the entry `id`.
     ///
-    /// An entry that asks for presence at each use takes it once, unless it waits; after that another check must be
-    /// asked. A proof that was made for the entry before is void.
+    /// An entry that asks for presence at each use takes it once, unless it waits; after that
+    /// another check must be asked. A proof that was made for the entry before is void.
     ///
-    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``.
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``,
+    ///   ``VaultError/lockedOut(seconds:)``.
     public func proofOfUnlocking(
         for id: RecordID, reading: ClockReading = .now(),
         now: @autoclosure () -> ContinuousClock.Instant = .now
@@ -28,9 +29,10 @@ extension UnlockedVault {
 
     /// Asks `check` whether the person is there, for opening the entry `id`.
     ///
-    /// A failure is counted on the disk before the check is asked; the count goes when the check says yes, and its last
-    /// failure when the check had no answer in which a try may hide. The entry waits after five failures in a row, or is
-    /// wiped after as many as it says. A proof that was made for the entry before is void.
+    /// A failure is counted on the disk before the check is asked; the count goes when the check
+    /// says yes, and its last failure when the check had no answer in which a try may hide. The
+    /// entry waits after five failures in a row, or is wiped after as many as it says. A proof that
+    /// was made for the entry before is void.
     ///
     /// - Parameters:
     ///   - words: what for, in words for the person.
@@ -67,8 +69,9 @@ extension UnlockedVault {
 
     /// Opens the entry `id`; the proof is spent, whatever comes of it.
     ///
-    /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that is too old, was made for another entry or another
-    ///   vault, or before another one; ``VaultError/noSuchEntry``, ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
+    /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that is too old, was made for another
+    ///   entry or another vault, or before another one; ``VaultError/noSuchEntry``,
+    ///   ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
     public func open<Grade: PresenceGrade>(
         _ id: RecordID, proof: consuming PresenceProof<Grade>, now: ContinuousClock.Instant = .now
     ) throws(VaultError) -> EntryContent {
@@ -77,8 +80,8 @@ extension UnlockedVault {
         return try record.content(with: key)
     }
 
-    /// Takes the next code's counter of a counter-based entry: the counter behind it is on the disk when
-    /// this returns, so no code is handed out twice.
+    /// Takes the next code's counter of a counter-based entry: the counter behind it is on the disk
+    /// when this returns, so no code is handed out twice.
     ///
     /// The proof is spent as by ``open(_:proof:now:)``.
     ///

@@ -4,16 +4,18 @@ internal import POSIX
 extension Vault {
     /// Opens the vault at `path`.
     ///
-    /// A passphrase is counted as a failure, on the disk, before it is tried; the count goes when it was right, and
-    /// also when it could not be tried. After five failures in a row there is a wait. Records that so many failures are
-    /// to wipe are wiped before anything is tried, and again before the answer. A recovery key can't be guessed, so it is
-    /// not counted, opens during a wait, and takes the count away.
+    /// A passphrase is counted as a failure, on the disk, before it is tried; the count goes when
+    /// it was right, and also when it could not be tried. After five failures in a row there is a
+    /// wait. Records that so many failures are to wipe are wiped before anything is tried, and
+    /// again before the answer. A recovery key can't be guessed, so it is not counted, opens during
+    /// a wait, and takes the count away.
     ///
-    /// What a slot of the file asks for is not paid when it is over `ceiling` (the base-two logarithm of
-    /// scrypt's N) or needs more memory than the machine has.
+    /// What a slot of the file asks for is not paid when it is over `ceiling` (the base-two
+    /// logarithm of scrypt's N) or needs more memory than the machine has.
     ///
-    /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``; ``VaultError/notCounted(_:)`` and
-    ///   ``VaultError/inTheWay(name:)`` when the try could not be counted, and was not made; what wiping throws.
+    /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
+    ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` when the try could not be
+    ///   counted, and was not made; what wiping throws.
     public static func unlock(
         at path: String, with opener: VaultOpener, ceiling: Int = 24,
         reading: ClockReading = .now()
@@ -28,7 +30,8 @@ extension Vault {
         return try opening.unlocked(with: key.0, slot: key.slot)
     }
 
-    /// What is counted against the vault at `path`: to be asked before somebody is asked for a passphrase.
+    /// What is counted against the vault at `path`: to be asked before somebody is asked for a
+    /// passphrase.
     public static func lockOut(at path: String, reading: ClockReading = .now())
         throws(VaultError) -> LockOut
     {
@@ -65,8 +68,9 @@ private struct VaultOpening: ~Copyable {
 
     /// Counts, tries, and takes the count away again unless the answer is no.
     ///
-    /// The counter is held all the while, so that tries are made one after the other: of many at once none is refused
-    /// because of others that turn out to be right, and none is made beside those that are allowed.
+    /// The counter is held all the while, so that tries are made one after the other: of many at
+    /// once none is refused because of others that turn out to be right, and none is made beside
+    /// those that are allowed.
     mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {
@@ -165,8 +169,8 @@ private struct VaultOpening: ~Copyable {
 extension AttemptCounter {
     /// Wipes the records of `lines` that so many failures are to wipe.
     ///
-    /// - Parameter asked: the record that the caller's own check has just said no to; of the others that somebody is
-    ///   asked about, the last failure may turn out to be none.
+    /// - Parameter asked: the record that the caller's own check has just said no to; of the others
+    ///   that somebody is asked about, the last failure may turn out to be none.
     /// - Returns: what is counted after that; `nil` when nothing was due.
     func wipeWhatIsDue(
         _ attempts: Attempts, in lines: [RecordLine], asked: RecordID? = nil,

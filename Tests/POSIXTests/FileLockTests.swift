@@ -22,6 +22,24 @@ struct FileLockTests {
         #expect(try mode(of: folder.file("lock")) == 0o600)
     }
 
+    @Test("those who share a lock hold it together, and nobody else holds it with them")
+    func shared() throws {
+        let folder = try TemporaryFolder()
+        func share(while body: () throws -> Void) throws {
+            let lock = try FileLock(
+                "lock", in: Folder(opening: folder.path), sharing: true, patience: 0)
+            try body()
+            _ = consume lock
+        }
+        try share {
+            try share {}
+            #expect(throws: FileLockError.busy) { try hold(folder) }
+        }
+        try hold(folder) {
+            #expect(throws: FileLockError.busy) { try share {} }
+        }
+    }
+
     @Test("fifty tasks that wait for one lock hold it one after the other")
     func waiting() async throws {
         let folder = try TemporaryFolder()

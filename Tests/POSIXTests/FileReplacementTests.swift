@@ -46,6 +46,34 @@ struct FileReplacementTests {
         #expect(try text("file.previous", in: folder) == "two")
     }
 
+    @Test("all but the file itself is overwritten and taken away, what a killed writer left, too")
+    func allButCurrent() throws {
+        let folder = try TemporaryFolder()
+        for word in ["one", "two"] { try replace(word, in: folder) }
+        let left = ["file.new", "file.previous.new"]
+        for name in left { try leave("ours: half", as: name, in: folder) }
+        let open = try FileHandle(forReadingFrom: URL(filePath: folder.file("file.previous")))
+        try file.eraseAllButCurrent(in: Folder(opening: folder.path))
+        #expect(try names(in: folder.path) == ["file"])
+        #expect(try text("file", in: folder) == "two")
+        #expect(try open.readToEnd() == Data("ours: \0\0\0".utf8))
+        try file.eraseAllButCurrent(in: Folder(opening: folder.path))
+    }
+
+    @Test("the file is taken away, and somebody else's is not")
+    func removed() throws {
+        let folder = try TemporaryFolder()
+        try replace("one", in: folder)
+        try file.remove(in: Folder(opening: folder.path))
+        #expect(try names(in: folder.path) == [])
+        try file.remove(in: Folder(opening: folder.path))
+        try folder.write(Array("my notes".utf8), to: "file")
+        #expect(throws: FileReplacementError.inTheWay(name: "file")) {
+            try file.remove(in: Folder(opening: folder.path))
+        }
+        #expect(try text("file", in: folder) == "my notes")
+    }
+
     @Test("a shorter file leaves nothing of the longer one")
     func shorter() throws {
         let folder = try TemporaryFolder()

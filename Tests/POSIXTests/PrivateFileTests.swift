@@ -78,6 +78,15 @@ struct SystemClockTests {
         #expect((0..<1000).contains(SystemClock.milliseconds()))
     }
 
+    @Test("the boot has one name, and a clock that goes on")
+    func boot() throws {
+        let first = SystemClock.bootTime()
+        #expect(first > 0 && SystemClock.bootTime() >= first)
+        let name = try #require(SystemClock.bootID())
+        #expect(name.count == 16 && SystemClock.bootID() == name)
+        #expect(name.contains { $0 != 0 })
+    }
+
     @Test("the machine has memory")
     func memory() {
         #expect(SystemMemory.size() > 1 << 20)

@@ -38,7 +38,8 @@ func fuzzAttempts(_ bytes: [UInt8]) {
 private func takeAttempts(_ bytes: [UInt8]) {
     do {
         let attempts = try Attempts(reading: bytes)
-        precondition(try attempts.text() == bytes, "two forms of one file")
+        let again = try attempts.text()
+        precondition(again == bytes, "two forms of one file")
         let now = ClockReading(wall: 1, boot: nil, uptime: 1)
         for subject in [Attempts.Subject.vault]
             + attempts.records.map({ .record($0, revision: $1.revision) })
