@@ -28,8 +28,9 @@ let package = Package(
         .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
-        .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
-        .library(name: "Verification", targets: ["Verification"]),
+        .library(name: "OneTimePassword", targets: ["Cryptography", "OneTimePassword"]),
+        .library(
+            name: "Verification", targets: ["Cryptography", "OneTimePassword", "Verification"]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         // For the fuzz and benchmark packages in Tests.
         .library(
