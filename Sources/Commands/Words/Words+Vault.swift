@@ -129,7 +129,7 @@ extension Words {
         switch reason {
         case .failures: "after as many failures as it allows"
         case .revoked: "because the service revoked it"
-        case .reuseDetected: "because the service saw somebody else use it"
+        case .reuseDetected: "because the service saw two holders use it"
         case .tooManyFailures: "because the service was given too many wrong secrets"
         case .accountClosed: "because the service closed the account"
         }
