@@ -94,6 +94,17 @@ struct FailuresTests {
         }
     }
 
+    @Test("a boot that runs for longer already than the one before it took nothing off the wait")
+    func longerBoot() throws {
+        var clock = TestClock()
+        let failed = try failures(9, at: clock)
+        clock.reboot()
+        clock.wall = 0
+        clock.uptime = 86_400
+        #expect(failed.rest(at: clock.reading) == 3600)
+        #expect(failed.moved(to: clock.reading)?.uptime == 86_400)
+    }
+
     @Test("a clock that was far ahead for a moment costs the wait in one boot, and no more")
     func glitch() throws {
         var clock = TestClock()
