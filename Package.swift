@@ -134,7 +134,7 @@ let package = Package(
             "StackedPresence", path: "Tests/PresencePrograms/StackedPresence", "PAMAuthentication"
         ),
         program(
-            "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "POSIX", "Presence",
+            "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "POSIX",
             "PresenceDevices"),
         tests(
             "PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices", "PresenceAsker",
@@ -185,7 +185,7 @@ let package = Package(
             "watchword-courier"),
         tests(
             "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
-            "SecretVault",
+            "POSIX", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
             "watchword-reader"),
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),

@@ -66,11 +66,29 @@ internal import Glibc
         unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
     }
 
+    /// Lets `signal` go off once no queue of this thread holds it back any more: whoever asked for something
+    /// that it breaks off has put that right by then.
+    public func postpone(_ signal: Signal) throws(SystemCallFailure) {
+        guard raise(signal.rawValue) == 0 else {
+            throw SystemCallFailure(call: "raise", number: errno)
+        }
+    }
+
     /// Waits until a signal comes in, at most `milliseconds`; then there may be one to be had.
     public func wait(milliseconds: Int32?) throws(SystemCallFailure) {
         var file = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         let result = unsafe poll(&file, 1, milliseconds ?? -1)
         if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
+    }
+
+    /// Does `body`; what comes in meanwhile, or was postponed, goes off afterwards.
+    public static func holdingBack<Result: ~Copyable, Failure: Error>(
+        _ signals: [Signal], for body: () throws(Failure) -> Result,
+        otherwise failure: (SystemCallFailure) -> Failure
+    ) throws(Failure) -> Result {
+        let queue: SignalQueue
+        do { queue = try SignalQueue(signals) } catch { throw failure(error) }
+        return try withExtendedLifetime(queue, body)
     }
 
     /// Waits until `other` can be read, a signal comes in, or `milliseconds` have passed.

@@ -14,8 +14,8 @@ extension Terminal {
     /// Asks `prompt` and reads one line into `answer`, without its line end.
     ///
     /// Without `echo` nothing of what is typed is shown. Whatever ends the question (Ctrl-C, Ctrl-\,
-    /// a hang-up, a polite kill), the terminal is as it was before the signal is handed on, and what
-    /// was typed of the answer is gone; after Ctrl-Z and `fg` the question is asked again.
+    /// a hang-up, a polite kill), the terminal is as it was before the signal goes off, and what was
+    /// typed of the answer is gone; after Ctrl-Z and `fg` the question is asked again.
     public func ask(_ prompt: String, echo: Bool, into answer: inout OutputSpan<UInt8>)
         throws(TerminalError)
     {
@@ -25,8 +25,7 @@ extension Terminal {
     /// Asks as ``ask(_:echo:into:)`` does, but only until `deadline`, and only as long as there is nothing
     /// to be had of `other`.
     ///
-    /// - Parameter beforeSignal: is told the signal that is about to be handed on, which may end the
-    ///   process.
+    /// - Parameter beforeSignal: is told the signal that is about to go off, which may end the process.
     public func ask(
         _ prompt: String, echo: Bool, until deadline: ContinuousClock.Instant?,
         unless other: Polling.Wish?, into answer: inout OutputSpan<UInt8>,
@@ -96,7 +95,15 @@ extension Terminal {
                 try apply(question.before, flushing: true)
                 try write("\n")
                 question.beforeSignal(signal)
-                do { try signals.deliver(signal) } catch { throw .system(error) }
+                do {
+                    if signal == .stop {
+                        try signals.deliver(signal)
+                    } else {
+                        try signals.postpone(signal)
+                    }
+                } catch {
+                    throw .system(error)
+                }
                 guard signal == .stop else { throw .interrupted }
                 answer.removeLast(answer.count - start)
                 try apply(question.quiet, flushing: true)

@@ -8,7 +8,7 @@ public enum TerminalError: Error, Hashable, Sendable {
     case ended
     /// The line was longer than there was room.
     case tooLong
-    /// A signal asked to stop, and was ignored by who started the program.
+    /// A signal asks to end; it goes off once nobody holds it back, unless who started the program ignores it.
     case interrupted
     /// The system refused.
     case system(SystemCallFailure)

@@ -27,7 +27,7 @@ final class ModuleConversation {
         self.deadline = deadline
         do throws(SystemCallFailure) {
             incoming = try IncomingFrame(limit: ModuleFrame.largestFrame)
-            // From here on a Ctrl-C ends what was started first, and us afterwards.
+            // From here on a Ctrl-C ends what was started first, and us when nobody holds it back.
             signals = try SignalQueue([.interrupt, .terminate, .hangUp, .quit, .stop])
             child = try ChildProcess(running: path)
         } catch {
@@ -106,20 +106,22 @@ extension ModuleConversation {
 
     /// Waits for the program to say something, and sees to the signals meanwhile.
     private func wait() throws(PAMCheckFailure.Reason) {
-        let signal: SignalQueue.Signal?
         do throws(SystemCallFailure) {
             _ = try signals.wait(
                 for: [.reading(child.output)], milliseconds: deadline.millisecondsAhead)
-            signal = try signals.next()
-            if let signal {
+            let signal = try signals.next()
+            switch signal {
+            case nil: return
+            case .stop: return try signals.deliver(.stop)
+            case .some(let signal):
                 endChild(before: signal)
-                try signals.deliver(signal)
+                try signals.postpone(signal)
             }
         } catch {
             throw .system(error)
         }
         // Who lives on, because he ignores the signal, has cancelled all the same.
-        guard signal == nil || signal == .stop else { throw .cancelled }
+        throw .cancelled
     }
 
     private func endChild(before signal: SignalQueue.Signal) {

@@ -113,7 +113,7 @@ extension Attempts {
     ///
     /// A file that is damaged or another vault's counts nothing: who could spoil it could take it away.
     ///
-    /// - Throws: ``VaultError/inTheWay(name:)``, ``VaultError/newerVersion(_:)``,
+    /// - Throws: ``VaultError/inTheWay(name:)``, ``VaultError/newerAttempts(_:)``,
     ///   ``VaultError/notCounted(_:)``.
     static func read(
         _ location: VaultLocation, in folder: borrowing Folder, of vaultID: [UInt8]
@@ -133,7 +133,7 @@ extension Attempts {
             let read = try Attempts(reading: bytes)
             return read.vaultID == vaultID ? read : none
         } catch {
-            if case .newerVersion = error { throw error }
+            if case .newerVersion(let version) = error { throw .newerAttempts(version) }
             return none
         }
     }

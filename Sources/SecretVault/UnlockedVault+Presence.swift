@@ -101,10 +101,10 @@ extension UnlockedVault {
         return LockOut(try attempts()[line.subject], at: reading)
     }
 
-    /// Whether the passphrase or recovery key opens this vault, as a check of presence asks it.
+    /// Whether the passphrase or recovery key opens this vault, for ``OpenerCheck``.
     ///
     /// Nothing is counted here: ``prove(_:for:words:reading:lasting:now:)`` counts what a check asks.
-    public func isOpened(by opener: VaultOpener, ceiling: Int = 24) throws(VaultError) -> Bool {
+    func isOpened(by opener: VaultOpener, ceiling: Int = 24) throws(VaultError) -> Bool {
         let bytes = try location.read(location.name, in: location.openFolder())
         let document = try VaultDocument(parsing: bytes)
         guard document.vaultID == key.vaultID else { throw .replaced }

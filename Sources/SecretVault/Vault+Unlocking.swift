@@ -32,10 +32,14 @@ extension Vault {
 
     /// What is counted against the vault at `path`: to be asked before somebody is asked for a
     /// passphrase.
+    ///
+    /// Records that somebody was killed at wiping are wiped first: who has to wait begins nothing
+    /// else.
     public static func lockOut(at path: String, reading: ClockReading = .now())
         throws(VaultError) -> LockOut
     {
-        let opening = try VaultOpening(path, at: reading)
+        var opening = try VaultOpening(path, at: reading)
+        try opening.wipeWhatWasLeft()
         return LockOut(try opening.attempts().vault, at: reading)
     }
 }
@@ -144,6 +148,15 @@ private struct VaultOpening: ~Copyable {
             try counter.save(counted)
             return counted
         }
+    }
+
+    /// Wipes what somebody was killed at, where there is anything.
+    mutating func wipeWhatWasLeft() throws(VaultError) {
+        // Nobody is kept waiting for the lock of those who try, unless there is.
+        guard try !attempts().due(in: document.records, settled: true).isEmpty else { return }
+        let counter = try AttemptCounter(location)
+        try readAgain()
+        _ = try wipeWhatIsDue(counter)
     }
 
     /// Wipes what so many failures are to wipe, and what somebody was killed at.

@@ -27,6 +27,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case notAVault
     /// A newer Watchword made the file; it uses this version of the format.
     case newerVersion(Int)
+    /// A newer Watchword counts the failures; its `vault.attempts` uses this version of the format.
+    case newerAttempts(Int)
     /// The end of the file is missing.
     case truncated
     /// The file is not as it was written.

@@ -107,6 +107,12 @@ struct LeakTests {
         "watchword verify 000000 --secret-file key.txt",
         "watchword totp --secret-file key.txt", "watchword totp --secret-file plain.txt",
         "watchword hotp --secret-file key.txt --json", "watchword hotp --secret-file uri.txt",
+        "watchword edit plain --secret-file key.txt --passphrase-file pass.txt",
+        "watchword edit plain --secret-file plain.txt --presence per-use --passphrase-file pass.txt",
+        "watchword edit Key:k --secret-file plain.txt --passphrase-file pass.txt",
+        "watchword edit Key:k --digits 8 --json --secret-file key.txt --passphrase-file pass.txt",
+        "watchword edit Key:k --on-failure wipe:1 --passphrase-file plain.txt",
+        "watchword edit Key:k --account hunter2 --period 0 --passphrase-file pass.txt",
         "watchword rename plain other --passphrase-file pass.txt",
         "watchword passphrase --passphrase-file pass.txt --new-passphrase-file new.txt "
             + "--scrypt-log-n 10",

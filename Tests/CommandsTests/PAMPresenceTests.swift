@@ -72,6 +72,24 @@ struct PAMPresenceTests {
         #expect(errors(list).contains("A:a was wiped on 20"))
     }
 
+    @Test(
+        "who breaks off at the system's question has tried nothing",
+        arguments: ["\u{3}", "half\u{1C}"])
+    func brokenOff(_ typed: String) throws {
+        let asking = ["auth required pam_unix.so nodelay", "account required pam_permit.so"]
+        let fixture = try fixture(asking, onFailure: "wipe:1")
+        let terminal = try fixture.terminal("exec " + Self.code)
+        try terminal.waitFor("Password: ")
+        let counted = ".local/share/watchword/vault.attempts"
+        #expect(FileManager.default.fileExists(atPath: fixture.folder.file(counted)))
+        try terminal.type(typed)
+        #expect(try terminal.end() != 0)
+        #expect(try terminal.settings().echoes)
+        #expect(!FileManager.default.fileExists(atPath: fixture.folder.file(counted)))
+        let list = try fixture.run("watchword list --passphrase-file pass.txt")
+        #expect(list.text.contains("A:a  totp, per-use, wipe:1\n"))
+    }
+
     @Test("no answer is no failure: without modules, or without the program that asks them")
     func noAnswer() throws {
         let fixture = try fixture([], onFailure: "wipe:1")

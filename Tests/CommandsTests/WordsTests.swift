@@ -1,3 +1,5 @@
+import POSIX
+import SecretVault
 import Testing
 
 @testable import Commands
@@ -13,5 +15,16 @@ struct WordsTests {
         ])
     func durations(_ seconds: Int64, _ words: String) {
         #expect(Words.duration(seconds) == words)
+    }
+
+    @Test("who has opened the vault is not told that nothing was tried, nor how else to open it")
+    func notCleared() {
+        let full = SystemCallFailure(call: "write", number: 28)
+        for reason in [VaultError.notCounted(full), .newerAttempts(2)] {
+            let words = Words.sentence(for: VaultReport.failuresNotCleared(reason), in: [])
+            #expect(words.contains("the vault is open, but the failures before are still counted"))
+            #expect(words.contains("vault.attempts"))
+            #expect(!words.contains("nothing was tried") && !words.contains("--recovery-key"))
+        }
     }
 }

@@ -47,7 +47,7 @@ final class Stack {
     /// Asks on a terminal, with a test at the keyboard.
     func askOnTerminal(patience: Int = 60_000) throws -> PseudoTerminal {
         try PseudoTerminal(
-            "echo $$; exec PresenceAsker pam \(program) \(patience)", in: folder)
+            "echo $$; exec PresenceAsker \(program) \(patience)", in: folder)
     }
 
     /// Asks without any terminal, and tells what came of it.
@@ -87,7 +87,7 @@ final class Stack {
 func blindly(asking path: String, patience: Int = 60_000) throws -> String {
     let setsid = try #require(ForeignProgram("setsid"))
     let outcome = try setsid.run([
-        "--wait", BuiltProgram.path("PresenceAsker"), "pam", path, String(patience),
+        "--wait", BuiltProgram.path("PresenceAsker"), path, String(patience),
     ])
     return outcome.text
 }

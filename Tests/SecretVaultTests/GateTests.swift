@@ -241,6 +241,28 @@ struct GateTests {
         #expect(try vault.attempts().isEmpty)
     }
 
+    @Test("what opens the vault is a check of the cryptographic grade, counted like any other")
+    func openerCheck() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        func proof(_ opener: VaultOpener) throws -> PresenceProof<Cryptographic> {
+            var check = OpenerCheck(opener, of: open)
+            return try open.prove(&check, for: ids[0], words: "test")
+        }
+        do {
+            _ = try proof(.passphrase(secret("wrong")))
+            Issue.record("a wrong passphrase made a proof")
+        } catch GateError<OpenerCheck.Failure>.refused(let cost) {
+            #expect(cost == .free(left: 3))
+        }
+        #expect(try vault.attempts().records[ids[0]]?.failures.count == 1)
+        let key = try #require(vault.recoveryKey)
+        for opener in [VaultOpener.passphrase(TestVault.passphrase), .recoveryKey(key)] {
+            #expect(try open.open(ids[0], proof: proof(opener)).issuer == "GitHub")
+            #expect(try vault.attempts().isEmpty)
+        }
+    }
+
     @Test("five programs that ask at once, and are told no, are counted one by one")
     func races() throws {
         let (vault, ids) = try made()

@@ -45,6 +45,33 @@ struct LockOutTests {
         #expect(try vault.attempts().vault?.count == 1)
     }
 
+    @Test("who only asks how long to wait has wiped what somebody was killed at wiping")
+    func waitingWipes() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[0]
+        let five = AccessControl(
+            presence: .perUnlock, onFailure: .wipe(after: try #require(FailureCount(5))))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: id, to: five)
+        }
+        let clock = TestClock()
+        func killedAfter(_ count: Int) throws {
+            var attempts = try vault.attempts()
+            for _ in 0..<count {
+                attempts[.vault] = .adding(to: attempts[.vault], at: clock.reading)
+            }
+            try AttemptCounter(VaultLocation(vault.path)).save(attempts)
+        }
+        let box = try vault.box(of: id)
+        try killedAfter(4)
+        #expect(try Vault.lockOut(at: vault.path, reading: clock.reading).seconds == 0)
+        #expect(try !vault.holders(of: box).isEmpty)
+        try killedAfter(1)
+        #expect(try Vault.lockOut(at: vault.path, reading: clock.reading).seconds == 60)
+        #expect(try vault.holders(of: box) == [])
+        #expect(try vault.attempts().vault?.count == 5)
+    }
+
     @Test("neither setting a clock nor a reboot shortens a wait")
     func clocks() throws {
         let vault = try TestVault()
@@ -233,7 +260,7 @@ struct LockOutTests {
         try vault.put(Array(try other.text().dropLast(9)), as: "vault.attempts")
         #expect(throws: Never.self) { try vault.unlock() }
         try vault.put(Array("watchword-attempts 2\n".utf8), as: "vault.attempts")
-        #expect(throws: VaultError.newerVersion(2)) { try vault.unlock() }
+        #expect(throws: VaultError.newerAttempts(2)) { try vault.unlock() }
     }
 
     @Test("a slot over the ceiling is no try; one beside it counts")

@@ -1,4 +1,5 @@
 import OneTimePassword
+import POSIX
 import Presence
 import PresenceDevices
 import SecretVault
@@ -36,8 +37,12 @@ extension Session {
         let asks = entry.accessControl.presence == .perUse
         if asks, try checkAtUse() == .pam {
             var check = PAMCheck()
-            let proof = try proved(&check, entry, in: vault, for: use) {
-                .presence(.pam(entry.name, $0))
+            // Who breaks off before an answer has tried nothing: that is written down before we go.
+            let proof = try SignalQueue.holdingBack([.interrupt, .quit, .terminate, .hangUp]) {
+                () throws(CommandFailure) in
+                try proved(&check, entry, in: vault, for: use) { .presence(.pam(entry.name, $0)) }
+            } otherwise: {
+                .system($0)
             }
             return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
         }
@@ -57,7 +62,7 @@ extension Session {
             throw .presence(.entryWaits(entry.name, seconds: waiting.seconds))
         }
         let opener = try openerAgain(for: Words.purpose(of: use, entry.name), of: entry)
-        var check = OpenerCheck(opener: opener, vault: vault)
+        var check = OpenerCheck(opener, of: vault)
         let proof = try proved(&check, entry, in: vault, for: use) {
             .vault(VisibleText.of(path), $0.reason)
         }

@@ -46,6 +46,8 @@ extension Session {
             return try Vault.unlock(at: path, with: opener)
         } catch .wrongPassphrase {
             throw .presence(.wrongPassphrase(VisibleText.of(path), standing(path, since: began)))
+        } catch .wrongRecoveryKey {
+            throw .presence(.wrongRecoveryKey(VisibleText.of(path)))
         } catch .lockedOut(let seconds) {
             throw .presence(.vaultWaits(VisibleText.of(path), seconds: seconds))
         } catch {

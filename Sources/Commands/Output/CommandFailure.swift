@@ -97,7 +97,7 @@ extension ExitCode {
             case .noSuchEntry, .otherKind, .noSuchSlot, .lastSlot, .wiped, .counterExhausted: .no
             case .notFound, .alreadyExists, .folder, .symbolicLink, .notAFile, .otherOwner,
                 .openToOthers, .overLimit, .inTheWay,
-                .notAVault, .newerVersion, .truncated, .damaged, .costOverCeiling,
+                .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
                 .spaceAroundName:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded, .proofRefused:

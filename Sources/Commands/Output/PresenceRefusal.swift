@@ -7,6 +7,8 @@ import SecretVault
 enum PresenceRefusal {
     /// The passphrase does not open the vault at this path.
     case wrongPassphrase(String, VaultStanding?)
+    /// The recovery key does not open the vault at this path.
+    case wrongRecoveryKey(String)
     /// The vault at this path waits.
     case vaultWaits(String, seconds: Int64)
     /// What was asked for the entry came out wrong.
@@ -34,6 +36,7 @@ extension PresenceRefusal {
                     members.append(("failures_to_wipe", .number(Int64(left))))
                 }
             }
+        case .wrongRecoveryKey: members.append(("reason", .text("wrong-recovery-key")))
         case .vaultWaits(_, let seconds):
             members += [("reason", .text("locked-out")), ("retry_after", .number(seconds))]
         case .refused(let name, let cost, _):

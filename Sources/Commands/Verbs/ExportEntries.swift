@@ -31,7 +31,9 @@ enum ExportEntries {
             }
             try print(KeyURI.format(credential), of: entry, session)
         }
-        tellLeftOut(vault.entries.count - making.count, skips ? asking : [], session)
+        let wiped = vault.entries.count { $0.tombstone != nil }
+        if wiped > 0 { session.printer.note("\(wiped) left out: wiped.") }
+        tellLeftOut(vault.entries.count - making.count - wiped, skips ? asking : [], session)
         return .done
     }
 

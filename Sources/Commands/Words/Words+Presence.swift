@@ -73,6 +73,7 @@ extension Words {
         case .wrongPassphrase(let vault, let standing):
             "\(vault): the passphrase does not open the vault"
                 + (standing.map(cost) ?? []).map { "; " + $0 }.joined()
+        case .wrongRecoveryKey(let vault): "\(vault): the recovery key does not open the vault"
         case .vaultWaits(let vault, let seconds):
             "\(vault): too many failures; \(wait(seconds)), with --recovery-key at once"
         case .refused(let entry, .free(let left), let onFailure):

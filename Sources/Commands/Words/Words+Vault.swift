@@ -20,6 +20,9 @@ extension Words {
         case .notAVault: "this is no vault"
         case .newerVersion(let version):
             "a newer Watchword made this vault (format \(version)); use that one"
+        case .newerAttempts(let version):
+            "a newer Watchword counts the failures (vault.attempts, format \(version)); use that one; "
+                + "--recovery-key opens the vault without counting"
         case .truncated:
             "the end of the vault is missing; a generation before it may be beside it (.previous)"
         case .damaged(.recordGone):
@@ -111,6 +114,12 @@ extension Words {
                 + "takes its name away"
         case .generationNotMarked(let error):
             "the vault is saved, but not the mark beside it: " + sentence(for: error)
+        case .failuresNotCleared(.notCounted(let failure)):
+            "the vault is open, but the failures before are still counted (vault.attempts): "
+                + sentence(for: failure)
+        case .failuresNotCleared(.newerAttempts):
+            "the vault is open, but the failures before are still counted: a newer Watchword counts them "
+                + "(vault.attempts)"
         case .failuresNotCleared(let error):
             "the vault is open, but the failures before are still counted: " + sentence(for: error)
         case .notConfirmed(let failure):
