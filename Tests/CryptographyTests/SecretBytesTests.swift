@@ -1,4 +1,7 @@
 import Cryptography
+import Dispatch
+import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -26,5 +29,19 @@ struct SecretBytesTests {
         // RFC 4226, appendix D, made with a key that the heap has no room for either.
         let prepared = PreparedKey(SecretBytes(text: "12345678901234567890"), algorithm: .sha1)
         #expect(prepared.truncatedCode(of: 0) % 1_000_000 == 755_224)
+
+        // A thread's random generator is made in the same heap when the thread asks first.
+        let made = DispatchSemaphore(value: 0)
+        let count = Mutex(0)
+        Thread {
+            defer { made.signal() }
+            guard let seen = try? Randomness.bytes(count: 16),
+                let unseen = try? Randomness.secret(count: 16)
+            else { return }
+            count.withLock { $0 = seen.count + unseen.count }
+        }.start()
+        made.wait()
+        #expect(count.withLock { $0 } == 32)
+        #expect(keys.count == 200_000)
     }
 }
