@@ -120,6 +120,11 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Cryptography"], path: "Tests/TestSupport",
             swiftSettings: house),
+        // A database server of the test's own.
+        .target(
+            name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
+            swiftSettings: house),
+        tests("PostgreSQLServerTests", "PostgreSQLServer"),
         // Readers that do what must not take the others' pictures along.
         program(
             "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "PictureReader", "POSIX"),

@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+
+extension PostgreSQLServer {
+    /// Makes an empty database that belongs to the role `watchword`, which needs no password; the URL
+    /// to connect with.
+    public func makeDatabase() throws -> String {
+        let name = "test_\(UUID().uuidString.prefix(13).lowercased())"
+            .replacingOccurrences(of: "-", with: "_")
+        try query("CREATE DATABASE \(name) OWNER watchword")
+        return url(name)
+    }
+
+    /// The URL of the database `name`.
+    public func url(_ name: String, user: String = "watchword") -> String {
+        PostgreSQLServer.url(name, user: user, of: [self])
+    }
+
+    /// The URL of a database that lies on all of these servers, one of which takes what is written.
+    public static func url(
+        _ name: String, user: String = "watchword", of servers: [PostgreSQLServer]
+    ) -> String {
+        let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        let target = servers.count > 1 ? "?target_session_attrs=read-write" : ""
+        return "postgresql://\(user)@\(hosts)/\(name)\(target)"
+    }
+
+    /// Runs SQL as the superuser; its rows, a line each, columns parted by `|`.
+    ///
+    /// - Parameter database: a name, or a URL of this server.
+    @discardableResult
+    public func query(_ sql: String, in database: String = "postgres") throws -> String {
+        let name = database.split(separator: "/").last.map(String.init) ?? database
+        let words = [
+            "--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set", "ON_ERROR_STOP=1",
+            "--dbname", url(name, user: "postgres"), "--command", sql,
+        ]
+        return try PostgreSQLPrograms.run("psql", words).trimmingCharacters(in: .newlines)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import PostgreSQLServer
+import TestSupport
+import Testing
+
+/// The server that other tests break: it has to break, and to come back, as told.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct PostgreSQLServerTests {
+    @Test("a database is empty, its owner's, in UTF-8, and what is committed is on the disk")
+    func database() async throws {
+        try await offThePool {
+            let server = try PostgreSQLServer.shared()
+            let url = try server.makeDatabase()
+            try server.query("CREATE TABLE word (text text)", in: url)
+            let facts = """
+                SELECT current_setting('fsync'), current_setting('synchronous_commit'),
+                    pg_encoding_to_char(encoding), datcollate, pg_get_userbyid(datdba)
+                FROM pg_database WHERE datname = current_database()
+                """
+            #expect(try server.query(facts, in: url) == "on|on|UTF8|C|watchword")
+            #expect(throws: PostgreSQLServerError.self) {
+                try server.query("SELECT text FROM word", in: try server.makeDatabase())
+            }
+        }
+    }
+
+    @Test("killed or stopped, a server is gone; started again, it has what was committed")
+    func killed() async throws {
+        try await offThePool {
+            let server = try PostgreSQLServer.start()
+            let url = try server.makeDatabase()
+            try server.query("CREATE TABLE word (text text)", in: url)
+            for (round, end) in [server.kill9, server.stop].enumerated() {
+                try server.query("INSERT INTO word VALUES ('kept')", in: url)
+                try end()
+                #expect(!server.isRunning)
+                #expect(throws: PostgreSQLServerError.self) { try server.query("SELECT 1") }
+                try server.restart()
+                #expect(server.isRunning)
+                #expect(try server.query("SELECT count(*) FROM word", in: url) == "\(round + 1)")
+            }
+        }
+    }
+
+    @Test("a role with a password is let in with it alone")
+    func password() async throws {
+        try await offThePool {
+            let server = try PostgreSQLServer.shared()
+            let url = "\(server.url("postgres", user: "guarded"))"
+            let psql = try #require(ForeignProgram("psql"))
+            let ask = ["--no-psqlrc", "--no-password", "-At", "-c", "SELECT current_user", url]
+            for (word, answer) in [(PostgreSQLServer.password, "guarded\n"), ("another", "")] {
+                let outcome = try psql.run(
+                    ask, environment: ["PATH": "/usr/bin:/bin", "PGPASSWORD": word])
+                #expect(outcome.text == answer)
+            }
+        }
+    }
+
+    @Test("a synchronous standby that is promoted has what was committed")
+    func synchronous() async throws {
+        try await offThePool {
+            let primary = try PostgreSQLServer.start()
+            let url = try primary.makeDatabase()
+            try primary.query("CREATE TABLE word (text text)", in: url)
+            let standby = try primary.addStandby(isSynchronous: true)
+            try primary.query("INSERT INTO word VALUES ('kept')", in: url)
+            #expect(try standby.query("SELECT pg_is_in_recovery()") == "t")
+            try primary.kill9()
+            try standby.promote()
+            try standby.query("INSERT INTO word VALUES ('more')", in: url)
+            #expect(
+                try standby.query("SELECT text FROM word ORDER BY text", in: url) == "kept\nmore")
+        }
+    }
+
+    @Test("an asynchronous standby that is promoted lacks what was held back from it")
+    func asynchronous() async throws {
+        try await offThePool {
+            let primary = try PostgreSQLServer.start()
+            let url = try primary.makeDatabase()
+            let standby = try primary.addStandby(isSynchronous: false)
+            try primary.query("CREATE TABLE word (text text)", in: url)
+            let end = try primary.query("SELECT pg_current_wal_lsn()")
+            try standby.awaitReplay(of: end)
+            try primary.withholdReplication()
+            try primary.query("INSERT INTO word VALUES ('lost')", in: url)
+            try primary.kill9()
+            try standby.promote()
+            #expect(try standby.query("SELECT count(*) FROM word", in: url) == "0")
+        }
+    }
+
+    @Test("a server that nobody holds any more ends, and leaves nothing behind")
+    func ends() async throws {
+        try await offThePool {
+            var server: PostgreSQLServer? = try PostgreSQLServer.start()
+            let folder = try #require(server?.folder)
+            let data = "\(folder)/data/postmaster.pid"
+            #expect(FileManager.default.fileExists(atPath: data))
+            server = nil
+            #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+    }
+}
