@@ -1,5 +1,5 @@
-import Foundation
-import TestSupport
+internal import Foundation
+public import TestSupport
 
 extension PostgreSQLServer {
     /// Makes an empty database that belongs to the role `watchword`, which needs no password; the URL
@@ -36,5 +36,24 @@ extension PostgreSQLServer {
             "--dbname", url(name, user: "postgres"), "--command", sql,
         ]
         return try PostgreSQLPrograms.run("psql", words).trimmingCharacters(in: .newlines)
+    }
+}
+
+extension PostgreSQLServer {
+    /// One of PostgreSQL's own client programs.
+    public static func program(_ name: String) -> ForeignProgram? {
+        PostgreSQLPrograms.folder.map { ForeignProgram(path: "\($0)/\(name)") }
+    }
+
+    /// Waits until no client but the asking one is connected to the database: a server goes on for a
+    /// while with what it was told to do, after the one who told it is gone.
+    public func awaitNoClients(of database: String) throws {
+        try poll("the clients are gone") {
+            let others = """
+                SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+                AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                """
+            return try query(others, in: database) == "0"
+        }
     }
 }

@@ -1,0 +1,94 @@
+import Foundation
+import Synchronization
+
+/// What a proxy does to its connections now.
+final class ProxyState: Sendable {
+    /// What becomes of a message.
+    struct Verdict {
+        /// How much of it is let through.
+        let count: Int
+        /// What happens then.
+        let deed: ProxyFault.Deed?
+    }
+
+    /// What has gone one way since a fault was armed.
+    struct Tally {
+        var armed = 0
+        var bytes = 0
+        var messages: [Character: Int] = [:]
+    }
+
+    private struct Content {
+        var fault: ProxyFault?
+        /// How often one was armed.
+        var armed = 0
+        var isStalled = false
+        var isRefusing = false
+        var delay: Duration = .zero
+        var passed: [ProxyFault.Way: Int] = [:]
+    }
+
+    private let content = Mutex(Content())
+
+    var hasFault: Bool { content.withLock { $0.fault != nil } }
+    var isRefusing: Bool { content.withLock { $0.isRefusing } }
+    var isStalled: Bool { content.withLock { $0.isStalled } }
+    var delay: Duration { content.withLock { $0.delay } }
+
+    /// The most bytes that one connection took this way since a fault was armed last.
+    func passed(_ way: ProxyFault.Way) -> Int { content.withLock { $0.passed[way] ?? 0 } }
+
+    func arm(_ fault: ProxyFault?) {
+        content.withLock { content in
+            content.fault = fault
+            content.armed += 1
+            content.passed = [:]
+        }
+    }
+
+    func stall() { content.withLock { $0.isStalled = true } }
+    func refuse() { content.withLock { $0.isRefusing = true } }
+    func delay(by delay: Duration) { content.withLock { $0.delay = delay } }
+
+    func heal() {
+        content.withLock { content in
+            content.fault = nil
+            content.isStalled = false
+            content.isRefusing = false
+            content.delay = .zero
+        }
+    }
+
+    /// Counts a message, and says what becomes of it; a fault happens once.
+    func judge(
+        _ message: MessageStream.Message, going way: ProxyFault.Way, _ tally: inout Tally
+    ) -> Verdict {
+        content.withLock { content in
+            if tally.armed != content.armed { tally = Tally(armed: content.armed) }
+            let length = message.bytes.count
+            let before = tally.bytes
+            tally.bytes += length
+            content.passed[way] = max(content.passed[way] ?? 0, tally.bytes)
+            if let kind = message.kind { tally.messages[kind, default: 0] += 1 }
+            let stop: Int? =
+                switch content.fault?.place {
+                case .message(let wanted, let count, let part)
+                where wanted.way == way && wanted.rawValue == message.kind
+                    && tally.messages[wanted.rawValue] == count:
+                    switch part {
+                    case .none: 0
+                    case .half: length / 2
+                    case .all: length
+                    }
+                case .byte(way, let count) where count <= tally.bytes: max(count - before, 0)
+                default: nil
+                }
+            guard let stop, let deed = content.fault?.deed else {
+                return Verdict(count: length, deed: nil)
+            }
+            content.fault = nil
+            if deed == .stall { content.isStalled = true }
+            return Verdict(count: stop, deed: deed)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import PostgreSQLServer
+import TestSupport
+import Testing
+
+/// The proxy that other tests put between a client and its database, tried with libpq's own clients.
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+struct FaultyProxyTests {
+    /// A table that a client inserts into through a proxy, by pgbench's prepared statements.
+    final class Bench: Sendable {
+        let server: PostgreSQLServer
+        let url: String
+        let proxy: FaultyProxy
+        private let folder: TemporaryFolder
+
+        private static let made = Result { try Bench() }
+
+        /// The one there is, with an empty table and no fault.
+        static func fresh() throws -> Bench {
+            let bench = try made.get()
+            bench.proxy.heal()
+            try bench.server.query("TRUNCATE word", in: bench.url)
+            return bench
+        }
+
+        private init() throws {
+            server = try PostgreSQLServer.shared()
+            url = try server.makeDatabase()
+            try server.query(
+                "CREATE TABLE word (text text); GRANT ALL ON word TO watchword", in: url)
+            proxy = try FaultyProxy(to: server.port)
+            folder = try TemporaryFolder()
+            try folder.write(Array("INSERT INTO word VALUES ('x');".utf8), to: "insert")
+        }
+
+        /// Inserts one row; whether the client was told that it is there.
+        func insert() throws -> Bool {
+            let bench = try #require(PostgreSQLServer.program("pgbench"))
+            let words = [
+                "--no-vacuum", "--protocol", "prepared", "--transactions", "1", "--file",
+                folder.file("insert"),
+                proxy.url(for: url),
+            ]
+            return try bench.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
+        }
+
+        /// Inserts one row over a single connection, by a query without preparation; whether the
+        /// client was told that it is there.
+        func insertAtOnce() throws -> Bool {
+            let psql = try #require(PostgreSQLServer.program("psql"))
+            let words = [
+                "--no-psqlrc", "--command", "INSERT INTO word VALUES ('x')", proxy.url(for: url),
+            ]
+            return try psql.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
+        }
+
+        /// The rows, once nobody is at work on them any more.
+        func rows() throws -> Int? {
+            try server.awaitNoClients(of: url)
+            return Int(try server.query("SELECT count(*) FROM word", in: url))
+        }
+    }
+
+    @Test("without a fault everything goes through, and is counted")
+    func through() async throws {
+        try await offThePool {
+            let bench = try Bench.fresh()
+            bench.proxy.arm(nil)
+            #expect(try bench.insert())
+            #expect(try bench.rows() == 1)
+            #expect(bench.proxy.passed(.toServer) > 100)
+            #expect(bench.proxy.passed(.toClient) > 100)
+        }
+    }
+
+    @Test(
+        "a connection is cut at the message that is named: before, in the middle, or behind it",
+        arguments: ProxyFault.Message.allCases.filter { $0 != .query && $0 != .dataRow },
+        ProxyFault.Part.allCases)
+    func cut(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
+        try await offThePool {
+            let bench = try Bench.fresh()
+            // The first Sync and ReadyForQuery belong to what prepares the statement.
+            let count =
+                switch message {
+                case .sync: 2
+                case .readyForQuery: 3
+                default: 1
+                }
+            bench.proxy.arm(ProxyFault(.cut, at: .message(message, count: count, part)))
+            let isTold = try bench.insert()
+            #expect(!bench.proxy.isArmed)
+            // What the server was told to do it has done, whether or not its answer arrived.
+            let isDone =
+                switch (message, part) {
+                case (.sync, .all), (.commandComplete, _), (.readyForQuery, _): true
+                case (.bindComplete, _): true
+                default: false
+                }
+            #expect(try bench.rows() == (isDone ? 1 : 0))
+            #expect(isTold == (message == .readyForQuery && part == .all))
+            // And the next one finds nothing in its way.
+            #expect(try bench.insert())
+        }
+    }
+
+    @Test("cut behind any byte of the client's, a row is there when its last byte has arrived")
+    func cutAtBytes() async throws {
+        try await offThePool {
+            let bench = try Bench.fresh()
+            bench.proxy.arm(nil)
+            #expect(try bench.insertAtOnce())
+            // Terminate, of five bytes, comes after all is told.
+            try bench.server.awaitNoClients(of: bench.url)
+            let all = bench.proxy.passed(.toServer) - 5
+            var rows = 1
+            for byte in Array(stride(from: 0, to: all, by: 5)) + [all, all + 1] {
+                bench.proxy.arm(ProxyFault(.cut, at: .byte(.toServer, byte)))
+                #expect(try bench.insertAtOnce() == (byte > all), "\(byte) of \(all)")
+                #expect(!bench.proxy.isArmed)
+                if byte >= all { rows += 1 }
+            }
+            #expect(try bench.rows() == rows)
+        }
+    }
+
+    @Test("what is stalled arrives when it is healed; what is refused does not arrive")
+    func stalled() async throws {
+        let bench = try await offThePool { try Bench.fresh() }
+        for part in ProxyFault.Part.allCases {
+            bench.proxy.arm(ProxyFault(.stall, at: .message(.bind, part)))
+            async let isTold = offThePool { try bench.insert() }
+            try await offThePool {
+                try bench.proxy.awaitFault()
+                #expect(try bench.server.query("SELECT count(*) FROM word", in: bench.url) == "0")
+            }
+            bench.proxy.heal()
+            #expect(try await isTold)
+            try await offThePool {
+                #expect(try bench.rows() == 1)
+                try bench.server.query("DELETE FROM word", in: bench.url)
+            }
+        }
+        bench.proxy.refuse()
+        #expect(try await offThePool { try bench.insert() } == false)
+        bench.proxy.heal()
+        bench.proxy.delay(by: .milliseconds(1))
+        #expect(try await offThePool { try bench.insert() })
+        #expect(try await offThePool { try bench.rows() } == 1)
+    }
+}
