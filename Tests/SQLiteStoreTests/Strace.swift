@@ -42,3 +42,26 @@ struct Strace {
 }
 
 enum StraceError: Error { case failed(Int32) }
+
+extension Strace {
+    /// Kills a program when a thread makes the call `name` for the first time, then for the second
+    /// time, and so on, until it is through.
+    ///
+    /// - Parameter prepare: makes what the next run works on; the words of its command.
+    /// - Parameter check: looks at what a run left behind, and what it said.
+    /// - Returns: how many runs were killed.
+    func killAtEach(
+        _ name: String, prepare: () throws -> [String],
+        check: (ForeignProgram.Outcome) throws -> Void
+    ) throws -> Int {
+        var killed = 0
+        while true {
+            let command = try prepare()
+            let outcome = try run(
+                command, fault: "signal=KILL", at: name, time: "\(killed + 1)")
+            try check(outcome)
+            if outcome.status == 0 { return killed }
+            killed += 1
+        }
+    }
+}

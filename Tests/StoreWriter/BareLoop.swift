@@ -32,6 +32,14 @@ import Verification
         unsafe sqlite3_close(handle)
     }
 
+    /// Keeps others from writing; whether that worked.
+    func lock() -> Bool {
+        unsafe sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+    }
+
+    /// Lets others write again.
+    func unlock() -> Bool { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK }
+
     /// One durable update; whether a row was changed.
     func step(_ id: CredentialID, body: [UInt8]) -> Bool {
         unsafe id.bytes.withUnsafeBytes { id in

@@ -10,10 +10,11 @@ import Verification
     static func main() async throws {
         let arguments = CommandLine.arguments
         precondition(
-            arguments.count == 5, "store-writer write|decide|spend|measure PATH NUMBER COUNT")
+            arguments.count == 5, "store-writer VERB PATH NUMBER COUNT")
         let path = arguments[2]
         let number = Int(arguments[3]) ?? 0
         let count = Int(arguments[4]) ?? 0
+        if arguments[1] == "restore" { return restore(path) }
         let store: SQLiteStore
         do {
             store = try SQLiteStore(
@@ -25,6 +26,8 @@ import Verification
         case "write": await write(store, number, count)
         case "decide": await decide(store, number, count)
         case "spend": await spend(store, number, count)
+        case "together": await Gathering(store).run(path: path, number: number, count: count)
+        case "backup": backup(store, path)
         case "measure": try await Measurement(store: store, path: path).run(rounds: count)
         default: preconditionFailure("no such verb")
         }
@@ -68,6 +71,27 @@ import Verification
             let digest = TicketRow.sample(index).digest
             await answer(
                 store, [.spendTicket(digest: digest), .appendEvent(.sample(index))], index)
+        }
+    }
+
+    /// Copies the database to a file beside it.
+    static func backup(_ store: SQLiteStore, _ path: String) {
+        do throws(SQLiteStoreError) {
+            try store.backUp(to: "\(path).copy", now: .at(0))
+            say("done")
+        } catch {
+            say("failure \(error)")
+        }
+    }
+
+    /// Makes the database of the copy beside it.
+    static func restore(_ path: String) {
+        do throws(SQLiteStoreError) {
+            _ = try SQLiteStore.restore(
+                from: "\(path).copy", to: path, key: StoreKeys.known.auditKey, now: .at(100))
+            say("done")
+        } catch {
+            say("failure \(error)")
         }
     }
 

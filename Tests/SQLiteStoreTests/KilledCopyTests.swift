@@ -1,0 +1,139 @@
+import Foundation
+import OneTimePassword
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// Kills backups and restores, call by call of the system.
+@Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
+struct KilledCopyTests {
+    /// The calls by which files change and get their names: between two of them nothing changes.
+    static let calls = KilledDecisionTests.writing + ["write", "unlinkat", "fchmod"]
+
+    @Test(
+        "a backup that was killed leaves a whole copy or none, and the database as it was",
+        arguments: calls)
+    func backup(call: String) async throws {
+        let strace = try #require(Strace())
+        let origin = try await Origin()
+        var database = try TestDatabase()
+        var isThere: Set<Bool> = []
+        _ = try strace.killAtEach(call) {
+            database = try origin.copied("verifier.db", "verifier.db.mark")
+            return command("backup", database)
+        } check: { outcome in
+            let copy = "\(database.path).copy"
+            let isMade = FileManager.default.fileExists(atPath: copy)
+            isThere.insert(isMade)
+            if outcome.text == "done\n" { #expect(isMade) }
+            if isMade { try origin.expectCopy(copy) }
+            // The next one is not hindered by what is left of this one.
+            if !isMade {
+                let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
+                    .run(Array(command("backup", database).dropFirst()))
+                #expect(again.text == "done\n")
+                try origin.expectCopy(copy)
+            }
+            let store = try database.open()
+            #expect(try store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
+            #expect(try store.audit().isSound)
+        }
+        #expect(isThere == (call == "pwrite64" ? [true, false] : isThere.union([true])))
+    }
+
+    @Test(
+        "a restore that was killed leaves no database that takes what was spent",
+        arguments: calls, [true, false])
+    func restore(call: String, hasOldMark: Bool) async throws {
+        let strace = try #require(Strace())
+        let origin = try await Origin()
+        var database = try TestDatabase()
+        var isThere: Set<Bool> = []
+        _ = try strace.killAtEach(call) {
+            database = try origin.copied(
+                "verifier.db.copy", hasOldMark ? "verifier.db.mark" : nil)
+            return command("restore", database)
+        } check: { outcome in
+            let isMade = FileManager.default.fileExists(atPath: database.path)
+            isThere.insert(isMade)
+            if outcome.text == "done\n" { #expect(isMade) }
+            if !isMade {
+                // An empty database in its place would be opened only where there never was one.
+                if hasOldMark {
+                    #expect(throws: SQLiteStoreError.putBack) { try database.open() }
+                }
+                let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
+                    .run(Array(command("restore", database).dropFirst()))
+                #expect(again.text == "done\n")
+            }
+            try origin.expectRenewed(database)
+        }
+        #expect(isThere == (call == "pwrite64" ? [true, false] : isThere.union([true])))
+    }
+
+    private func command(_ verb: String, _ database: TestDatabase) -> [String] {
+        [BuiltProgram.path("store-writer"), verb, database.path, "0", "0"]
+    }
+}
+
+/// A database with something of each kind in it, and its backup.
+private struct Origin {
+    private let database: TestDatabase
+    private let recovery: CredentialID
+
+    init() async throws {
+        let made = try TestDatabase()
+        let store = try made.open()
+        let verifier = Verifier(store: store, keys: made.keys, clock: { .at(0) })
+        let alice = Subject.sample("alice")
+        guard case .granted(let grant) = try await verifier.enrolRecoveryCodes(for: alice) else {
+            throw CopyingError.refused
+        }
+        _ = try await store.commit([
+            .insertTicket(.sample(1)), .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+        ])
+        try store.backUp(to: "\(made.path).copy", now: .at(0))
+        store.close()
+        database = made
+        recovery = grant.credential
+    }
+
+    /// A folder with copies of these files in it.
+    func copied(_ names: String?...) throws -> TestDatabase {
+        let copy = try TestDatabase()
+        for name in names.compactMap({ $0 }) {
+            try copy.folder.write(database.folder.bytes(of: name), to: name)
+            try setMode(0o600, of: copy.folder.file(name))
+        }
+        return copy
+    }
+
+    /// Expects a whole copy: it is sound, no database to be opened, and can be made one.
+    func expectCopy(_ path: String) throws {
+        let key = database.keys.auditKey
+        let report = try SQLiteStore.audit(at: path, key: key)
+        #expect(report.findings == [])
+        #expect(report.isSound)
+        #expect(throws: SQLiteStoreError.isBackup) { try SQLiteStore(opening: path, key: key) }
+        let restored = try TestDatabase()
+        _ = try SQLiteStore.restore(from: path, to: restored.path, key: key, now: .at(100))
+        try expectRenewed(restored)
+    }
+
+    /// Expects a database in which nothing is left of what may have been spent since the backup.
+    func expectRenewed(_ database: TestDatabase) throws {
+        let store = try database.open()
+        #expect(try store.credential(recovery)?.state == .revoked)
+        #expect(try store.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try store.answer(key: AnswerRow.sample(1).key) == nil)
+        #expect(try store.clients().map(\.revokedAt) == [.at(100)])
+        #expect(try store.events(after: 0, limit: 100).contains { $0.event?.kind == .restored })
+        #expect(try store.chains().count == 2)
+        let report = try store.audit()
+        #expect(report.findings == [])
+        #expect(report.isSound)
+    }
+}

@@ -1,0 +1,87 @@
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// Kills a process whose callers decide at once, and so share transactions, call by call of the system.
+@Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
+struct KilledGroupTests {
+    static let callers = 12
+    static let rounds = 2
+
+    @Test(
+        "killed at any write, no decision of a group that was answered is lost",
+        arguments: KilledDecisionTests.writing + ["write"])
+    func killed(call: String) throws {
+        let strace = try #require(Strace())
+        var database = try TestDatabase()
+        var answers: Set<Int> = []
+        let killed = try strace.killAtEach(call) {
+            database = try prepared()
+            return command(database)
+        } check: { outcome in
+            let told = try answered(outcome)
+            answers.insert(told.values.reduce(0, +))
+            try expectWhole(database, told)
+        }
+        #expect(answers.max() == Self.callers * Self.rounds)
+        // Of some calls there are few, and none while decisions are written.
+        if call == "pwrite64" { #expect(killed > 20) }
+        if call == "fdatasync" { #expect(killed > 2) }
+        if ["pwrite64", "fdatasync", "write"].contains(call) { #expect(answers.count > 2) }
+    }
+
+    @Test("the decisions of callers that come at once share transactions")
+    func shared() throws {
+        let strace = try #require(Strace())
+        let database = try prepared()
+        let calls = try strace.calls(of: command(database))
+        let answers = calls.filter { $0.hasPrefix("write(1,") }.count
+        let flushes = calls.filter { $0.contains("fdatasync") }.count
+        #expect(answers == Self.callers * Self.rounds)
+        #expect(flushes < answers)
+    }
+
+    private func prepared() throws -> TestDatabase {
+        let database = try TestDatabase()
+        let outcome = try ForeignProgram(path: BuiltProgram.path("store-writer"))
+            .run(["write", database.path, "0", "\(Self.callers)"])
+        try #require(outcome.status == 0)
+        return database
+    }
+
+    private func command(_ database: TestDatabase) -> [String] {
+        [BuiltProgram.path("store-writer"), "together", database.path, "1000", "\(Self.callers)"]
+    }
+
+    /// How often each row's caller was told that it was done.
+    private func answered(_ outcome: ForeignProgram.Outcome) throws -> [Int: Int] {
+        var told: [Int: Int] = [:]
+        for line in outcome.text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            try #require(words.count == 3 && words[0] == "done", "\(line)")
+            told[try #require(Int(words[1])), default: 0] += 1
+        }
+        return told
+    }
+
+    private func expectWhole(_ database: TestDatabase, _ told: [Int: Int]) throws {
+        let store = try database.open()
+        var done = 0
+        for number in 1_000..<(1_000 + Self.callers) {
+            let row = try #require(try store.credential(.sample(number)))
+            let moves = Int(row.version) - 1
+            // At most the decision that was on its way is there without an answer.
+            let answered = told[number] ?? 0
+            #expect((answered...(answered + 1)).contains(moves), "\(moves) of \(answered)")
+            done += moves
+        }
+        // The rows and their events came together or not at all.
+        #expect(try store.events(after: 0, limit: 1_000).count == Self.callers + done)
+        let report = try store.audit()
+        #expect(report.findings == [])
+        #expect(report.isSound)
+    }
+}
