@@ -32,6 +32,7 @@ let package = Package(
         .library(
             name: "Verification", targets: ["Cryptography", "OneTimePassword", "Verification"]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
+        .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
         // For the fuzz and benchmark packages in Tests.
         .library(
             name: "Rooms",
@@ -62,6 +63,8 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -92,6 +95,7 @@ let package = Package(
         room("Interchange", "Cryptography", "OneTimePassword"),
         room("PictureReader", "POSIX"),
         room("HTTPListener", "CMicroHTTPD", "Cryptography"),
+        room("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         room("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
         room(
             "VerificationService", "Cryptography", "ImageFile", "JSONReading", "JSONText",
@@ -166,6 +170,9 @@ let package = Package(
         tests(
             "SQLiteStoreTests", "Cryptography", "OneTimePassword", "POSIX", "SQLiteStore",
             "StoreContract", "Verification", "store-writer"),
+        tests(
+            "PostgreSQLStoreTests", "Cryptography", "POSIX", "PostgreSQLServer", "PostgreSQLStore",
+            "StoreContract", "Verification"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",

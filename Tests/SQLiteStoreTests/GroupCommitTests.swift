@@ -1,3 +1,4 @@
+import POSIX
 import StoreContract
 import Synchronization
 import TestSupport

@@ -1,3 +1,4 @@
+internal import POSIX
 internal import Synchronization
 internal import Verification
 

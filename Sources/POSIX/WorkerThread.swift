@@ -1,14 +1,14 @@
 internal import Glibc
 
 /// A thread of one's own for calls that block, away from the pool that Swift's tasks share.
-@safe final class WorkerThread: @unchecked Sendable {
+@safe public final class WorkerThread: @unchecked Sendable {
     // Sendable by hand: the thread's name is written in the initialiser only.
     private let thread: pthread_t
 
     /// Starts a thread that runs `body` and ends.
     ///
     /// - Returns: nothing when the system has no thread left.
-    init?(_ body: @escaping @Sendable () -> Void) {
+    public init?(_ body: @escaping @Sendable () -> Void) {
         let body = Body(body)
         var started = pthread_t()
         // Signals are the program's own business, and go to its other threads.
@@ -33,7 +33,7 @@ internal import Glibc
     }
 
     /// Waits until the thread has ended; once, and from another thread.
-    func join() { pthread_join(thread, nil) }
+    public func join() { pthread_join(thread, nil) }
 
     private final class Body: Sendable {
         let run: @Sendable () -> Void

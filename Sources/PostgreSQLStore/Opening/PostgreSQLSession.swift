@@ -1,0 +1,65 @@
+internal import Verification
+
+// Sendable by hand: a session is made by one thread and handed on whole; the pools see to it that one
+// thread at a time has it.
+/// A connection that is set up for one kind of work, with its statements prepared.
+final class PostgreSQLSession: @unchecked Sendable {
+    let connection: PostgreSQLConnection
+    /// Milliseconds that a statement may take.
+    let patience: Int
+
+    /// Connects, sets the session up, and looks whether the database still has what it acknowledged.
+    init(
+        _ address: PostgreSQLAddress, _ statements: [StoreStatement], patience: Int,
+        known: KnownHeads
+    ) throws(PostgreSQLFailure) {
+        self.patience = patience
+        do { connection = try PostgreSQLConnection(address) } catch { throw .broken }
+        try connection.enterPipelineMode()
+        let settings = Self.settings(patience: patience).map { PipelineCommand.text($0) }
+        let prepared = statements.map { PipelineCommand.prepare($0) }
+        _ = try connection.run(settings + prepared, patience: 3 * patience).results()
+        try known.compare(with: self)
+    }
+
+    /// Whether it stands as far as is known.
+    var stands: Bool { connection.stands }
+
+    /// Runs commands that all must be done.
+    func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
+        try connection.run(commands, patience: 3 * patience).results()
+    }
+
+    /// Runs one statement.
+    func run(
+        _ statement: StoreStatement, _ arguments: StatementArguments
+    ) throws(PostgreSQLFailure) -> PostgreSQLResult {
+        guard let result = try run([.run(statement, arguments)]).first else { throw .broken }
+        return result
+    }
+
+    /// What every session says first.
+    ///
+    /// - Durability is never less than the server's own; who wishes for more keeps it.
+    /// - Time-outs are shorter than what the other side waits, so that a lock is given up with a word.
+    /// - Nobody else's table or function is found by our names.
+    /// - Rows are found by their indexes, in the order in which they are asked for, however small the
+    ///   tables are: that is what keeps two processes from locking them crosswise.
+    static func settings(patience: Int) -> [String] {
+        [
+            """
+            SELECT set_config('synchronous_commit', 'on', false)
+            WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
+            """
+        ]
+            + [
+                ("statement_timeout", "\(patience)"), ("lock_timeout", "\(max(patience / 2, 1))"),
+                ("idle_in_transaction_session_timeout", "\(2 * patience)"),
+                ("default_transaction_isolation", "'read committed'"),
+                ("search_path", "pg_catalog, watchword, pg_temp"),
+                ("client_min_messages", "warning"), ("bytea_output", "hex"),
+                ("jit", "off"), ("plan_cache_mode", "force_generic_plan"),
+                ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("enable_seqscan", "off"),
+            ].map { "SET \($0.0) = \($0.1)" }
+    }
+}

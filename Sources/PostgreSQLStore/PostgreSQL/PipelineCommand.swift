@@ -1,0 +1,59 @@
+/// What is sent in a pipeline.
+enum PipelineCommand {
+    /// Makes a statement known to the connection.
+    case prepare(StoreStatement)
+    /// Runs a statement that it knows.
+    case run(StoreStatement, StatementArguments)
+    /// Runs a statement without arguments, once.
+    case text(String)
+}
+
+/// What a command of a pipeline came to.
+enum PipelineOutcome {
+    /// It was done; with the codes of the warnings that came with it.
+    case done(PostgreSQLResult, warnings: [String])
+    /// It was refused.
+    case failed(PostgreSQLFailure)
+    /// One before it was refused.
+    case skipped
+}
+
+extension [PipelineOutcome] {
+    /// The results, when all was done.
+    func results() throws(PostgreSQLFailure) -> [PostgreSQLResult] {
+        var results: [PostgreSQLResult] = []
+        for outcome in self {
+            switch outcome {
+            case .done(let result, _): results.append(result)
+            case .failed(let failure): throw failure
+            case .skipped: throw .broken
+            }
+        }
+        return results
+    }
+}
+
+extension StatementArguments {
+    /// Lends the arguments as libpq takes them; all are in binary form.
+    @unsafe func withPointers<Result>(
+        _ body: (
+            Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
+            UnsafePointer<Int32>?
+        ) -> Result
+    ) -> Result {
+        let lengths = places.map { Int32(truncatingIfNeeded: max($0.count, 0)) }
+        let formats = [Int32](repeating: 1, count: places.count)
+        return unsafe bytes.withUnsafeBytes { bytes in
+            // An empty run of bytes needs an address, too: without one it would be NULL.
+            var nothing: CChar = 0
+            return unsafe withUnsafePointer(to: &nothing) { nothing in
+                let values = unsafe places.map { place -> UnsafePointer<CChar>? in
+                    guard place.count >= 0 else { return nil }
+                    guard let start = bytes.baseAddress else { return unsafe nothing }
+                    return unsafe (start + place.start).assumingMemoryBound(to: CChar.self)
+                }
+                return unsafe body(Int32(places.count), values, lengths, formats)
+            }
+        }
+    }
+}

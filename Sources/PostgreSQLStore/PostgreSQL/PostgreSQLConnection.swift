@@ -1,0 +1,192 @@
+internal import CPostgreSQL
+internal import Glibc
+internal import POSIX
+
+/// A connection to the server; closes itself.
+///
+/// One thread at a time uses it.
+@safe final class PostgreSQLConnection {
+    private let handle: OpaquePointer
+    private let warnings = Warnings()
+
+    /// Connects and proves who we are, as the connection string says.
+    ///
+    /// - Throws: what libpq says of it, which names hosts and roles and never a password.
+    init(_ address: PostgreSQLAddress) throws(ConnectionRefused) {
+        let opened = unsafe address.settings.withCStrings { keywords, values in
+            unsafe PQconnectdbParams(keywords, values, 1)
+        }
+        guard let ready = unsafe opened else {
+            throw ConnectionRefused(code: "memory", message: "there is no memory")
+        }
+        guard unsafe PQstatus(ready) == CONNECTION_OK else {
+            let message = unsafe String(cString: unsafe PQerrorMessage(ready))
+            unsafe PQfinish(ready)
+            throw ConnectionRefused(code: "connection", message: message)
+        }
+        unsafe handle = ready
+        unsafe PQsetNoticeReceiver(
+            handle, Warnings.receive, Unmanaged.passUnretained(warnings).toOpaque())
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// Whether it stands as far as is known: a server that went away in the meantime has said so.
+    var stands: Bool {
+        guard unsafe PQstatus(handle) == CONNECTION_OK else { return false }
+        var request = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&request, 1, 0) > 0 else { return true }
+        return unsafe PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
+    }
+
+    /// A setting that the server tells by itself.
+    func reported(_ name: String) -> String {
+        guard let text = unsafe PQparameterStatus(handle, name) else { return "" }
+        return unsafe String(cString: text)
+    }
+
+    /// Runs a script of several statements; rows that it gives are passed over.
+    func execute(_ script: String) throws(PostgreSQLFailure) {
+        guard let result = unsafe PQexec(handle, script) else { throw .broken }
+        try check(unsafe PostgreSQLResult(owning: result))
+    }
+
+    /// The number that a query gives in its first row and column.
+    func number(_ query: String) throws(PostgreSQLFailure) -> Int64 {
+        guard let result = unsafe PQexecParams(handle, query, 0, nil, nil, nil, nil, 1) else {
+            throw .broken
+        }
+        let answer = unsafe PostgreSQLResult(owning: result)
+        try check(answer)
+        let number = try answer.first { row throws(PostgreSQLFailure) in
+            try row.requiredInteger()
+        }
+        guard let number else { throw .strangeRow }
+        return number
+    }
+
+    /// From now on commands go in pipelines.
+    func enterPipelineMode() throws(PostgreSQLFailure) {
+        guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1
+        else { throw .notSent }
+    }
+
+    /// Sends all commands in one go, and takes what they come to.
+    ///
+    /// What follows a command that fails is skipped, up to the end of the pipeline.
+    ///
+    /// - Parameter patience: milliseconds that all of it may take; then the connection is lost.
+    /// - Throws: when the connection is lost; what was under way may have been done or not.
+    func run(
+        _ commands: [PipelineCommand], patience: Int
+    ) throws(PostgreSQLFailure) -> [PipelineOutcome] {
+        let deadline = ContinuousClock.Instant.now + .milliseconds(patience)
+        for command in commands { try send(command) }
+        guard unsafe PQpipelineSync(handle) == 1 else { throw .notSent }
+        var outcomes: [PipelineOutcome] = []
+        outcomes.reserveCapacity(commands.count)
+        while true {
+            try waitForResult(deadline)
+            // Nothing stands between one command's results and the next one's.
+            guard let next = unsafe PQgetResult(handle) else {
+                guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .broken }
+                continue
+            }
+            let result = unsafe PostgreSQLResult(owning: next)
+            switch result.status {
+            case PGRES_PIPELINE_SYNC:
+                guard outcomes.count == commands.count else { throw .broken }
+                return outcomes
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                outcomes.append(.done(result, warnings: warnings.take()))
+            case PGRES_PIPELINE_ABORTED: outcomes.append(.skipped)
+            default:
+                let failure = PostgreSQLFailure(result)
+                guard failure.extent == .transaction else { throw failure }
+                outcomes.append(.failed(failure))
+            }
+        }
+    }
+
+    private func check(_ result: PostgreSQLResult) throws(PostgreSQLFailure) {
+        switch result.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+        default: throw PostgreSQLFailure(result)
+        }
+    }
+
+    private func send(_ command: PipelineCommand) throws(PostgreSQLFailure) {
+        let code: Int32
+        switch command {
+        case .prepare(let statement):
+            code = unsafe PQsendPrepare(handle, statement.name, statement.sql, 0, nil)
+        case .run(let statement, let arguments):
+            code = unsafe arguments.withPointers { count, values, lengths, formats in
+                unsafe PQsendQueryPrepared(
+                    handle, statement.name, count, values, lengths, formats, 1)
+            }
+        case .text(let sql):
+            code = unsafe PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
+        }
+        guard code == 1 else { throw .notSent }
+    }
+
+    /// Sends what is left to send, until there is a result to be had without waiting.
+    private func waitForResult(_ deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) {
+        while true {
+            let left = unsafe PQflush(handle)
+            guard left >= 0 else { throw lost() }
+            if left == 0, unsafe PQisBusy(handle) == 0 { return }
+            var request = pollfd(
+                fd: unsafe PQsocket(handle), events: Int16(left == 0 ? POLLIN : POLLIN | POLLOUT),
+                revents: 0)
+            let wait = deadline.millisecondsAhead
+            guard wait > 0 else { throw .timedOut }
+            let ready = unsafe poll(&request, 1, wait)
+            guard ready >= 0 || errno == EINTR else { throw .broken }
+            if ready > 0, request.revents != Int16(POLLOUT), unsafe PQconsumeInput(handle) != 1 {
+                throw lost()
+            }
+        }
+    }
+
+    /// Why the connection is lost: the server may have said it before it went.
+    private func lost() -> PostgreSQLFailure {
+        while let next = unsafe PQgetResult(handle) {
+            let failure = PostgreSQLFailure(unsafe PostgreSQLResult(owning: next))
+            if failure.code.count == 5, failure.extent == .connection { return failure }
+            if failure.code == "connection" { break }
+        }
+        return .broken
+    }
+}
+
+/// Why there is no connection.
+struct ConnectionRefused: Error, Hashable {
+    let code: String
+    /// libpq's own words: hosts, ports and roles, never a password.
+    let message: String
+}
+
+// Held by its connection, on whose thread libpq calls.
+/// The warnings that came with a command.
+private final class Warnings {
+    private var codes: [String] = []
+
+    func take() -> [String] {
+        guard !codes.isEmpty else { return [] }
+        defer { codes = [] }
+        return codes
+    }
+
+    /// What libpq calls for each message that is no error.
+    static let receive: PQnoticeReceiver = { board, result in
+        guard let board = unsafe board, let result = unsafe result,
+            let severity = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "V"))),
+            unsafe String(cString: severity) == "WARNING",
+            let code = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+        else { return }
+        let warnings = unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue()
+        if warnings.codes.count < 16 { warnings.codes.append(unsafe String(cString: code)) }
+    }
+}

@@ -1,0 +1,94 @@
+/// The arguments of a statement in the server's binary form, one behind the other.
+struct StatementArguments: Sendable {
+    /// What an array holds.
+    enum Element: UInt32 {
+        // The types' numbers, which never change (pg_type.dat).
+        case bytes = 17
+        case integer64 = 20
+        case integer32 = 23
+        case text = 25
+    }
+
+    /// All arguments' bytes.
+    private(set) var bytes: [UInt8] = []
+    /// Where each begins in ``bytes``, and how long it is; a negative length is NULL.
+    private(set) var places: [(start: Int, count: Int)] = []
+
+    static let none = StatementArguments()
+
+    /// The next argument, a number or nothing.
+    mutating func add(_ value: Int64?) {
+        guard let value else { return addNull() }
+        argument { $0.write(value) }
+    }
+
+    /// The next argument, a run of bytes; a text as its UTF-8.
+    mutating func add(_ value: [UInt8]) { argument { $0.bytes += value } }
+
+    /// The next argument, an array with one run of bytes, or nothing, for each row.
+    mutating func add<Row>(
+        _ rows: [Row], _ element: Element = .bytes, _ column: (Row) -> [UInt8]?
+    ) {
+        array(rows, element) { arguments, row in
+            guard let value = column(row) else { return arguments.write(Int32(-1)) }
+            arguments.write(Int32(truncatingIfNeeded: value.count))
+            arguments.bytes += value
+        }
+    }
+
+    /// The next argument, an array with one text for each row.
+    mutating func add<Row>(_ rows: [Row], text column: (Row) -> String) {
+        array(rows, .text) { arguments, row in
+            let value = column(row).utf8
+            arguments.write(Int32(truncatingIfNeeded: value.count))
+            arguments.bytes += value
+        }
+    }
+
+    /// The next argument, an array with one number, or nothing, for each row.
+    mutating func add<Row>(_ rows: [Row], integer column: (Row) -> Int64?) {
+        array(rows, .integer64) { arguments, row in
+            guard let value = column(row) else { return arguments.write(Int32(-1)) }
+            arguments.write(Int32(8))
+            arguments.write(value)
+        }
+    }
+
+    /// The next argument, an array of members' places.
+    mutating func add<Row>(_ rows: [Row], member column: (Row) -> Int) {
+        array(rows, .integer32) { arguments, row in
+            arguments.write(Int32(4))
+            arguments.write(Int32(truncatingIfNeeded: column(row)))
+        }
+    }
+
+    private mutating func addNull() { places.append((bytes.count, -1)) }
+
+    private mutating func argument(_ write: (inout Self) -> Void) {
+        let start = bytes.count
+        write(&self)
+        places.append((start, bytes.count - start))
+    }
+
+    // Array's binary form: dimensions, whether there are NULLs, element type; then for each dimension
+    // its size and first index.
+    private mutating func array<Row>(
+        _ rows: [Row], _ element: Element, _ write: (inout Self, Row) -> Void
+    ) {
+        argument { arguments in
+            arguments.write(Int32(rows.isEmpty ? 0 : 1))
+            arguments.write(Int32(1))
+            arguments.write(Int32(truncatingIfNeeded: element.rawValue))
+            guard !rows.isEmpty else { return }
+            arguments.write(Int32(truncatingIfNeeded: rows.count))
+            arguments.write(Int32(1))
+            for row in rows { write(&arguments, row) }
+        }
+    }
+
+    private mutating func write(_ number: some FixedWidthInteger) {
+        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Cryptography
+public import Verification
+
+/// The store in a PostgreSQL database, for any number of processes on any number of machines.
+///
+/// Two connections read and one commits, each on a thread of its own; one more keeps house when there
+/// is something to do. What waits together is sent together: a commit takes one round trip for all who
+/// wait for it. Each connection that commits appends to a chain of events of its own; the chains'
+/// common order comes from one row, so that transactions of all processes become durable one after the
+/// other, and sharing them is what makes up for it.
+///
+/// A connection that breaks is made again, with patience; meanwhile calls fail at once. When the
+/// database comes back without events that it acknowledged to this process, it is not used any more:
+/// it would take spent codes again.
+public final class PostgreSQLStore: Sendable {
+    let address: PostgreSQLAddress
+    let key: AuditKey
+    let patience: Int
+    let known = KnownHeads()
+    let readers: ConnectionPool<PostgreSQLSession, ReadJob>
+    let writers: ConnectionPool<BatchWriter, CommitJob>
+    let keepers: ConnectionPool<PostgreSQLSession, HouseJob>
+
+    /// How many connections a store has at most.
+    public struct Connections: Sendable {
+        /// How many read.
+        public let reading: Int
+        /// How many commit; each takes a chain of events.
+        public let writing: Int
+
+        /// Two that read and one that commits.
+        public static let standard = Connections(reading: 2, writing: 1)
+
+        /// Takes how many of each kind, at least one.
+        public init(reading: Int, writing: Int) {
+            self.reading = max(reading, 1)
+            self.writing = max(writing, 1)
+        }
+    }
+
+    /// Connects, and makes the tables (in a schema `watchword`) when they are missing.
+    ///
+    /// Schema steps are taken once, by whoever comes first.
+    ///
+    /// - Parameter patience: milliseconds that a statement may take; half of it for a lock. A call that
+    ///   waits behind others, or for a server that does not answer at all, takes a few times as long.
+    public init(
+        connecting address: PostgreSQLAddress, key: AuditKey, patience: Int = 2_000,
+        connections: Connections = .standard
+    ) throws(PostgreSQLStoreError) {
+        self.address = address
+        self.key = key
+        self.patience = patience
+        try PostgreSQLConnection.opening(address).bringUpToDate(patience: patience)
+        let known = known
+        let open: @Sendable ([StoreStatement]) throws(PostgreSQLFailure) -> PostgreSQLSession = {
+            statements throws(PostgreSQLFailure) in
+            try PostgreSQLSession(address, statements, patience: patience, known: known)
+        }
+        let openWriter: @Sendable () throws(PostgreSQLFailure) -> BatchWriter = {
+            () throws(PostgreSQLFailure) in
+            try BatchWriter(try open(StoreStatement.writing), key: key, known: known)
+        }
+        do throws(PostgreSQLFailure) {
+            // Who shall commit has a chain of events from the beginning.
+            var ready: [BatchWriter] = []
+            for _ in 0..<connections.writing { ready.append(try openWriter()) }
+            writers = try ConnectionPool(
+                .init(
+                    size: connections.writing, open: openWriter,
+                    stands: { known.isSound && $0.session.stands }, take: CommitJob.take,
+                    perform: { writer, jobs in .init(isLost: writer.commit(jobs)) },
+                    refuse: { job, failure in job.finish(.failure(StoreFailure(failure))) }),
+                open: ready)
+            readers = try ConnectionPool(
+                .init(
+                    size: connections.reading,
+                    open: { () throws(PostgreSQLFailure) in try open(StoreStatement.reading) },
+                    stands: { known.isSound && $0.stands }, take: { $0.takeFirst(64) },
+                    perform: { session, jobs in session.read(jobs) },
+                    refuse: { job, failure in job.finish(.failure(failure)) }))
+            keepers = try ConnectionPool(
+                .init(
+                    size: 1,
+                    open: { () throws(PostgreSQLFailure) in try open(StoreStatement.pruning) },
+                    stands: { known.isSound && $0.stands }, take: { $0.takeFirst(1) },
+                    perform: { session, jobs in session.keepHouse(jobs) },
+                    refuse: { job, failure in job.finish(.failure(failure)) }))
+        } catch {
+            throw .store(StoreFailure(error))
+        }
+    }
+
+    deinit { close() }
+
+    /// Does what is waiting and closes the connections; calls that come later fail.
+    public func close() {
+        readers.close()
+        keepers.close()
+        writers.close()
+    }
+}
+
+extension Array {
+    /// Takes so many from the front.
+    fileprivate mutating func takeFirst(_ count: Int) -> [Element] {
+        defer { removeFirst(Swift.min(count, self.count)) }
+        return Array(prefix(count))
+    }
+}

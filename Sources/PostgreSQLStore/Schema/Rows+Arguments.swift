@@ -1,0 +1,65 @@
+internal import Verification
+
+/// A row together with the member of the batch that it belongs to.
+struct Wanted<Row: Sendable>: Sendable {
+    let member: Int
+    let row: Row
+}
+
+// How rows go into their columns, in the order of the statements.
+extension StatementArguments {
+    init(_ rows: [Wanted<CredentialRow>]) {
+        add(rows, member: \.member)
+        add(rows) { $0.row.id.bytes }
+        add(rows) { $0.row.subject.utf8 }
+        add(rows, text: \.row.kind.rawValue)
+        add(rows, text: \.row.state.rawValue)
+        add(rows, integer: { Int64($0.row.version) })
+        add(rows, integer: { $0.row.keyID.map { Int64($0.number) } })
+        add(rows) { $0.row.fingerprint }
+        add(rows, integer: \.row.createdAt.milliseconds)
+        add(rows, integer: \.row.lapsesAt?.milliseconds)
+        add(rows) { $0.row.body }
+    }
+
+    init(_ rows: [Wanted<TicketRow>]) {
+        add(rows, member: \.member)
+        add(rows) { $0.row.digest }
+        add(rows, text: \.row.purpose.rawValue)
+        add(rows) { $0.row.credential.bytes }
+        add(rows) { $0.row.subject.utf8 }
+        add(rows) { $0.row.verification.bytes }
+        add(rows, integer: \.row.createdAt.milliseconds)
+        add(rows, integer: \.row.expiresAt.milliseconds)
+    }
+
+    init(_ rows: [Wanted<AnswerRow>]) {
+        add(rows, member: \.member)
+        add(rows) { $0.row.key }
+        add(rows) { $0.row.request }
+        add(rows, integer: { Int64($0.row.keyID.number) })
+        add(rows) { $0.row.sealedAnswer }
+        add(rows, integer: \.row.expiresAt.milliseconds)
+    }
+
+    init(_ rows: [Wanted<ClientRow>]) {
+        add(rows, member: \.member)
+        add(rows) { $0.row.id }
+        add(rows, integer: { Int64($0.row.version) })
+        add(rows) { $0.row.digest }
+        add(rows) { Array($0.row.name.utf8) }
+        add(rows) { TextList.bytes($0.row.scopes) }
+        add(rows, integer: \.row.createdAt.milliseconds)
+        add(rows, integer: \.row.revokedAt?.milliseconds)
+    }
+
+    init(spending digests: [Wanted<[UInt8]>]) {
+        add(digests, member: \.member)
+        add(digests) { $0.row }
+    }
+
+    init(_ decoys: [DecoyRow]) {
+        add(decoys, integer: { Int64($0.slot) })
+        add(decoys) { $0.body }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Verification
+
+// How rows come out of their columns, in the order in which StoreStatement names them. What does not
+// fit is damage: nothing else than this program writes here.
+extension PostgreSQLRow {
+    mutating func credential() throws(PostgreSQLFailure) -> CredentialRow {
+        CredentialRow(
+            id: try value(CredentialID(bytes: requiredBytes())),
+            subject: try value(Subject(utf8: requiredBytes())),
+            kind: try value(CredentialKind(rawValue: requiredText())),
+            state: try value(CredentialState(rawValue: requiredText())),
+            version: try unsigned(), keyID: try keyID(), fingerprint: bytes(),
+            createdAt: try time(), lapsesAt: try integer().map(UnixTime.init(milliseconds:)),
+            body: try requiredBytes())
+    }
+
+    mutating func ticket() throws(PostgreSQLFailure) -> TicketRow {
+        TicketRow(
+            digest: try requiredBytes(),
+            purpose: try value(TicketRow.Purpose(rawValue: requiredText())),
+            credential: try value(CredentialID(bytes: requiredBytes())),
+            subject: try value(Subject(utf8: requiredBytes())),
+            verification: try value(VerificationID(bytes: requiredBytes())),
+            createdAt: try time(), expiresAt: try time())
+    }
+
+    mutating func answer() throws(PostgreSQLFailure) -> AnswerRow {
+        AnswerRow(
+            key: try requiredBytes(), request: try requiredBytes(), keyID: try value(keyID()),
+            sealedAnswer: try requiredBytes(), expiresAt: try time())
+    }
+
+    mutating func client() throws(PostgreSQLFailure) -> ClientRow {
+        ClientRow(
+            id: try requiredBytes(), version: try unsigned(), digest: try requiredBytes(),
+            name: try requiredText(), scopes: try value(TextList.read(requiredBytes())),
+            createdAt: try time(), revokedAt: try integer().map(UnixTime.init(milliseconds:)))
+    }
+
+    mutating func event() throws(PostgreSQLFailure) -> ChainedEvent {
+        ChainedEvent(
+            position: try unsigned(), node: try requiredBytes(), sequence: try unsigned(),
+            body: try requiredBytes(), digest: try requiredBytes(), time: try time())
+    }
+
+    mutating func chain() throws(PostgreSQLFailure) -> ChainRecord {
+        let node = try requiredBytes()
+        return ChainRecord(start: try mark(of: node), head: try mark(of: node))
+    }
+
+    mutating func mark(of node: [UInt8]) throws(PostgreSQLFailure) -> ChainMark {
+        ChainMark(
+            node: node, sequence: try unsigned(), digest: try requiredBytes(),
+            authentication: try requiredBytes())
+    }
+
+    mutating func unsigned() throws(PostgreSQLFailure) -> UInt64 {
+        try value(UInt64(exactly: requiredInteger()))
+    }
+
+    mutating func keyID() throws(PostgreSQLFailure) -> KeyID? {
+        guard let number = try integer() else { return nil }
+        return try value(UInt32(exactly: number).flatMap { KeyID($0) })
+    }
+
+    mutating func time() throws(PostgreSQLFailure) -> UnixTime {
+        UnixTime(milliseconds: try requiredInteger())
+    }
+
+    func value<Value>(_ read: Value?) throws(PostgreSQLFailure) -> Value {
+        guard let read else { throw .strangeRow }
+        return read
+    }
+}

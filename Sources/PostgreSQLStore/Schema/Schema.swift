@@ -1,0 +1,127 @@
+/// The tables, as a list of steps: each database has had the first so many of them.
+///
+/// A step that was released is never changed; a new version adds one.
+enum Schema {
+    /// What each step does; the table `steps` holds the number of steps that were taken.
+    static let steps = [first]
+
+    /// The first of the two numbers of every advisory lock that is taken: “wwdb”.
+    ///
+    /// The second is 0 for the steps, and else a chain's number.
+    static let lockClass = 0x7777_6462
+
+    // Room is left in the pages of what is written over and over, so that a new version of a row
+    // stands beside the old one and no index is touched. The counter of positions is one row, and the
+    // last thing that each transaction locks: so positions become visible in their order.
+    private static let first = """
+        CREATE SCHEMA IF NOT EXISTS watchword;
+        CREATE TABLE watchword.steps (
+            taken integer NOT NULL
+        );
+        INSERT INTO watchword.steps VALUES (0);
+
+        CREATE TABLE watchword.credentials (
+            id bytea NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+            subject bytea NOT NULL,
+            kind text COLLATE "C" NOT NULL,
+            state text COLLATE "C" NOT NULL,
+            version bigint NOT NULL,
+            key_id bigint,
+            fingerprint bytea,
+            created_at bigint NOT NULL,
+            lapses_at bigint,
+            body bytea NOT NULL
+        ) WITH (fillfactor = 60);
+        CREATE INDEX credentials_by_subject
+            ON watchword.credentials (subject, (state = 'revoked'), created_at, id);
+        CREATE UNIQUE INDEX credentials_by_fingerprint
+            ON watchword.credentials (fingerprint) WHERE fingerprint IS NOT NULL;
+        CREATE INDEX credentials_by_key
+            ON watchword.credentials (key_id, id, kind) WHERE key_id IS NOT NULL;
+        CREATE INDEX credentials_by_lapse
+            ON watchword.credentials (lapses_at) WHERE lapses_at IS NOT NULL;
+
+        CREATE TABLE watchword.decoys (
+            slot integer NOT NULL PRIMARY KEY,
+            body bytea NOT NULL
+        ) WITH (fillfactor = 60);
+
+        CREATE TABLE watchword.tickets (
+            digest bytea NOT NULL PRIMARY KEY,
+            purpose text COLLATE "C" NOT NULL,
+            credential bytea NOT NULL,
+            subject bytea NOT NULL,
+            verification bytea NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+        CREATE INDEX tickets_by_credential ON watchword.tickets (credential);
+        CREATE INDEX tickets_by_expiry ON watchword.tickets (expires_at);
+
+        CREATE TABLE watchword.answers (
+            key bytea NOT NULL PRIMARY KEY,
+            request bytea NOT NULL,
+            key_id bigint NOT NULL,
+            sealed_answer bytea NOT NULL,
+            expires_at bigint NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+        CREATE INDEX answers_by_expiry ON watchword.answers (expires_at, key_id);
+
+        CREATE TABLE watchword.clients (
+            id bytea NOT NULL PRIMARY KEY,
+            version bigint NOT NULL,
+            digest bytea NOT NULL UNIQUE,
+            name bytea NOT NULL,
+            scopes bytea NOT NULL,
+            created_at bigint NOT NULL,
+            revoked_at bigint
+        );
+
+        CREATE TABLE watchword.chains (
+            number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            node bytea NOT NULL UNIQUE,
+            is_open boolean NOT NULL DEFAULT true,
+            start_sequence bigint NOT NULL,
+            start_digest bytea NOT NULL,
+            start_authentication bytea NOT NULL,
+            head_sequence bigint NOT NULL,
+            head_digest bytea NOT NULL,
+            head_authentication bytea NOT NULL
+        ) WITH (fillfactor = 20);
+
+        CREATE TABLE watchword.counter (
+            position bigint NOT NULL
+        ) WITH (fillfactor = 10);
+        INSERT INTO watchword.counter VALUES (0);
+
+        CREATE TABLE watchword.events (
+            position bigint NOT NULL PRIMARY KEY,
+            chain integer NOT NULL,
+            sequence bigint NOT NULL,
+            time bigint NOT NULL,
+            body bytea NOT NULL,
+            digest bytea NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+
+        CREATE TABLE watchword.settings (
+            name text COLLATE "C" NOT NULL PRIMARY KEY,
+            value bigint NOT NULL
+        );
+        INSERT INTO watchword.settings VALUES ('pruning', 0);
+
+        CREATE FUNCTION watchword.expect(wanted integer[], met integer[]) RETURNS boolean
+            LANGUAGE plpgsql AS $$
+            BEGIN
+                IF cardinality(wanted) = cardinality(met) THEN RETURN true; END IF;
+                RAISE EXCEPTION 'a condition does not hold' USING ERRCODE = 'WW409',
+                    DETAIL = array_to_string(ARRAY(
+                        SELECT unnest(wanted) EXCEPT ALL SELECT unnest(met)), ',');
+            END $$;
+        CREATE FUNCTION watchword.expect_chain(is_found boolean) RETURNS boolean
+            LANGUAGE plpgsql AS $$
+            BEGIN
+                IF is_found THEN RETURN true; END IF;
+                RAISE EXCEPTION 'the chain was moved by somebody else' USING ERRCODE = 'WW410';
+            END $$;
+        """
+}

@@ -1,0 +1,132 @@
+// Arrays come sorted by the rows' keys, and a loop over them finds each row by its index (sessions turn
+// other ways of joining off): so two processes lock what they share in the same order.
+extension StoreStatement {
+    var writingSQL: String {
+        switch self {
+        case .insertCredentials:
+            Self.inserting(
+                "credentials", "id",
+                "subject, kind, state, version, key_id, fingerprint, "
+                    + "created_at, lapses_at, body",
+                "bytea", "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea")
+        case .updateCredentials:
+            Self.updating(
+                "credentials",
+                "subject, kind, state, version, key_id, fingerprint, created_at, "
+                    + "lapses_at, body",
+                "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea")
+        case .insertTickets:
+            Self.inserting(
+                "tickets", "digest",
+                "purpose, credential, subject, verification, created_at, expires_at", "bytea",
+                "text, bytea, bytea, bytea, bigint, bigint")
+        case .spendTickets:
+            "WITH done AS (DELETE FROM tickets "
+                + "USING unnest($1::integer[], $2::bytea[]) AS wanted (member, digest) "
+                + "WHERE tickets.digest = wanted.digest RETURNING member) "
+                + "SELECT expect($1, ARRAY(SELECT member FROM done))"
+        case .dropTickets: "DELETE FROM tickets WHERE credential = ANY ($1::bytea[])"
+        case .insertAnswers:
+            Self.inserting(
+                "answers", "key", "request, key_id, sealed_answer, expires_at", "bytea",
+                "bytea, bigint, bytea, bigint")
+        case .insertClients:
+            Self.inserting(
+                "clients", "id", "version, digest, name, scopes, created_at, revoked_at", "bytea",
+                "bigint, bytea, bytea, bytea, bigint, bigint")
+        case .updateClients:
+            Self.updating(
+                "clients", "version, digest, name, scopes, created_at, revoked_at",
+                "bigint, bytea, bytea, bytea, bigint, bigint")
+        case .writeDecoys:
+            "INSERT INTO decoys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
+                + "ON CONFLICT (slot) DO UPDATE SET body = excluded.body"
+        default: preconditionFailure("a statement that writes rows")
+        }
+    }
+
+    var chainSQL: String {
+        switch self {
+        case .openChains: "SELECT number FROM chains WHERE is_open ORDER BY number"
+        case .lockChain:
+            "SELECT pg_try_advisory_lock(\(Schema.lockClass), $1::bigint::integer)::integer"
+        case .unlockChain:
+            "SELECT pg_advisory_unlock(\(Schema.lockClass), $1::bigint::integer)::integer"
+        case .chainHead:
+            "SELECT node, head_sequence, head_digest, head_authentication FROM chains "
+                + "WHERE number = $1::bigint AND is_open"
+        case .beginChain:
+            "INSERT INTO chains (node, start_sequence, start_digest, start_authentication, "
+                + "head_sequence, head_digest, head_authentication) "
+                + "VALUES ($1::bytea, $2::bigint, $3::bytea, $4::bytea, $2, $3, $4) "
+                + "RETURNING number"
+        case .appendEvents:
+            // The counter comes last: from here to the end of the transaction others wait for it.
+            "WITH head AS (UPDATE chains SET head_sequence = $2::bigint, "
+                + "head_digest = $3::bytea, head_authentication = $4::bytea "
+                + "WHERE number = $1::bigint AND head_sequence = $5::bigint "
+                + "AND head_digest = $6::bytea AND is_open RETURNING true), "
+                + "place AS (UPDATE counter SET position = position + $2 - $5 "
+                + "WHERE expect_chain((SELECT count(*) FROM head) = 1) "
+                + "RETURNING position - $2 + $5 AS before) "
+                + "INSERT INTO events SELECT place.before + added.number, $1, $5 + added.number, "
+                + "added.time, added.body, added.digest FROM place, "
+                + "unnest($7::bigint[], $8::bytea[], $9::bytea[]) "
+                + "WITH ORDINALITY AS added (time, body, digest, number) "
+                + "RETURNING position"
+        default: preconditionFailure("a statement that is about chains")
+        }
+    }
+
+    var pruningSQL: String {
+        switch self {
+        case .pruneCredentials:
+            Self.pruning("credentials", "id", "lapses_at <= $1 AND state = 'pending'", "lapses_at")
+        case .pruneTickets: Self.pruning("tickets", "digest", "expires_at <= $1", "expires_at")
+        case .pruneAnswers: Self.pruning("answers", "key", "expires_at <= $1", "expires_at")
+        case .pruneEvents: "DELETE FROM events WHERE position <= $1::bigint"
+        case .updateStart:
+            "UPDATE chains SET start_sequence = $2::bigint, start_digest = $3::bytea, "
+                + "start_authentication = $4::bytea WHERE node = $1::bytea"
+        default: preconditionFailure("a statement that prunes")
+        }
+    }
+
+    /// What is locked by a decision is left for the next time.
+    private static func pruning(
+        _ table: String, _ key: String, _ condition: String, _ order: String
+    ) -> String {
+        "DELETE FROM \(table) WHERE \(key) = ANY (ARRAY(SELECT \(key) FROM \(table) "
+            + "WHERE \(condition.replacing("$1", with: "$1::bigint")) ORDER BY \(order) "
+            + "LIMIT $2::bigint FOR UPDATE SKIP LOCKED))"
+    }
+
+    /// - Parameter key: the primary key; another value that must be unique and is not there is no
+    ///   different.
+    private static func inserting(
+        _ table: String, _ key: String, _ columns: String, _ keyType: String, _ types: String
+    ) -> String {
+        "WITH wanted AS (SELECT * FROM \(unnest([keyType] + split(types))) "
+            + "AS wanted (member, \(key), \(columns))), "
+            + "done AS (INSERT INTO \(table) (\(key), \(columns)) "
+            + "SELECT \(key), \(columns) FROM wanted ON CONFLICT DO NOTHING RETURNING \(key)) "
+            + "SELECT expect($1, ARRAY(SELECT member FROM wanted JOIN done USING (\(key))))"
+    }
+
+    private static func updating(_ table: String, _ columns: String, _ types: String) -> String {
+        let assignments = split(columns).map { "\($0) = wanted.\($0)" }.joined(separator: ", ")
+        return "WITH done AS (UPDATE \(table) SET \(assignments) "
+            + "FROM \(unnest(["bytea"] + split(types))) AS wanted (member, id, \(columns)) "
+            + "WHERE \(table).id = wanted.id AND \(table).version = wanted.version - 1 "
+            + "RETURNING member) SELECT expect($1, ARRAY(SELECT member FROM done))"
+    }
+
+    private static func unnest(_ types: [String]) -> String {
+        let arrays = (["integer"] + types).enumerated().map { "$\($0 + 1)::\($1)[]" }
+        return "unnest(\(arrays.joined(separator: ", ")))"
+    }
+
+    private static func split(_ list: String) -> [String] {
+        list.split(separator: ", ").map(String.init)
+    }
+}

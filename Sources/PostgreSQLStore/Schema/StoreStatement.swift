@@ -1,0 +1,91 @@
+/// Every statement of daily work, by name, so that each is prepared once on a connection.
+///
+/// What a commit asks comes in arrays, one statement for all rows of a kind, with each row's member of
+/// the batch; who is not found is named by `watchword.expect`, which ends the transaction.
+enum StoreStatement: String, CaseIterable {
+    case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
+    case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
+    case ticket, answer, clientByDigest, clients, events, chains, knownHeads
+    case insertCredentials, updateCredentials
+    case insertTickets, spendTickets, dropTickets, insertAnswers, insertClients, updateClients
+    case writeDecoys, appendEvents
+    case openChains, lockChain, unlockChain, chainHead, beginChain
+    case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
+
+    /// What the connection knows it by.
+    var name: String { rawValue }
+
+    /// What a connection that reads asks.
+    static let reading: [StoreStatement] = [
+        .credentialByID, .credentialsAlive, .credentialsAll, .credentialByFingerprint,
+        .credentialsUnderKey, .credentialsByID, .credentialUsage, .answerUsage, .ticket, .answer,
+        .clientByDigest, .clients, .events, .chains, .knownHeads,
+    ]
+
+    /// What a connection that commits asks.
+    static let writing: [StoreStatement] = [
+        .insertCredentials, .updateCredentials, .insertTickets, .spendTickets, .dropTickets,
+        .insertAnswers, .insertClients, .updateClients, .writeDecoys, .appendEvents, .openChains,
+        .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
+    ]
+
+    /// What keeping house asks.
+    static let pruning: [StoreStatement] = [
+        .events, .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart,
+        .knownHeads,
+    ]
+
+    /// The statement's text.
+    var sql: String {
+        switch self {
+        case .credentialByID: Self.credential + "WHERE id = $1::bytea"
+        case .credentialsAlive:
+            Self.credential + "WHERE subject = $1::bytea AND (state = 'revoked') = false "
+                + "ORDER BY created_at, id LIMIT $2::bigint"
+        case .credentialsAll:
+            Self.credential
+                + "WHERE subject = $1::bytea ORDER BY created_at, id LIMIT $2::bigint"
+        case .credentialByFingerprint: Self.credential + "WHERE fingerprint = $1::bytea"
+        case .credentialsUnderKey:
+            Self.credential + "WHERE key_id = $1::bigint AND id > $2::bytea "
+                + "ORDER BY id LIMIT $3::bigint"
+        case .credentialsByID:
+            Self.credential + "WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint"
+        case .credentialUsage:
+            "SELECT key_id, kind, count(*) FROM credentials WHERE key_id IS NOT NULL "
+                + "GROUP BY key_id, kind"
+        case .answerUsage: "SELECT key_id, count(*) FROM answers GROUP BY key_id"
+        case .ticket:
+            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at "
+                + "FROM tickets WHERE digest = $1::bytea"
+        case .answer:
+            "SELECT key, request, key_id, sealed_answer, expires_at FROM answers "
+                + "WHERE key = $1::bytea"
+        case .clientByDigest: Self.client + "WHERE digest = $1::bytea"
+        case .clients: Self.client + "ORDER BY created_at, id"
+        case .events:
+            "SELECT position, coalesce(node, ''::bytea), sequence, body, digest, time "
+                + "FROM events LEFT JOIN chains ON chains.number = events.chain "
+                + "WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"
+        case .chains:
+            "SELECT node, start_sequence, start_digest, start_authentication, "
+                + "head_sequence, head_digest, head_authentication FROM chains ORDER BY number"
+        case .knownHeads:
+            "SELECT node, start_sequence, head_sequence, head_digest, events.digest FROM "
+                + "unnest($1::bytea[], $2::bigint[]) AS known (node, position) "
+                + "JOIN chains USING (node) LEFT JOIN events "
+                + "ON events.position = known.position AND events.chain = chains.number"
+        case .openChains, .lockChain, .unlockChain, .chainHead, .beginChain, .appendEvents:
+            chainSQL
+        case .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart:
+            pruningSQL
+        default: writingSQL
+        }
+    }
+
+    private static let credential =
+        "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
+        + "body FROM credentials "
+    private static let client =
+        "SELECT id, version, digest, name, scopes, created_at, revoked_at FROM clients "
+}

@@ -1,0 +1,83 @@
+internal import Verification
+
+/// The statements that do a batch's changes.
+struct CommitPlan {
+    private(set) var commands: [PipelineCommand] = []
+    /// The events, in the order of the members.
+    private(set) var events: [Event] = []
+
+    private var updated: [Wanted<CredentialRow>] = []
+    private var inserted: [Wanted<CredentialRow>] = []
+    private var spent: [Wanted<[UInt8]>] = []
+    private var dropped: [[UInt8]] = []
+    private var tickets: [Wanted<TicketRow>] = []
+    private var answers: [Wanted<AnswerRow>] = []
+    private var newClients: [Wanted<ClientRow>] = []
+    private var clients: [Wanted<ClientRow>] = []
+    private var decoys: [DecoyRow] = []
+
+    /// Puts one statement together for each kind of change, whatever member it comes from.
+    ///
+    /// - Parameter members: the numbers that members are known by, and what each wants; one that touches
+    ///   a row more than once is alone.
+    init(_ members: [(number: Int, job: CommitJob)]) {
+        for (number, job) in members {
+            for change in job.changes {
+                add(change, of: number)
+                if job.isOrdered { close() }
+            }
+        }
+        close()
+    }
+
+    private mutating func add(_ change: StoreChange, of member: Int) {
+        switch change {
+        case .insertCredential(let row): inserted.append(Wanted(member: member, row: row))
+        case .updateCredential(let row): updated.append(Wanted(member: member, row: row))
+        case .insertTicket(let row): tickets.append(Wanted(member: member, row: row))
+        case .spendTicket(let digest): spent.append(Wanted(member: member, row: digest))
+        case .dropTickets(let credential): dropped.append(credential.bytes)
+        case .insertAnswer(let row): answers.append(Wanted(member: member, row: row))
+        case .insertClient(let row): newClients.append(Wanted(member: member, row: row))
+        case .updateClient(let row): clients.append(Wanted(member: member, row: row))
+        case .writeDecoy(let row):
+            decoys.removeAll { $0.slot == row.slot }
+            decoys.append(row)
+        case .appendEvent(let event): events.append(event)
+        }
+    }
+
+    /// Makes statements of what was added.
+    ///
+    /// Their order is the same in every process, and so is that of the rows in each: nobody waits for
+    /// somebody who waits for him.
+    private mutating func close() {
+        run(.updateCredentials, sorted(&updated, \.row.id.bytes)) { StatementArguments($0) }
+        run(.spendTickets, sorted(&spent, \.row)) { StatementArguments(spending: $0) }
+        if !dropped.isEmpty {
+            var arguments = StatementArguments()
+            arguments.add(dropped) { $0 }
+            commands.append(.run(.dropTickets, arguments))
+            dropped = []
+        }
+        run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments($0) }
+        run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
+        run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
+        run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
+        run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
+        run(.writeDecoys, decoys.sorted { $0.slot < $1.slot }) { StatementArguments($0) }
+        decoys = []
+    }
+
+    private mutating func run<Row>(
+        _ statement: StoreStatement, _ rows: [Row], _ arguments: ([Row]) -> StatementArguments
+    ) {
+        if !rows.isEmpty { commands.append(.run(statement, arguments(rows))) }
+    }
+
+    private func sorted<Row>(_ rows: inout [Row], _ key: (Row) -> [UInt8]) -> [Row] {
+        defer { rows = [] }
+        guard rows.count > 1 else { return rows }
+        return rows.sorted { key($0).lexicographicallyPrecedes(key($1)) }
+    }
+}
