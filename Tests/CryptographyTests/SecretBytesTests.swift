@@ -26,10 +26,6 @@ struct SecretBytesTests {
         }
         #expect(keys.allSatisfy { $0.count == 1 })
 
-        // RFC 4226, appendix D, made with a key that the heap has no room for either.
-        let prepared = PreparedKey(SecretBytes(text: "12345678901234567890"), algorithm: .sha1)
-        #expect(prepared.truncatedCode(of: 0) % 1_000_000 == 755_224)
-
         // A thread's random generator is made in the same heap when the thread asks first.
         let made = DispatchSemaphore(value: 0)
         let count = Mutex(0)
@@ -43,5 +39,22 @@ struct SecretBytesTests {
         made.wait()
         #expect(count.withLock { $0 } == 32)
         #expect(keys.count == 200_000)
+    }
+
+    /// Lets prepared keys, which can't be copied, stand in an array.
+    private final class Holder {
+        let key: PreparedKey
+        init(_ key: SecretBytes) { self.key = PreparedKey(key, algorithm: .sha1) }
+    }
+
+    @Test("more prepared keys than the locked heap has room for are made, and are right")
+    func manyPreparedKeys() throws {
+        let key = SecretBytes(text: "12345678901234567890")
+        // 128 bytes each: six times a million bytes, where the heap has four.
+        let holders = (0..<50_000).map { _ in Holder(key) }
+        // RFC 4226, appendix D.
+        let last = try #require(holders.last)
+        #expect(last.key.truncatedCode(of: 0) % 1_000_000 == 755_224)
+        #expect(holders[0].key.truncatedCode(of: 0) % 1_000_000 == 755_224)
     }
 }
