@@ -39,6 +39,7 @@ let package = Package(
             targets: [
                 "Cryptography", "ImageFile", "Interchange", "JSONReading", "JSONText",
                 "OneTimePassword", "Raster", "SecretVault", "SymbolDrawing", "SymbolReading",
+                "Verification",
             ]),
     ],
     targets: [
@@ -203,6 +204,7 @@ let package = Package(
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
         tests(
             "ServerTests", "Cryptography", "HTTPListener", "OneTimePassword", "ServerCommands",
-            "ServiceTranscripts", "VerificationService", "watchword-server"),
+            "ServiceTranscripts", "VerificationService", "watchword", "watchword-courier",
+            "watchword-server"),
     ]
 )

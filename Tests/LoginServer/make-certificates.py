@@ -1,9 +1,10 @@
 """Makes an authority and certificates of servers, good and bad ones, for tests.
 
-    make-certificates.py FOLDER
+    make-certificates.py FOLDER [SECONDS]
 
 Writes authority.pem, stranger.pem (an authority that vouches for nobody), and for each server NAME.pem
-with NAME.key: good, expired, early (not valid yet), other-host, self-made.
+with NAME.key: good, expired, early (not valid yet), other-host, self-made, and brief, which is good for so
+many seconds.
 """
 import datetime
 import ipaddress
@@ -52,6 +53,8 @@ def main():
     servers = {
         "good": (-DAY, DAY, LOCAL), "expired": (-2 * DAY, -DAY, LOCAL), "early": (DAY, 2 * DAY, LOCAL),
         "other-host": (-DAY, DAY, [x509.DNSName("other.example")]), "self-made": (-DAY, DAY, LOCAL)}
+    if len(sys.argv) > 2:
+        servers["brief"] = (-DAY, datetime.timedelta(seconds=int(sys.argv[2])), LOCAL)
     for file, (begin, end, names) in servers.items():
         key = ec.generate_private_key(ec.SECP256R1())
         issuer, signing_key = ("authority", authority)

@@ -37,8 +37,10 @@ public struct ForeignProgram: Sendable {
     ///
     /// - Parameter input: what it finds on standard input; nothing by default.
     /// - Parameter environment: takes the place of the test's own when given.
+    /// - Parameter started: is told the process's number, which is good until this call ends.
     public func run(
-        _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil
+        _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
+        started: (Int32) -> Void = { _ in }
     ) throws -> Outcome {
         // Files instead of pipes: whatever the program says and however much, nobody waits for anybody.
         let folder = try TemporaryFolder()
@@ -53,6 +55,7 @@ public struct ForeignProgram: Sendable {
         process.standardOutput = try handle(writing: folder.file("output"))
         process.standardError = try handle(writing: folder.file("errors"))
         try process.run()
+        started(process.processIdentifier)
         process.waitUntilExit()
         let ended = process.terminationStatus
         return Outcome(

@@ -81,11 +81,15 @@ public final class LoginServer: Sendable {
 /// Certificates of servers, good and bad ones, made once for a run of the tests.
 public enum TestCertificates {
     /// The folder of the files that `Tests/LoginServer/make-certificates.py` names.
-    public static let shared = Result { () throws -> TemporaryFolder in
+    public static let shared = Result { () throws -> TemporaryFolder in try make() }
+
+    /// Makes new ones; with one more, `brief`, that is good for so many seconds.
+    public static func make(brief seconds: Int? = nil) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         let script = PackageFolder.root.appending(path: "Tests/LoginServer/make-certificates.py")
         // Debian's Python, which finds Debian's library, whatever else is in the PATH.
-        let made = try ForeignProgram(path: "/usr/bin/python3").run([script.path, folder.path])
+        let made = try ForeignProgram(path: "/usr/bin/python3").run(
+            [script.path, folder.path] + (seconds.map { ["\($0)"] } ?? []))
         guard made.status == 0 else { throw LoginServer.NotStarted() }
         return folder
     }

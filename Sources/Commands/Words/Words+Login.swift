@@ -40,6 +40,10 @@ extension Words {
     }
 
     private static func sentence(for problem: CourierAnswer.Problem) -> String {
+        if problem.type.text == sentBefore {
+            return "the ticket was sent before, with another --device-name, and brings its secret with that "
+                + "one only; repeat it so, or ask for another ticket"
+        }
         let type = problem.type.text.isEmpty ? "" : " (\(problem.type.text))"
         let wait = problem.retryAfter > 0 ? "; try again in \(problem.retryAfter) s" : ""
         let what =
@@ -51,6 +55,10 @@ extension Words {
             }
         return "\(what): status \(problem.status)\(type)\(wait)"
     }
+
+    /// What the server says of a request that came before with something else in it; the device's name is
+    /// all that can differ.
+    private static let sentBefore = "urn:watchword:problem:idempotency-key-reused"
 
     static func sentence(for failure: CourierFailure) -> String {
         switch failure {

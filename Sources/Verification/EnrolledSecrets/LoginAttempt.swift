@@ -18,8 +18,10 @@ struct LoginAttempt: Sendable {
         case successor
         /// The current secret with another nonce, or an earlier one: two have it.
         case reuse
+        /// One of a later generation than the row knows: the database has lost the commit that handed it out.
+        case later
         /// None that was ever handed out for this credential.
-        case other
+        case foreign
     }
 
     /// Decides on the secret for the row that the credential has, if it has one.
@@ -39,7 +41,8 @@ struct LoginAttempt: Sendable {
         if let reason = chain.expiry(at: context.now, policy: context.policy) {
             return revoke(record, because: reason, wipe: wasHandedOut ? .revoked : nil)
         }
-        switch chain.finding(digest, nonceDigest: nonceDigest, wasHandedOut: wasHandedOut) {
+        let generation = wasHandedOut ? secret.generation : nil
+        switch chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation) {
         case .current: return try accept(record, chain, derivation)
         case .again: return try answerAgain(record, chain, key, derivation)
         case .successor:
@@ -47,7 +50,8 @@ struct LoginAttempt: Sendable {
             next.generation += 1
             return try accept(record, next, derivation)
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
-        case .other: return fail(record, chain)
+        case .later: return fail(record, chain)
+        case .foreign: return dismiss(record)
         }
     }
 
@@ -152,7 +156,16 @@ struct LoginAttempt: Sendable {
             changes: [context.event(.repeated, of: record)])
     }
 
-    /// Counts a guess; the last one that is allowed ends the credential.
+    /// Denies what was made up, and counts it nowhere: 256 random bits are not guessed, however often
+    /// somebody tries, but whoever knows the credential's name could end it with three tries.
+    private func dismiss(_ record: CredentialRecord) -> Decision<LoginOutcome> {
+        Decision(
+            outcome: outcome(.denied(wipe: nil)),
+            changes: [context.decoy, context.event(.denied, .wrong, of: record)])
+    }
+
+    /// Counts a secret that this server made and does not accept; the last one that is allowed ends the
+    /// credential.
     private func fail(
         _ record: CredentialRecord, _ chain: SecretChain
     ) -> Decision<LoginOutcome> {
@@ -193,18 +206,24 @@ struct LoginAttempt: Sendable {
 
 extension SecretChain {
     /// Which of the chain's secrets has this digest.
+    ///
+    /// - Parameter presentedGeneration: the generation that the server's mark vouches for; nothing for a
+    ///   secret without such a mark.
     func finding(
-        _ presented: [UInt8], nonceDigest: [UInt8], wasHandedOut: Bool
+        _ presented: [UInt8], nonceDigest: [UInt8], handedOutAs presentedGeneration: UInt64?
     ) -> LoginAttempt.Finding {
         let isCurrent = isEqualInConstantTime(presented.span, digest.span)
-        guard let handedOut else {
-            return isCurrent ? .current : wasHandedOut ? .reuse : .other
+        if let handedOut {
+            let isSuccessor = isEqualInConstantTime(presented.span, handedOut.digest.span)
+            let isSameNonce = isEqualInConstantTime(nonceDigest.span, handedOut.nonceDigest.span)
+            if isCurrent { return isSameNonce ? .again : .reuse }
+            if isSuccessor { return .successor }
+        } else if isCurrent {
+            return .current
         }
-        let isSuccessor = isEqualInConstantTime(presented.span, handedOut.digest.span)
-        let isSameNonce = isEqualInConstantTime(nonceDigest.span, handedOut.nonceDigest.span)
-        if isCurrent { return isSameNonce ? .again : .reuse }
-        if isSuccessor { return .successor }
-        return wasHandedOut ? .reuse : .other
+        guard let presentedGeneration else { return .foreign }
+        let newest = handedOut == nil ? generation : generation + 1
+        return presentedGeneration > newest ? .later : .reuse
     }
 
     /// Why the chain has had its time, if it has.

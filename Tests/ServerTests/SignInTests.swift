@@ -1,0 +1,137 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `watchword login` and `watchword-server`, as they are installed, over TLS with an authority of the test's own.
+struct SignInTests {
+    @Test("R-01 a device enrols, signs in with rotation, and is revoked; the application knows who")
+    func wholeLife() async throws {
+        let desk = try await SignInDesk()
+        let server = try await desk.server()
+        let facts = try await desk.ticket()
+        let enrolled = try await desk.enrol(server.port)
+        #expect(enrolled.status == 0, "\(enrolled.words)")
+        var tickets: Set<String> = []
+        for _ in 0..<3 {
+            let present = try await desk.present()
+            #expect(present.status == 0, "\(present.words)")
+            tickets.insert(present.text)
+            #expect(try await desk.redeem(present.text) == "alice")
+            #expect(try await desk.redeem(present.text) == nil)
+        }
+        #expect(tickets.count == 3)
+        let status = try await desk.run("--json", "login", "status", "mill").text
+        #expect(status.contains("\"generation\":2") && status.contains("\"state\":\"ready\""))
+        #expect(status.contains("\"server\":\"https://localhost:\(server.port)\""))
+
+        let credential = try #require(facts["credential"])
+        let revoked = try await Asker(desk.application.port, key: desk.key).ask(
+            "DELETE", "/v1/credentials/\(credential)")
+        #expect(revoked?.status == 204)
+        let refused = try await desk.present()
+        #expect(refused.status == 5 && refused.words.contains("the server has revoked it"))
+        let wiped = try await desk.run("--json", "login", "status", "mill").text
+        #expect(
+            wiped.contains("\"state\":\"wiped\"") && wiped.contains("\"reason\":\"revoked\""))
+
+        // A new enrolment takes the tombstone's place; then its owner lets go of it.
+        try await desk.ticket()
+        #expect(try await desk.enrol(server.port).status == 0)
+        #expect(try await desk.present().status == 0)
+        #expect(try await desk.run("login", "wipe", "mill", "--yes").status == 0)
+        #expect(try await desk.run("list").text == "")
+        #expect(try await server.stop() == 0)
+        try await desk.application.stop()
+    }
+
+    @Test("R-04 a thief's copy of the vault is found at the next use, and both are wiped")
+    func thief() async throws {
+        let desk = try await SignInDesk()
+        let server = try await desk.server()
+        try await desk.ticket()
+        #expect(try await desk.enrol(server.port).status == 0)
+        #expect(try await desk.present().status == 0)
+        let copy = try desk.folder.bytes(of: "vault")
+        // The owner's next use makes the copy's secret one that was used before.
+        #expect(try await desk.present().status == 0)
+        let owners = try desk.folder.bytes(of: "vault")
+        // The mark beside the file would tell of an older one: the thief has none.
+        for name in try names(in: desk.folder.path) where name.hasPrefix("vault.") {
+            try removeFile(desk.folder.file(name))
+        }
+        try desk.folder.write(copy, to: "vault")
+        try setMode(0o600, of: desk.folder.file("vault"))
+        let thief = try await desk.present()
+        #expect(thief.status == 5 && thief.words.contains("two holders"), "\(thief.words)")
+        try desk.folder.write(owners, to: "vault")
+        try setMode(0o600, of: desk.folder.file("vault"))
+        let owner = try await desk.present()
+        #expect(owner.status == 5 && owner.words.contains("two holders"), "\(owner.words)")
+        try await server.stop()
+        try await desk.application.stop()
+    }
+
+    @Test(
+        "a server with a wrong certificate is told nothing",
+        arguments: [("other-host", "another host's"), ("self-made", "vouched for by nobody")])
+    func wrongCertificate(certificate: String, words: String) async throws {
+        let desk = try await SignInDesk()
+        let server = try await desk.server(certificate)
+        try await desk.ticket()
+        let refused = try await desk.enrol(server.port)
+        #expect(refused.status == 6 && refused.words.contains(words), "\(refused.words)")
+        #expect(refused.words.contains("nothing was sent"))
+        #expect(try !server.logged().contains("/v1/device"))
+        #expect(try await desk.run("list").text == "")
+        // The ticket was not spent on it.
+        let good = try await desk.server()
+        #expect(try await desk.enrol(good.port).status == 0)
+        for server in [server, good, desk.application] { try await server.stop() }
+    }
+
+    @Test("a certificate that expires while the server runs is refused from then on")
+    func expired() async throws {
+        let desk = try await SignInDesk()
+        try await desk.ticket()
+        var life = 4
+        var served: ServerProcess?
+        var certificates: TemporaryFolder?
+        // On a busy machine the first ones may be over before they are served.
+        while served == nil, life < 200 {
+            let made = try TestCertificates.make(brief: life)
+            certificates = made
+            do {
+                served = try await desk.server("brief", of: made)
+            } catch ServerProcess.Failure.notListening { life *= 2 }
+        }
+        let server = try #require(served)
+        let folder = try #require(certificates)
+        try desk.folder.write(try folder.bytes(of: "authority.pem"), to: "ca.pem")
+        // Its end is an event like another: the certificate says when it comes.
+        try await Task.sleep(for: .seconds(life + 1))
+        let refused = try await desk.enrol(server.port)
+        #expect(refused.status == 6 && refused.words.contains("has expired"), "\(refused.words)")
+        #expect(try !server.logged().contains("/v1/device"))
+        try await server.stop()
+        try await desk.application.stop()
+    }
+
+    @Test("a ticket that comes again brings the same secret, and with another name it is explained")
+    func sameTicket() async throws {
+        let desk = try await SignInDesk()
+        let server = try await desk.server()
+        try await desk.ticket()
+        #expect(try await desk.enrol(server.port).status == 0)
+        #expect(try await desk.enrol(server.port).status == 0)
+        #expect(try await desk.present().status == 0)
+        let other = try await desk.run(
+            "login", "enrol", "Mill:alice", "--server", "https://localhost:\(server.port)",
+            "--ticket-file", desk.folder.file("ticket.txt"), "--ca-file",
+            desk.folder.file("ca.pem"), "--device-name", "attic")
+        #expect(other.status == 5 && other.words.contains("--device-name"), "\(other.words)")
+        // What was kept is kept.
+        #expect(try await desk.present().status == 0)
+        try await server.stop()
+        try await desk.application.stop()
+    }
+}

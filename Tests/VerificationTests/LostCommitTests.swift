@@ -1,0 +1,84 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// A database that lost its last commits, as a standby that was promoted too early may have.
+@Suite("Lost commits")
+struct LostCommitTests {
+    /// The credential's row takes the place of what was committed since.
+    private func putBack(_ row: CredentialRow, in bench: TestBench) async throws {
+        let newer = try #require(await bench.store.credential(row.id))
+        let restored = CredentialRow(
+            id: row.id, subject: row.subject, kind: row.kind, state: row.state,
+            version: newer.version + 1, keyID: row.keyID, fingerprint: row.fingerprint,
+            createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: row.body)
+        #expect(try await bench.store.commit([.updateCredential(restored)]) == .done)
+    }
+
+    private func row(of device: TestDevice, in bench: TestBench) async throws -> CredentialRow {
+        try #require(await bench.store.credential(device.credential))
+    }
+
+    @Test("R-06 a successor that the database forgot accuses nobody, and comes again by its nonce")
+    func oneLost() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let before = try await row(of: device, in: bench)
+        let lost = try #require(try await bench.login(device, nonce: 1).acceptance)
+        try await putBack(before, in: bench)
+        let early = try await bench.login(device.with(lost.secret), nonce: 2)
+        #expect(early.isDenied)
+        #expect(early.wipe == nil)
+        // What the device does then: the secret before it, with the nonce that it was presented with.
+        let again = try #require(try await bench.login(device, nonce: 1).acceptance)
+        #expect(again.secret.bytes == lost.secret.bytes)
+        #expect(try await bench.login(device.with(again.secret), nonce: 3).acceptance != nil)
+    }
+
+    @Test("R-07 a fork behind a lost commit is found: the same generation, another nonce")
+    func fork() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let before = try await row(of: device, in: bench)
+        let owner = try #require(try await bench.login(device, nonce: 1).acceptance)
+        try await putBack(before, in: bench)
+        #expect(try await bench.login(device, nonce: 2).acceptance != nil)
+        let second = try await bench.login(device.with(owner.secret), nonce: 3)
+        #expect(second.wipe == .reuseDetected)
+    }
+
+    @Test("row 6: three in a row that the database forgot for good end the credential")
+    func manyLost() async throws {
+        let bench = try TestBench()
+        var device = try await bench.enrolledDevice()
+        let before = try await row(of: device, in: bench)
+        for turn in UInt8(1)...3 {
+            let acceptance = try #require(try await bench.login(device, nonce: turn).acceptance)
+            device = device.with(acceptance.secret)
+        }
+        try await putBack(before, in: bench)
+        for turn in UInt8(4)...5 { #expect(try await bench.login(device, nonce: turn).wipe == nil) }
+        #expect(try await bench.login(device, nonce: 6).wipe == .tooManyFailures)
+        #expect(try await bench.summary(device.credential).state == .revoked)
+    }
+
+    @Test("row 6: a success in between begins the count anew")
+    func consecutive() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let first = try #require(try await bench.login(device, nonce: 1).acceptance)
+        let before = try await row(of: device, in: bench)
+        let second = try #require(
+            try await bench.login(device.with(first.secret), nonce: 2).acceptance)
+        try await putBack(before, in: bench)
+        let forgotten = device.with(second.secret)
+        for turn in UInt8(3)...4 {
+            #expect(try await bench.login(forgotten, nonce: turn).wipe == nil)
+        }
+        #expect(
+            try await bench.login(device.with(first.secret), nonce: 2).acceptance != nil)
+        #expect(try await bench.login(forgotten, nonce: 5).acceptance != nil)
+    }
+}
