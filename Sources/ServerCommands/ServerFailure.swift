@@ -18,6 +18,8 @@ enum ServerFailure: Error {
     case plainHTTP(String)
     case listener(String, ListenerFailure)
     case noSuchClient
+    /// A line of a list of credentials is none.
+    case notAList(String, line: Int)
     /// What should be written is there already.
     case exists(String)
     case standardOutput(SystemCallFailure)
@@ -54,7 +56,7 @@ enum ServerExit: Int32, Sendable {
             case .noSuchClient: .no
             case .keyFile(_, let error): ServerExit(error)
             case .store(_, let error): ServerExit(error)
-            case .tls, .exists: .badInput
+            case .tls, .exists, .notAList: .badInput
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
             case .verifier, .listener, .standardOutput, .system: .system

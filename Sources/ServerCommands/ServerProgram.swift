@@ -62,6 +62,7 @@ public enum ServerProgram {
         case .keysRotate: try await ManageKeys.rotate(arguments)
         case .keysRetire: try await ManageKeys.retire(arguments)
         case .auditVerify: return try VerifyAudit.run(arguments)
+        case .auditEnded: return try CopyDatabase.listEnded(arguments)
         case .backup: try CopyDatabase.backup(arguments, to: operand)
         case .restore: try CopyDatabase.restore(arguments, from: operand)
         case .openapi: try ServerPrinter.line(Service.interfaceDescription())

@@ -6,7 +6,7 @@ extension SQLiteStore {
     ///
     /// Others go on reading and writing. The copy holds sealed seeds and keyed digests, which are
     /// worth nothing without the keys; keep those elsewhere. It is no database to be opened: what is
-    /// spent after it was made would be accepted again. ``restore(from:to:key:keepingClients:now:)``
+    /// spent after it was made would be accepted again. ``restore(from:to:key:keepingClients:ended:now:)``
     /// makes one of it.
     ///
     /// - Throws: ``SQLiteStoreError/exists`` when there is something at `path`; nothing is left of a

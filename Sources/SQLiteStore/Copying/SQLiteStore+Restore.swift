@@ -17,19 +17,22 @@ public struct RestoreReport: Hashable, Sendable {
 extension SQLiteStore {
     /// Makes a database at `path` of a backup, with nothing in it that may have been spent since.
     ///
-    /// Everything up to `now` is refused, as ``CredentialRow/afterRestoring(at:)`` says for each kind
+    /// Everything up to `now` is refused, as ``CredentialRow/afterRestoring(at:hasEnded:)`` says for each kind
     /// of credential: time-based codes go on with later ones; counters, recovery codes and enrolled
     /// secrets end and are enrolled anew. Tickets and kept answers are dropped. The events of the
     /// backup stay as they are; what happens from now on stands in a new chain.
     ///
-    /// What was revoked since the backup can't be known from it: revoke it again. Clients are revoked
-    /// for that reason, unless they are to be kept.
+    /// What was revoked since the backup can't be known from it. Clients are revoked for that reason,
+    /// unless they are to be kept; of credentials, those that ``endedCredentials(at:)`` or the exported
+    /// events tell are given here, and the others have to be revoked again.
     ///
+    /// - Parameter ended: credentials that are known to have ended since the backup; names that the
+    ///   backup does not hold are passed over.
     /// - Throws: ``SQLiteStoreError/exists`` when there is a database at `path`: stop who uses it and
     ///   move it away first, together with what lies beside it.
     public static func restore(
         from backup: String, to path: String, key: AuditKey, keepingClients: Bool = false,
-        now: UnixTime
+        ended: Set<CredentialID> = [], now: UnixTime
     ) throws(SQLiteStoreError) -> RestoreReport {
         let origin = DatabaseLocation(backup)
         guard try origin.isThere(in: origin.openFolder(making: false)) else {
@@ -43,7 +46,7 @@ extension SQLiteStore {
             let aside = try target.makeAside(in: folder)
             try aside.fill(from: source) { _ throws(SQLiteFailure) in }
             let (report, head) = try aside.renew(
-                key: key, keepingClients: keepingClients, now: now)
+                key: key, keepingClients: keepingClients, ended: ended, now: now)
             // The mark of the lost database would refuse this one; a mark without a database
             // refuses to make an empty one, and is replaced by the next try.
             try target.keep(head, in: folder)
@@ -56,7 +59,7 @@ extension SQLiteStore {
 extension DatabaseLocation {
     /// Ends what may have been spent, in one transaction, and closes the file.
     fileprivate func renew(
-        key: AuditKey, keepingClients: Bool, now: UnixTime
+        key: AuditKey, keepingClients: Bool, ended: Set<CredentialID>, now: UnixTime
     ) throws(SQLiteStoreError) -> (RestoreReport, ChainMark) {
         let session: SQLiteSession
         do throws(SQLiteFailure) {
@@ -74,7 +77,7 @@ extension DatabaseLocation {
         return try opening { () throws(MemberFailure) in
             let done = try writer.transaction { () throws(MemberFailure) in
                 try session.endWhatMayBeSpent(
-                    key: key, keepingClients: keepingClients, now: now)
+                    key: key, keepingClients: keepingClients, ended: ended, now: now)
             }
             // The file is about to be moved away from its log.
             try database { () throws(SQLiteFailure) in
@@ -90,7 +93,7 @@ extension SQLiteSession {
     private static let positionGap: UInt64 = 1_000_000_000
 
     fileprivate func endWhatMayBeSpent(
-        key: AuditKey, keepingClients: Bool, now: UnixTime
+        key: AuditKey, keepingClients: Bool, ended known: Set<CredentialID>, now: UnixTime
     ) throws(MemberFailure) -> (RestoreReport, ChainMark) {
         let (backedUpAt, position) = try database { () throws(SQLiteFailure) in
             (
@@ -105,7 +108,7 @@ extension SQLiteSession {
             node: { () throws(CryptographyFailure) in try Randomness.bytes(count: 16) },
             position: UInt64(clamping: position) + Self.positionGap)
         var chain = try ChainWriter(in: self, key: key, known: nil)
-        let (kept, ended) = try renewCredentials(now, &chain)
+        let (kept, ended) = try renewCredentials(now, known, &chain)
         let clients = try keepingClients ? 0 : revokeClients(now, &chain)
         let event = Event(.restored, time: now, number: Int64(ended))
         try chain.append(event, to: self)
@@ -121,7 +124,7 @@ extension SQLiteSession {
     }
 
     private func renewCredentials(
-        _ now: UnixTime, _ chain: inout ChainWriter
+        _ now: UnixTime, _ known: Set<CredentialID>, _ chain: inout ChainWriter
     ) throws(MemberFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
         var last: [UInt8] = []
@@ -134,7 +137,9 @@ extension SQLiteSession {
             last = end.id.bytes
             for row in page {
                 let renewed: RestoredRow?
-                do { renewed = try row.afterRestoring(at: now) } catch { throw .row }
+                do {
+                    renewed = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
+                } catch { throw .row }
                 guard let renewed else { continue }
                 guard try apply(.updateCredential(renewed.row), &chain) else { throw .row }
                 if let event = renewed.event {

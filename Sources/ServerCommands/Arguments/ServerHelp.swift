@@ -58,6 +58,7 @@ enum ServerHelp {
         case .keysRotate: "make a new key and seal everything under it"
         case .keysRetire: "give up the keys that nothing hangs on"
         case .auditVerify: "look for deleted, changed, moved and cut-off events"
+        case .auditEnded: "list the credentials that were revoked or disabled"
         case .backup: "copy the database to FILE while it is in use"
         case .restore: "make a database of a copy that backup made"
         case .openapi: "print the OpenAPI description"
@@ -90,6 +91,10 @@ enum ServerHelp {
             Prints a mark of the events' end. Kept on another machine and given back with --checkpoint,
             it shows a database that was put back to an earlier state.
             """
+        case .auditEnded:
+            """
+            From rows and events, as far as a damaged database can be read: for restore --ended.
+            """
         case .backup:
             """
             The copy is worth nothing without the key file, which is no part of it: keep that elsewhere.
@@ -98,7 +103,9 @@ enum ServerHelp {
             """
             There may be no database: stop every server, and move the old one away. Whatever may have been
             spent since the copy was made is refused from then on: counters, recovery codes and enrolled
-            secrets are enrolled anew, and API keys are made anew unless they are kept.
+            secrets are enrolled anew, and API keys are made anew unless they are kept. Time-based codes go
+            on, also of a credential that was revoked or disabled since, unless --ended names it: audit
+            ended lists them from the lost database, GET /v1/events from elsewhere.
             """
         case .clientAdd, .clientList, .keysList, .openapi: nil
         }
@@ -111,7 +118,9 @@ enum ServerHelp {
         case .clientAdd: "watchword-server client add shop --scope verify,enrol"
         case .clientRevoke: "watchword-server client revoke cl_…"
         case .backup: "watchword-server backup /srv/backup/watchword.db"
-        case .restore: "watchword-server restore /srv/backup/watchword.db"
+        case .restore: "watchword-server restore /srv/backup/watchword.db --ended ended.txt"
+        case .auditEnded:
+            "watchword-server audit ended --store sqlite:/srv/lost/watchword.db >ended.txt"
         default: "watchword-server \(verb.name)"
         }
     }

@@ -56,6 +56,9 @@ struct ServerOption: Hashable, Sendable {
         environment: false)
     static let checkpoint = ServerOption(
         "checkpoint", "TEXT", "a mark that an earlier verification printed", environment: false)
+    static let ended = ServerOption(
+        "ended", "FILE", "credentials that ended since the copy was made, one a line",
+        environment: false)
     static let keepClients = ServerOption(
         "keep-clients", nil, "leave the API keys their worth", environment: false)
     static let json = ServerOption("json", nil, "print JSON, one object a line", environment: false)
@@ -65,7 +68,8 @@ struct ServerOption: Hashable, Sendable {
     /// What is understood before it is known which verb it is for.
     static let all: [ServerOption] = [
         .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
-        .addressRate, .trustedProxy, .noClockCheck, .scope, .checkpoint, .keepClients, .json, .help,
+        .addressRate, .trustedProxy, .noClockCheck, .scope, .checkpoint, .ended, .keepClients,
+        .json, .help,
         .version,
     ]
 }

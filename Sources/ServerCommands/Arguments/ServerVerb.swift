@@ -8,6 +8,7 @@ enum ServerVerb: String, CaseIterable, Hashable, Sendable {
     case keysRotate = "keys rotate"
     case keysRetire = "keys retire"
     case auditVerify = "audit verify"
+    case auditEnded = "audit ended"
     case backup
     case restore
     case openapi
@@ -20,7 +21,6 @@ enum ServerVerb: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .clientAdd: "NAME"
         case .clientRevoke: "CLIENT"
-
         case .backup, .restore: "FILE"
         default: nil
         }
@@ -37,9 +37,9 @@ enum ServerVerb: String, CaseIterable, Hashable, Sendable {
         case .clientList, .clientRevoke, .keysList, .keysRotate, .keysRetire:
             [.store, .keys, .json]
         case .auditVerify: [.store, .keys, .checkpoint, .json]
-
+        case .auditEnded: [.store]
         case .backup: [.store, .keys]
-        case .restore: [.store, .keys, .keepClients]
+        case .restore: [.store, .keys, .ended, .keepClients]
         case .openapi: []
         }
     }

@@ -99,22 +99,9 @@ struct ServingSettings: Sendable {
     }
 
     private static func read(_ path: String) throws(ServerFailure) -> SecretBytes {
-        let limit = 256 << 10
-        do throws(InputFileError) {
-            let file = try InputFile(path, acceptingPipes: true)
-            if let size = file.size, size > limit { throw InputFileError.tooLarge(limit: limit) }
-            let bytes: SecretBytes
-            do throws(SystemCallFailure) {
-                bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
-                    try file.descriptor.readToEnd(into: &output)
-                }
-            } catch { throw InputFileError(error) }
-            guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
-            guard bytes.count > 0 else { throw InputFileError.empty }
-            return bytes
-        } catch {
-            throw .input(path, error)
-        }
+        let bytes = try InputBytes.of(path, limit: 256 << 10)
+        guard bytes.count > 0 else { throw .input(path, .empty) }
+        return bytes
     }
 }
 

@@ -1,5 +1,7 @@
+import Cryptography
 import SQLiteStore
 import Verification
+import VerificationService
 
 /// Copies of the database, and a database of a copy.
 enum CopyDatabase {
@@ -19,11 +21,15 @@ enum CopyDatabase {
         do throws(KeyFileError) { keys = try KeyFile.open(places, making: false) } catch {
             throw .keyFile(places.keyFile, error)
         }
+        let ended = try arguments[.ended].map { path throws(ServerFailure) in
+            try EndedList.read(path)
+        }
         let report: RestoreReport
         do throws(SQLiteStoreError) {
             report = try SQLiteStore.restore(
                 from: path, to: places.database, key: keys.ring().auditKey,
-                keepingClients: arguments.has(.keepClients), now: Backing.now())
+                keepingClients: arguments.has(.keepClients), ended: ended ?? [],
+                now: Backing.now())
         } catch {
             // That there is a database is no fault of the copy's.
             throw .store(error == .exists ? places.database : path, error)
@@ -31,5 +37,55 @@ enum CopyDatabase {
         try ServerPrinter.line(
             "\(report.kept) credentials go on, \(report.ended) ended and have to be enrolled anew, "
                 + "\(report.clientsRevoked) API keys were revoked.")
+        if report.kept > 0, ended == nil { try warnOfRevived(report) }
+    }
+
+    /// Says what a copy can't know, and what to do about it.
+    private static func warnOfRevived(_ report: RestoreReport) throws(ServerFailure) {
+        let since = report.backedUpAt.map { " (\($0.text))" } ?? ""
+        try ServerPrinter.line(
+            """
+            Those that go on accept time-based codes again, also where one was revoked or disabled after the
+            copy was made\(since). Before you serve, end these again: if the lost database can still be
+            read, `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise take
+            them from the events that you kept (kind “revoked” or “disabled”). Then move this database away
+            and restore once more with --ended ended.txt; or serve, and DELETE /v1/credentials/ID for each.
+            """)
+    }
+
+    /// Lists what ended, for ``restore(_:from:)``.
+    static func listEnded(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
+        let path = try ServerPlaces(arguments).database
+        let found: EndedCredentials
+        do throws(SQLiteStoreError) { found = try SQLiteStore.endedCredentials(at: path) } catch {
+            throw .store(path, error)
+        }
+        for credential in found.credentials { try ServerPrinter.line(credential.text) }
+        guard !found.isComplete else { return .done }
+        ServerPrinter.complain("\(path): \(ServerWords.incompleteList)")
+        return .no
+    }
+}
+
+/// The names of credentials in a file, one a line.
+enum EndedList {
+    /// More than anybody revokes between two backups: two million names.
+    private static let limit = 64 << 20
+
+    static func read(_ path: String) throws(ServerFailure) -> Set<CredentialID> {
+        let bytes = try InputBytes.of(path, limit: limit)
+        let text = bytes.withBytes { bytes in
+            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        guard let text else { throw .notAList(path, line: 1) }
+        var found: Set<CredentialID> = []
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() where !line.isEmpty {
+            guard let id = CredentialID(text: String(line)) else {
+                throw .notAList(path, line: index + 1)
+            }
+            found.insert(id)
+        }
+        return found
     }
 }

@@ -5,6 +5,9 @@ import Verification
 
 // The database and the key file.
 extension ServerWords {
+    static let incompleteList =
+        "a part of it can't be read any more, so there may be others; look through the events that you kept"
+
     static func sentence(for error: KeyFileError) -> String {
         switch error {
         case .lost:

@@ -21,6 +21,8 @@ enum ServerWords {
                 + "--tls-certificate and --tls-key, or --insecure-http if something in front does TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
         case .noSuchClient: "there is no such client; see watchword-server client list"
+        case .notAList(let path, let line):
+            "\(path): line \(line) is no credential; each line is one, as cr_…"
         case .exists(let path): "\(path): there is such a file already; name another"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .system(let failure): sentence(for: failure)

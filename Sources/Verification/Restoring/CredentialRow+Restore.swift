@@ -16,21 +16,25 @@ extension CredentialRow {
     /// credentials end and are enrolled anew, and so do enrolments that were not confirmed. What had
     /// ended stays as it is.
     ///
-    /// That a credential was revoked or failed too often since the backup can't be seen here.
+    /// That a credential was revoked or failed too often since the backup can't be seen here: whoever
+    /// knows says so.
     ///
+    /// - Parameter hasEnded: whether it is known to have ended since the backup.
     /// - Returns: nothing when the row stays as it is.
     /// - Throws: ``VerifierError/damagedRow``.
-    public func afterRestoring(at now: UnixTime) throws(VerifierError) -> RestoredRow? {
+    public func afterRestoring(
+        at now: UnixTime, hasEnded: Bool = false
+    ) throws(VerifierError) -> RestoredRow? {
         guard state == .active || state == .pending else { return nil }
         var record = try CredentialRecord(self)
-        if state == .active, case .time(var password) = record.material {
+        if state == .active, !hasEnded, case .time(var password) = record.material {
             password.spendAllThatCouldBe(by: now)
             record.material = .time(password)
             return RestoredRow(row: record.row, event: nil)
         }
         record.end(as: .revoked, because: .restored, at: now)
         // It may have been confirmed since, and then its key must not come back.
-        record.fingerprint = fingerprint
+        if kind != .recovery { record.fingerprint = fingerprint }
         return RestoredRow(
             row: record.row,
             event: Event(
