@@ -32,6 +32,8 @@ JSON = [
     '{"subject":"alice","code":"492039","credential":"cr_AA","counter":7}',
     '[true,false,null,-1,"\\u00e9\\ud83d\\ude00\\n",{"a":[{}]}]', '{"a":1,"a":2}', "[1.5e3]",
 ]
+# Two keys and a lookup key, of bytes that are all alike; the digest of the first lines is put right by the fuzzer.
+KEYS = ["watchword-keys 1\nlookup {0}=\nkey 1 {0}=\nkey 7 {0}=\ncurrent 7\nend {0}=\n".format("A" * 43)]
 BASE32 = ["JBSWY3DPEHPK3PXP", "MZXW6===", "MZXW6YTBOI======", "mzxw 6ytb-oi"]
 
 
@@ -61,7 +63,7 @@ def write(place, target, text):
 
 
 def main(place):
-    for target, seeds in (("uri", URIS), ("migration", MIGRATIONS), ("base32", BASE32), ("json", JSON),
+    for target, seeds in (("uri", URIS), ("migration", MIGRATIONS), ("base32", BASE32), ("json", JSON), ("keys", KEYS),
                           ("lines", ["\n".join(["# comment", "", *URIS, *MIGRATIONS])])):
         for text in seeds:
             write(place, target, text)

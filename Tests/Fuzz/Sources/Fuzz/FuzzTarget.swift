@@ -12,6 +12,7 @@ enum FuzzTarget: String, CaseIterable {
     case manifest
     case recovery
     case json
+    case keys
 
     /// Hands the bytes to the target.
     func tryOut(_ bytes: [UInt8]) {
@@ -28,6 +29,7 @@ enum FuzzTarget: String, CaseIterable {
         case .manifest: fuzzManifest(bytes)
         case .recovery: fuzzRecoveryKey(bytes)
         case .json: fuzzJSON(bytes)
+        case .keys: fuzzKeys(bytes)
         }
     }
 }
