@@ -22,8 +22,8 @@ public struct JSONLimits: Hashable, Sendable {
 
 /// Reads an object or a list (RFC 8259), strictly.
 ///
-/// Refused are: what is no UTF-8, a name that comes twice in one object, numbers that are not whole or
-/// beyond `Int64`, NUL in texts and names, anything before or behind the value but white space, and what
+/// Refused are: what is no UTF-8, a name that comes twice in one object, numbers that are not whole
+/// (`6.0` and `6e0` are, as JSON Schema has it) or beyond `Int64`, NUL in texts and names, anything before or behind the value but white space, and what
 /// the limits forbid. Members keep their order. Every text comes as ``JSONValue/secret(_:)``, for only
 /// the caller knows which are none; names are taken to be no secrets. What the library held meanwhile
 /// is wiped.

@@ -16,7 +16,7 @@ public enum JSONReadingError: Error, Hashable, Sendable {
     case nul(at: Int)
     /// A name that comes twice in one object.
     case duplicateName(at: Int)
-    /// A number with a fraction, an exponent, or beyond `Int64`.
+    /// A number that is not whole, or beyond `Int64`; one with a point or an exponent is beyond from 2^53 on.
     case notWhole
     /// The library found no memory.
     case noMemory

@@ -46,10 +46,16 @@ internal import JSONText
                 start: start, count: json_string_length(json))
             return .secret(unsafe SecretBytes(copying: bytes.bindMemory(to: UInt8.self).span))
         case JSON_INTEGER: return .number(Int64(unsafe json_integer_value(json)))
+        case JSON_REAL:
+            // 6.0 is an integer (JSON Schema 2020-12, section 6.1.1), as long as a double can tell it from
+            // its neighbours.
+            let real = unsafe json_real_value(json)
+            guard real.magnitude < 0x1p53, let whole = Int64(exactly: real) else { throw .notWhole }
+            return .number(whole)
         case JSON_TRUE: return .flag(true)
         case JSON_FALSE: return .flag(false)
         case JSON_NULL: return .null
-        // Fractions and exponents.
+        // There is no other kind.
         default: throw .notWhole
         }
     }

@@ -47,6 +47,21 @@ struct JSONReadingTests {
     }
 
     @Test(
+        "a whole number may be spelled with a point or an exponent",
+        arguments: [
+            ("6.0", 6), ("6e0", 6), ("-0.0", 0), ("1.2e2", 120), ("1E+2", 100),
+            ("-9007199254740991.0", -9_007_199_254_740_991),
+        ])
+    func wholeReals(_ text: String, _ expected: Int64) throws {
+        let value = try read("[\(text)]")
+        guard case .list(let elements) = value, case .number(let number)? = elements.first else {
+            Issue.record("no list of numbers")
+            return
+        }
+        #expect(number == expected)
+    }
+
+    @Test(
         "an error says where",
         arguments: [
             ("", JSONReadingError.incomplete), ("{", .incomplete), (#"{"a"#, .incomplete),
@@ -59,7 +74,8 @@ struct JSONReadingTests {
             ("[\"\n\"]", .syntax(at: 2)), ("\u{FEFF}{}", .syntax(at: 3)),
             ("// x\n{}", .syntax(at: 1)),
             (#"["\u0000"]"#, .nul(at: 9)), (#"{"\u0000":1}"#, .nul(at: 9)),
-            ("[1.0]", .notWhole), ("[1e2]", .notWhole), ("[9223372036854775808]", .notWhole),
+            ("[1.5]", .notWhole), ("[1e-2]", .notWhole), ("[9223372036854775808]", .notWhole),
+            ("[9007199254740993.0]", .notWhole), ("[-1e16]", .notWhole),
             ("[-9223372036854775809]", .notWhole), ("[1e999]", .notWhole),
         ])
     func refusals(_ text: String, _ expected: JSONReadingError) throws {

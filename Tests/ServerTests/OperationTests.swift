@@ -67,8 +67,21 @@ struct OperationTests {
             #expect(answer?.headers["content-type"] == "application/problem+json")
             #expect(answer?.headers["cache-control"] == "no-store")
             #expect(answer?.texts["type"]?.hasPrefix("urn:watchword:problem:") == true)
+            #expect(answer?.headers["request-id"] != nil)
         }
+        let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")?.text ?? ""
         try await server.stop()
+        let log = try server.logged()
+        for (outcome, status) in [
+            ("malformed-request", 400), ("body-too-large", 413), ("unknown-expectation", 417),
+            ("headers-too-large", 431),
+        ] {
+            #expect(
+                metrics.contains(
+                    "{operation=\"none\",status=\"\(status)\",outcome=\"\(outcome)\"} 1\n"),
+                "\(outcome)")
+            #expect(log.contains("\"outcome\":\"\(outcome)\""), "\(outcome)")
+        }
     }
 
     @Test("TERM answers a request that has begun, and a second TERM does not wait")

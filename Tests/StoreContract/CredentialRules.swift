@@ -79,5 +79,17 @@ extension StoreContract {
             try expectEqual(try await store.commit([.updateCredential(taking)]), .conflict)
             try expectEqual(try await store.credential(.sample(3)), .sample(3))
         },
+        Rule("a fingerprint that one change gives up is the next one's, in one commit") { subject in
+            let store = subject.store
+            let first = CredentialRow.sample(1, fingerprint: 5)
+            try expectEqual(try await store.commit([.insertCredential(first)]), .done)
+            let giving = CredentialRow.sample(1, state: .revoked, version: 2, key: nil)
+            let taking = CredentialRow.sample(2, fingerprint: 5)
+            try expectEqual(
+                try await store.commit([.updateCredential(giving), .insertCredential(taking)]),
+                .done)
+            let found = try await store.credential(fingerprint: sampleBytes(5, count: 32))
+            try expectEqual(found, taking)
+        },
     ]
 }

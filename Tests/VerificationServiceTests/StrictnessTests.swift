@@ -28,7 +28,7 @@ struct StrictnessTests {
             (#"{"subject":"a","code":"\ufeff123456"}"#, "invalid-field"),
             (#"{"subject":"a","code":"123456\u0000"}"#, "malformed-body"),
             (#"{"subject":"a","code":"123456","counter":-1}"#, "invalid-field"),
-            (#"{"subject":"a","code":"123456","counter":1.0}"#, "malformed-body"),
+            (#"{"subject":"a","code":"123456","counter":1.5}"#, "malformed-body"),
             (#"{"subject":"a","code":"123456","counter":9223372036854775808}"#, "malformed-body"),
             (#"{"subject":"a","code":"123456","credential":"cr_x"}"#, "invalid-field"),
             (#"{"subject":{"a":[[[[[[[[1]]]]]]]]},"code":"123456"}"#, "malformed-body"),

@@ -36,6 +36,28 @@ struct EnrolmentTests {
         }
     }
 
+    @Test("whatever an enrolment takes for names, its key URI is read strictly, and says them")
+    func names() async throws {
+        let bench = try TestBench()
+        let texts = ["", "a", ":", "a:b", "%3A", "é", "a b", "\u{1f511}", "a&b=c#d?e/f"]
+        for issuer in texts {
+            for account in texts {
+                guard !issuer.isEmpty || !account.isEmpty else {
+                    #expect(throws: OneTimePasswordEnrolmentError.text(.account)) {
+                        try OneTimePasswordEnrolment(issuer: issuer, account: account)
+                    }
+                    continue
+                }
+                let subject = try #require(Subject("\(issuer)|\(account)"))
+                let outcome = try await bench.verifier.enrolOneTimePassword(
+                    OneTimePasswordEnrolment(issuer: issuer, account: account), for: subject)
+                guard case .granted(let grant) = outcome else { throw BenchError.refused }
+                let entry = try TestAuthenticator(grant).entry
+                #expect(entry.issuer == issuer && entry.account == account)
+            }
+        }
+    }
+
     @Test("H-03 six to eight digits are enrolled, others are not")
     func digits() async throws {
         for digits in [5, 9, 10, -1] {
@@ -76,7 +98,7 @@ struct EnrolmentTests {
         let bob = try #require(Subject("bob"))
         let authenticator = try await bench.enrolled()
         let enrolment = try OneTimePasswordEnrolment(
-            issuer: "", account: "", algorithm: .sha256, digits: 8, key: authenticator.entry.key)
+            issuer: "Mill", account: "", algorithm: .sha256, digits: 8, key: authenticator.entry.key)
         func isRefused() async throws -> Bool {
             let outcome = try await bench.verifier.enrolOneTimePassword(enrolment, for: bob)
             if case .refused(.keyInUse) = outcome { return true }

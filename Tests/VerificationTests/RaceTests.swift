@@ -125,11 +125,32 @@ struct RaceTests {
         #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
     }
 
+    @Test("N-35 of sets of recovery codes that are enrolled at once, one is in use in the end")
+    func recoverySets() async throws {
+        for hasEarlier in [false, true] {
+            let (bench, store) = try bench()
+            if hasEarlier { _ = try await bench.verifier.enrolRecoveryCodes(for: bench.alice) }
+            let outcomes = try await race(6, on: store) { _ in
+                try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+            }
+            let granted = outcomes.filter { if case .granted = $0 { true } else { false } }
+            #expect(granted.count == 6)
+            let sets = try await bench.verifier.credentials(of: bench.alice)
+            #expect(sets.filter { $0.state == .active }.count == 1)
+            #expect(try await bench.count(.revoked) == (hasEarlier ? 6 : 5))
+            // And the next one finds its place free when the set is revoked.
+            let last = try #require(sets.first { $0.state == .active })
+            #expect(try await bench.verifier.revoke(last.id) == .done)
+            guard case .granted = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+            else { throw BenchError.refused }
+        }
+    }
+
     @Test("T-04 one key by 20 enrolments at once is taken once")
     func oneKey() async throws {
         let (bench, store) = try bench()
         let enrolment = try OneTimePasswordEnrolment(
-            issuer: "", account: "", key: SecretBytes(text: "a key from elsewhere"))
+            issuer: "", account: "a", key: SecretBytes(text: "a key from elsewhere"))
         let outcomes = try await race(20, on: store, reading: .fingerprint) { index in
             try await bench.verifier.enrolOneTimePassword(
                 enrolment, for: #require(Subject("subject \(index)")))

@@ -42,6 +42,39 @@ struct RecorderTests {
         #expect(try await bench.count(.accepted) == 1)
     }
 
+    @Test("V-31 an answer that no row holds is an error, and nothing was decided")
+    func tooLong() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        bench.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: bench.clock.now)
+        for (count, isKept) in [
+            (Policy.maximalAnswerCount + 1, false), (Policy.maximalAnswerCount, true),
+        ] {
+            let recorder = Recorder<VerificationOutcome>(
+                key: RecorderTests.key, request: RecorderTests.request
+            ) { _ in
+                SecretBytes(capacity: count) { output in
+                    for _ in 0..<count { output.append(7) }
+                }
+            }
+            do {
+                let outcome = try await bench.verifier.verify(
+                    code, subject: bench.alice, recorder: recorder)
+                #expect(isKept && outcome.acceptance != nil)
+            } catch VerifierError.answerTooLong {
+                #expect(!isKept)
+            }
+            #expect(try await bench.count(.accepted) == (isKept ? 1 : 0))
+        }
+        let kept = try #require(
+            try await recorded {
+                try await bench.verifier.verify(
+                    code, subject: bench.alice, recorder: recorder())
+            })
+        #expect(kept.answer.count == Policy.maximalAnswerCount)
+    }
+
     @Test("V-18 of 20 requests with one key at once, one is decided and all get its answer")
     func race() async throws {
         let bench = try TestBench()

@@ -1,6 +1,4 @@
-import Cryptography
 import HTTPListener
-import JSONText
 import VerificationService
 
 // Where the socket's values become the service's, and back.
@@ -25,46 +23,19 @@ extension ListenerResponse {
 
     /// The problem (RFC 9457) that says what the listener refused.
     init(_ refusal: ListenerRefusal, peer: String, _ service: Service) {
-        if refusal == .bodyTooLarge {
-            let nothing = SecretBytes(copying: [UInt8]().span)
-            self.init(
-                service.refuseLongBody(
-                    ServiceRequest(method: "POST", target: "/", body: nothing, peer: peer)))
-            return
-        }
-        let problem = JSONValue.object([
-            ("type", .text("urn:watchword:problem:\(refusal.name)")),
-            ("title", .text(refusal.title)), ("status", .number(Int64(refusal.status))),
-        ])
-        self.init(
-            status: refusal.status,
-            headers: [
-                ListenerHeader("Cache-Control", "no-store"),
-                ListenerHeader("X-Content-Type-Options", "nosniff"),
-                ListenerHeader("Content-Type", "application/problem+json"),
-            ],
-            body: problem.rendered())
+        self.init(service.refuse(UnreadableRequest(refusal), peer: peer))
     }
 }
 
-extension ListenerRefusal {
-    fileprivate var name: String {
-        switch self {
-        case .malformed: "malformed-request"
-        case .bodyTooLarge: "body-too-large"
-        case .unknownExpectation: "unknown-expectation"
-        case .headersTooLarge: "headers-too-large"
-        case .unknownTransferCoding: "unknown-transfer-coding"
-        }
-    }
-
-    fileprivate var title: String {
-        switch self {
-        case .malformed: "The request is not HTTP/1.1 that everybody understands alike."
-        case .bodyTooLarge: "The body is longer than 64 KiB."
-        case .unknownExpectation: "The only expectation that is met is 100-continue."
-        case .headersTooLarge: "The header fields are longer than 16 KiB."
-        case .unknownTransferCoding: "The only transfer coding that is understood is chunked."
-        }
+extension UnreadableRequest {
+    fileprivate init(_ refusal: ListenerRefusal) {
+        self =
+            switch refusal {
+            case .malformed: .malformed
+            case .bodyTooLarge: .bodyTooLarge
+            case .unknownExpectation: .unknownExpectation
+            case .headersTooLarge: .headersTooLarge
+            case .unknownTransferCoding: .unknownTransferCoding
+            }
     }
 }

@@ -77,6 +77,7 @@ extension ServerWords {
         case .keyMissing(let id): "key \(id.number) is not in the key file, but is needed"
         case .damagedRow: "a row of the database is not as it was written"
         case .contended, .overloaded: "too much is going on; try again"
+        case .answerTooLong: "the answer is longer than can be kept"
         case .answered: "this was answered before"
         }
     }

@@ -5,11 +5,13 @@ struct LookupKey: Sendable {
     private let seeds: SecretBytes
     private let tokens: SecretBytes
     private let marks: SecretBytes
+    private let recoverySets: SecretBytes
 
     init(_ secret: SecretBytes) throws(CryptographyFailure) {
         seeds = try secret.derived("watchword blind index")
         tokens = try secret.derived("watchword token digest")
         marks = try secret.derived("watchword secret mark")
+        recoverySets = try secret.derived("watchword recovery set")
     }
 
     /// The blind index of a seed (RFC 6238, section 3, R5), whatever it is used with.
@@ -17,6 +19,11 @@ struct LookupKey: Sendable {
         try seed.withBytes { seed throws(CryptographyFailure) in
             try hmac(.sha256, key: seeds, message: seed)
         }
+    }
+
+    /// The blind index of the one set of recovery codes that a subject may have in use.
+    func fingerprint(ofSetFor subject: Subject) throws(CryptographyFailure) -> [UInt8] {
+        try hmac(.sha256, key: recoverySets, message: subject.utf8.span)
     }
 
     /// The digest by which a token is stored: one of many random bits needs no slow hash (NIST SP

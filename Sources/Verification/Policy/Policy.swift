@@ -27,6 +27,8 @@ public struct Policy: Hashable, Sendable {
     public static let loginLifetime: Int64 = 60_000
     /// Failures in a row that end an enrolled secret.
     public static let secretFailures = 3
+    /// The most bytes of an answer that is kept: a row is under 64 KiB, and sealing adds a few.
+    public static let maximalAnswerCount = 60_000
     /// Milliseconds for which an answer is given again: a day.
     public static let answerLifetime: Int64 = 86_400_000
 

@@ -36,9 +36,10 @@ struct CredentialRecord: Sendable {
 
     /// Ends the credential's life; what it was checked against is deleted.
     ///
-    /// What was never in use leaves its key free for another enrolment.
+    /// What was never in use leaves its key free for another enrolment, and a set of recovery codes its
+    /// place to the next one.
     mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
-        if confirmedAt == nil { fingerprint = nil }
+        if confirmedAt == nil || kind == .recovery { fingerprint = nil }
         self.state = state
         material = .none
         keyID = nil

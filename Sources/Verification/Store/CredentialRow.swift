@@ -15,10 +15,10 @@ public struct CredentialRow: Hashable, Sendable {
     public let version: UInt64
     /// The key version that seals ``body``'s seed or keys its digests; nothing when neither is left.
     public let keyID: KeyID?
-    /// The blind index of the seed (RFC 6238, section 3, R5): 32 bytes, unique in the table where
-    /// it is given.
+    /// The blind index of what there may be one of: 32 bytes, unique in the table where it is given.
     ///
-    /// It stays when a credential ends: a seed that was ever in use never comes back.
+    /// That of a seed (RFC 6238, section 3, R5) stays when a credential ends: a seed that was ever in use
+    /// never comes back. That of a subject's set of recovery codes goes with the set.
     public let fingerprint: [UInt8]?
     /// When it was made; a subject's rows are listed by it.
     public let createdAt: UnixTime

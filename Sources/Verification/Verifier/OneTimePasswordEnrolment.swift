@@ -54,6 +54,7 @@ public struct OneTimePasswordEnrolment: Sendable {
             let isPadded = part != .name && (text.utf8.first == 0x20 || text.utf8.last == 0x20)
             guard !isTooLong, !isPadded else { throw .text(part) }
         }
+        guard !issuer.isEmpty || !account.isEmpty else { throw .text(.account) }
         self.issuer = issuer
         self.account = account
         self.factor = factor
@@ -81,7 +82,7 @@ public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
     case period
     /// A counter ends before 2^64 - 1, which disables (NIST SP 800-63B-4, section 3.1.4.1).
     case counter
-    /// At most 256 bytes, and issuer and account neither begin nor end with a space, which a key URI
-    /// does not carry over.
+    /// At most 256 bytes; issuer and account neither begin nor end with a space, which a key URI does not
+    /// carry over, and one of them is something: a key URI without a label is none.
     case text(Text)
 }

@@ -70,14 +70,18 @@ extension Verifier {
             record.material = .recovery(set)
             record.keyID = context.keys.current.id
             record.confirmedAt = context.now
-            var changes: [StoreChange] = [
-                .insertCredential(record.row), context.event(.enrolled, of: record),
-            ]
+            // Of two that are enrolled at the same moment one has to begin anew, and replaces the other.
+            record.fingerprint = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprint(ofSetFor: subject)
+            }
+            var changes: [StoreChange] = []
             for var old in earlier {
                 old.end(as: .revoked, because: .replaced, at: context.now)
                 changes.append(.updateCredential(old.row))
                 changes.append(context.event(.revoked, .replaced, of: old))
             }
+            changes.append(.insertCredential(record.row))
+            changes.append(context.event(.enrolled, of: record))
             let grant = RecoveryGrant(credential: record.id, codes: codes)
             return Decision(outcome: .granted(grant), changes: changes)
         }

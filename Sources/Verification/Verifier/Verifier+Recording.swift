@@ -20,7 +20,7 @@ extension Verifier {
     ) throws(VerifierError) -> StoreChange {
         let key = context.keys.current
         let answer = recorder.answer(outcome)
-        precondition(answer.count <= 60_000, "an answer fits a row")
+        guard answer.count <= Policy.maximalAnswerCount else { throw .answerTooLong }
         let data = associatedData(key: recorder.key, request: recorder.request, under: key.id)
         let sealing = try key.answerKey(recorder.key)
         let sealed = try deciding { () throws(CryptographyFailure) in

@@ -14,6 +14,8 @@ public enum VerifierError: Error, Sendable {
     case contended
     /// Too many recovery codes are being checked.
     case overloaded
+    /// The answer that should be kept is longer than a row holds (``Policy/maximalAnswerCount``).
+    case answerTooLong
     /// The request was answered before: give this answer again.
     case answered(RecordedAnswer)
 }
@@ -33,7 +35,8 @@ public struct Recorder<Outcome>: Sendable {
     public let key: [UInt8]
     /// A digest of the request.
     public let request: [UInt8]
-    /// Writes the answer to an outcome: at most 60,000 bytes.
+    /// Writes the answer to an outcome, once for each time that it is decided; at most
+    /// ``Policy/maximalAnswerCount`` bytes.
     public let answer: @Sendable (Outcome) -> SecretBytes
 
     /// Takes what is needed to keep an answer.

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Synchronization
 internal import Verification
 
 extension Service {
@@ -19,13 +20,18 @@ extension Service {
         _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
         _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
     ) async throws(Refusal) -> Answer {
+        // What is kept is what is said: an answer is made once, and a picture in it drawn once.
+        let kept = Mutex<Answer?>(nil)
         let recorder = call.idempotency.map { idempotency in
             Recorder<Outcome>(key: idempotency.digest, request: idempotency.request) { outcome in
-                answer(outcome).kept()
+                let made = answer(outcome)
+                kept.withLock { $0 = made }
+                return made.kept()
             }
         }
         do throws(VerifierError) {
-            return answer(try await body(recorder))
+            let outcome = try await body(recorder)
+            return kept.withLock { $0 } ?? answer(outcome)
         } catch {
             guard case .answered(let recorded) = error, let idempotency = call.idempotency else {
                 throw Self.refusal(for: error)
@@ -33,10 +39,10 @@ extension Service {
             guard isEqualInConstantTime(recorded.request.span, idempotency.request.span) else {
                 throw Refusal(.idempotencyKeyReused)
             }
-            guard let kept = Answer(kept: recorded.answer) else {
+            guard let answer = Answer(kept: recorded.answer) else {
                 throw Refusal(.failed, cause: "kept-answer")
             }
-            return kept
+            return answer
         }
     }
 
@@ -54,6 +60,7 @@ extension Service {
         case .cryptography(let failure):
             Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
         case .damagedRow: Refusal(.failed, cause: "damaged-row")
+        case .answerTooLong: Refusal(.failed, cause: "answer-too-long")
         case .answered: Refusal(.failed, cause: "answered")
         }
     }

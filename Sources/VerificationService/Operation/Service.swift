@@ -48,9 +48,14 @@ package final class Service: Sendable {
         }
     }
 
-    /// The answer to a request that the listener itself refuses: a body over the limit.
-    package func refuseLongBody(_ request: ServiceRequest) -> ServiceResponse {
-        end(begin(request), Refusal(.bodyTooLarge))
+    /// The answer to a request that the listener itself refuses: logged and counted like the others.
+    ///
+    /// - Parameter peer: who sent it; of its head nothing is believed, so what a proxy says of others is
+    ///   not looked at either.
+    package func refuse(_ reason: UnreadableRequest, peer: String) -> ServiceResponse {
+        let nothing = SecretBytes(copying: [UInt8]().span)
+        let request = ServiceRequest(method: "", target: "", body: nothing, peer: peer)
+        return end(begin(request), Refusal(Problem(reason)))
     }
 
     private func perform(_ call: Call) async throws(Refusal) -> Answer {

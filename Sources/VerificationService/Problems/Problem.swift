@@ -4,6 +4,14 @@ internal import JSONText
 ///
 /// It says where, never what: nothing that the client sent comes back in it.
 enum Problem: Error, Hashable, Sendable {
+    /// The head is none that everybody understands alike.
+    case malformedRequest
+    /// An expectation other than `100-continue`.
+    case unknownExpectation
+    /// More header fields than are read.
+    case headersTooLarge
+    /// A transfer coding other than `chunked`.
+    case unknownTransferCoding
     /// The target is no path and query as they have to be.
     case malformedTarget
     /// The header field is malformed or comes twice.
@@ -64,6 +72,10 @@ extension Problem {
     /// The last part of ``type``, also for logs and metrics.
     var name: String {
         switch self {
+        case .malformedRequest: "malformed-request"
+        case .unknownExpectation: "unknown-expectation"
+        case .headersTooLarge: "headers-too-large"
+        case .unknownTransferCoding: "unknown-transfer-coding"
         case .malformedTarget: "malformed-target"
         case .malformedHeader: "malformed-header"
         case .malformedQuery: "malformed-query"
@@ -95,6 +107,10 @@ extension Problem {
     /// The problem in a sentence, the same each time.
     var title: String {
         switch self {
+        case .malformedRequest: "The request is not HTTP/1.1 that everybody understands alike."
+        case .unknownExpectation: "The only expectation that is met is 100-continue."
+        case .headersTooLarge: "The header fields are longer than 16 KiB."
+        case .unknownTransferCoding: "The only transfer coding that is understood is chunked."
         case .malformedTarget: "The request target is malformed."
         case .malformedHeader: "A header field is malformed or comes twice."
         case .malformedQuery: "A query parameter is unknown, comes twice or is malformed."

@@ -13,9 +13,12 @@ enum Status: Int, CaseIterable, Sendable {
     case conflict = 409
     case contentTooLarge = 413
     case unsupportedMediaType = 415
+    case expectationFailed = 417
     case unprocessableContent = 422
     case tooManyRequests = 429
+    case requestHeaderFieldsTooLarge = 431
     case internalServerError = 500
+    case notImplemented = 501
     case serviceUnavailable = 503
 }
 
@@ -28,9 +31,13 @@ extension Problem {
     /// The status that goes with the problem: the one place where errors become statuses.
     var status: Status {
         switch self {
-        case .malformedTarget, .malformedHeader, .malformedQuery, .malformedBody, .doubledField,
+        case .malformedRequest, .malformedTarget, .malformedHeader, .malformedQuery, .malformedBody,
+            .doubledField,
             .unknownField, .missingField, .invalidField, .keyTooShort:
             .badRequest
+        case .unknownExpectation: .expectationFailed
+        case .headersTooLarge: .requestHeaderFieldsTooLarge
+        case .unknownTransferCoding: .notImplemented
         case .unauthenticated: .unauthorized
         case .missingScope, .refusedTicket: .forbidden
         case .unknownRoute, .unknownCredential: .notFound

@@ -1,0 +1,27 @@
+/// Why a request never came to be one: what the listener tells the service, which answers for both.
+package enum UnreadableRequest: CaseIterable, Hashable, Sendable {
+    /// The head is none that everybody understands alike.
+    case malformed
+    /// More than 64 KiB of body.
+    case bodyTooLarge
+    /// An expectation other than `100-continue`.
+    case unknownExpectation
+    /// More header fields than are read.
+    case headersTooLarge
+    /// A transfer coding other than `chunked`.
+    case unknownTransferCoding
+}
+
+extension Problem {
+    /// What the client is told.
+    init(_ reason: UnreadableRequest) {
+        self =
+            switch reason {
+            case .malformed: .malformedRequest
+            case .bodyTooLarge: .bodyTooLarge
+            case .unknownExpectation: .unknownExpectation
+            case .headersTooLarge: .headersTooLarge
+            case .unknownTransferCoding: .unknownTransferCoding
+            }
+    }
+}
