@@ -2,7 +2,7 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
-// MHD_get_connection_info takes variable arguments, which Swift can't call: one question each.
+// MHD_get_connection_info and its like take variable arguments, which Swift can't call: one question each.
 
 /// The client's address; NULL when it is not known.
 static inline const struct sockaddr *mhd_client_address(struct MHD_Connection *connection) {
@@ -23,6 +23,13 @@ static inline void *mhd_connection_context(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
+}
+
+/// How many connections a daemon has, those that wait for an answer among them.
+static inline unsigned int mhd_connection_count(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info ? info->num_connections : 0;
 }
 
 /// Bytes from the method to the end of the empty line; 0 when the headers are not complete.

@@ -53,15 +53,21 @@ let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer
 let completionNotice:
     @convention(c) (
         Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?, MHD_RequestTerminationCode
-    ) -> Void = { context, connection, slot, _ in
+    ) -> Void = { context, connection, slot, code in
         guard let listener = unsafe listener(context), let held = unsafe slot?.pointee else {
             return
         }
-        unsafe Unmanaged<Exchange>.fromOpaque(held).release()
+        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeRetainedValue()
         unsafe slot?.pointee = nil
         listener.begun.withLock { $0 -= 1 }
+        let record = unsafe record(of: connection)
+        // It is given up, though the client goes on and we had nothing against it: the library has.
+        if code == .REQUEST_TERMINATED_WITH_ERROR, exchange.isComing {
+            _ = listener.refuser(
+                .refusedByLibrary, (record?.peer ?? PeerAddress.unknown).text)
+        }
         // The next request on this connection must come in time.
-        if let record = unsafe record(of: connection) {
+        if let record {
             let end = ContinuousClock.now + listener.limits.headerTime
             listener.registry.setDeadline(end, of: record)
         }

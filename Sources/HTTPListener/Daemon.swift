@@ -11,6 +11,8 @@ final class Daemon: Sendable {
         let handle: OpaquePointer
         /// The listener that the callbacks are given; it lives as long as they may be called.
         let owner: Unmanaged<HTTPListener>
+        /// The socket that it listens at.
+        let socket: Int32
     }
 
     private let running = Mutex<Running?>(nil)
@@ -83,7 +85,22 @@ final class Daemon: Sendable {
         }
         // From here on the daemon closes it.
         _ = socket.release()
-        running.withLock { unsafe $0 = Running(handle: handle, owner: owner) }
+        running.withLock { unsafe $0 = Running(handle: handle, owner: owner, socket: listening) }
+    }
+
+    /// A copy of the socket that it listens at, for another daemon.
+    func duplicatedSocket() throws(ListenerFailure) -> ListeningSocket {
+        let number = running.withLock { $0?.socket }
+        guard let number else { throw .notStarted }
+        return try ListeningSocket(duplicating: number)
+    }
+
+    /// How many connections it has.
+    var connectionCount: Int {
+        running.withLock { running in
+            guard let handle = unsafe running?.handle else { return 0 }
+            return Int(unsafe mhd_connection_count(handle))
+        }
     }
 
     /// Takes no more connections; those that are there go on.

@@ -50,6 +50,16 @@ final class Exchange: Sendable {
         }
     }
 
+    /// Whether the request has not come whole yet, and nothing was found against it.
+    var isComing: Bool {
+        stage.withLock { stage in
+            switch stage {
+            case .begun, .receiving: true
+            case .refusing, .handling, .answered, .sent: false
+            }
+        }
+    }
+
     /// How much of a refused body is read and thrown away: a connection that is closed with bytes unread is
     /// reset, and the client would not see why.
     static let patience = 1 << 20

@@ -21,7 +21,8 @@ public final class HTTPListener: Sendable {
     /// Those of them that the handler has in hand.
     let handling = Mutex(0)
     private let draining = Mutex(false)
-    private let daemon: Daemon
+    private let daemons: DaemonSet
+    private let threads: Int
     private let reaper: Task<Void, Never>
 
     /// Listens from now on.
@@ -49,16 +50,20 @@ public final class HTTPListener: Sendable {
         self.registry = registry
         let socket = try ListeningSocket(address)
         self.address = address.with(port: socket.port)
-        daemon = Daemon(tls: tls)
+        self.threads = threads
+        let first = Daemon(tls: tls)
+        let daemons = DaemonSet(first)
+        self.daemons = daemons
         reaper = Task {
             // Whoever cancels it wakes it up.
             while !Task.isCancelled {
                 do { try await Task.sleep(for: HTTPListener.reaping) } catch { return }
                 registry.cutOff(at: .now)
+                daemons.stopUnused(at: .now)
             }
         }
         do throws(ListenerFailure) {
-            try daemon.start(self, socket: socket, threads: threads)
+            try first.start(self, socket: socket, threads: threads)
         } catch {
             reaper.cancel()
             throw error
@@ -67,6 +72,20 @@ public final class HTTPListener: Sendable {
 
     /// How often connections are looked at whose clients take their time.
     private static let reaping = Duration.milliseconds(200)
+
+    /// Shows another certificate from now on; connections that are there go on with the one they know.
+    ///
+    /// - Throws: ``ListenerFailure/notStarted`` when libmicrohttpd does not take it, when the listener stops,
+    ///   or when too many earlier ones are still in use; then the old one stays.
+    public func replace(tls: TLSIdentity) throws(ListenerFailure) {
+        let threads = threads
+        try daemons.replace(with: Daemon(tls: tls)) { daemon, socket throws(ListenerFailure) in
+            try daemon.start(self, socket: socket, threads: threads)
+        }
+    }
+
+    /// How many certificates are in use at the moment.
+    var daemonCount: Int { daemons.count }
 
     var isDraining: Bool { draining.withLock { $0 } }
     var begunCount: Int { begun.withLock { $0 } }
@@ -81,7 +100,7 @@ public final class HTTPListener: Sendable {
             return !draining
         }
         guard isFirst else { return true }
-        daemon.quiesce()
+        daemons.quiesce()
         let end = ContinuousClock.now + grace
         while begun.withLock({ $0 }) > 0, .now < end {
             do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
@@ -90,7 +109,7 @@ public final class HTTPListener: Sendable {
         let isDone = begun.withLock { $0 } == 0
         // With a request in the handler's hands libmicrohttpd would end the process: then its threads go
         // on until the process ends.
-        if handling.withLock({ $0 }) == 0 { daemon.stop() }
+        if handling.withLock({ $0 }) == 0 { daemons.stop() }
         return isDone
     }
 }

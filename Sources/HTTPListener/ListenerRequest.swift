@@ -78,11 +78,15 @@ public enum ListenerRefusal: Error, CaseIterable, Hashable, Sendable {
     case headersTooLarge
     /// A transfer coding other than `chunked`: 501.
     case unknownTransferCoding
+    /// What libmicrohttpd refuses with words of its own, behind a first line that it understood: a header
+    /// without a colon, a length that is none, chunks that are none, a head over its memory. It is told so
+    /// that it is known of; the answer to it is thrown away.
+    case refusedByLibrary
 
     /// The status it is answered with.
     public var status: Int {
         switch self {
-        case .malformed: 400
+        case .malformed, .refusedByLibrary: 400
         case .bodyTooLarge: 413
         case .unknownExpectation: 417
         case .headersTooLarge: 431

@@ -32,6 +32,17 @@ struct ListeningSocket: ~Copyable {
         number = opened
     }
 
+    /// Another number for a socket that listens already.
+    init(duplicating other: Int32) throws(ListenerFailure) {
+        let copy = fcntl(other, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .system(call: "fcntl", number: errno) }
+        do throws(ListenerFailure) { port = try ListeningSocket.port(of: copy) } catch {
+            close(copy)
+            throw error
+        }
+        number = copy
+    }
+
     deinit { close(number) }
 
     /// Hands the socket over; whoever takes it closes it.

@@ -45,45 +45,6 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("P-01 what the listener itself refuses is a problem, too")
-    func refusals() async throws {
-        let server = try await ServerProcess(ServerProcess.State())
-        for (message, status) in [
-            ("GET /v1/events HTTP/1.1\r\n\r\n", 400),
-            (
-                "POST /v1/logins/redeem HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n"
-                    + String(repeating: "a", count: 65_537), 413
-            ),
-            ("GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n", 417),
-            (
-                "GET / HTTP/1.1\r\nHost: x\r\nA: \(String(repeating: "a", count: 17_000))\r\n\r\n",
-                431
-            ),
-        ] {
-            let connection = try RawConnection(port: server.port)
-            try await connection.send(message)
-            let answer = try await connection.answer()
-            #expect(answer?.status == status)
-            #expect(answer?.headers["content-type"] == "application/problem+json")
-            #expect(answer?.headers["cache-control"] == "no-store")
-            #expect(answer?.texts["type"]?.hasPrefix("urn:watchword:problem:") == true)
-            #expect(answer?.headers["request-id"] != nil)
-        }
-        let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")?.text ?? ""
-        try await server.stop()
-        let log = try server.logged()
-        for (outcome, status) in [
-            ("malformed-request", 400), ("body-too-large", 413), ("unknown-expectation", 417),
-            ("headers-too-large", 431),
-        ] {
-            #expect(
-                metrics.contains(
-                    "{operation=\"none\",status=\"\(status)\",outcome=\"\(outcome)\"} 1\n"),
-                "\(outcome)")
-            #expect(log.contains("\"outcome\":\"\(outcome)\""), "\(outcome)")
-        }
-    }
-
     @Test("TERM answers a request that has begun, and a second TERM does not wait")
     func stopping() async throws {
         let state = try ServerProcess.State()

@@ -56,6 +56,44 @@ struct TLSTests {
         #expect(try await server.stop() == 0)
     }
 
+    @Test(
+        "HUP shows the new certificate, cuts off no connection, and keeps the old one for a bad file"
+    )
+    func renewed() async throws {
+        let state = try ServerProcess.State()
+        let server = try await serve(state)
+        let first = try state.folder.bytes(of: "a.pem")
+        // Connections that live longer than the certificate, one of them in the middle of a request.
+        let clients = try (0..<2).map { _ in try TLSClient(server.port, in: state.folder) }
+        for client in clients { #expect(try await client.ask().hasPrefix("HTTP/1.1 200")) }
+        clients[1].begin()
+
+        try makeTestIdentity("b", in: state.folder)
+        try state.folder.write(try state.folder.bytes(of: "b.pem"), to: "a.pem")
+        server.send(SIGHUP)
+        while try !server.logged().contains("\"certificate-kept\"") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try server.logged().contains("this is not the key of"))
+        try state.folder.write(first, to: "old.pem")
+        #expect(
+            try await speak(server, ["-CAfile", state.folder.file("old.pem")]).contains("200 OK"))
+
+        try state.folder.write(try state.folder.bytes(of: "b.key"), to: "a.key")
+        server.send(SIGHUP)
+        while try !server.logged().contains("\"certificate-replaced\"") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        // The authority that `speak` goes by is the new certificate.
+        #expect(try await speak(server, []).contains("HTTP/1.1 200 OK"))
+        #expect(
+            try await !speak(server, ["-CAfile", state.folder.file("old.pem")])
+                .contains("HTTP/1.1 200 OK"))
+        #expect(try await clients[0].ask().hasPrefix("HTTP/1.1 200"))
+        #expect(try await clients[1].end().hasPrefix("HTTP/1.1 200"))
+        #expect(try await server.stop() == 0)
+    }
+
     @Test("V-20 who speaks HTTP where HTTPS is spoken gets no answer, and no redirection")
     func plain() async throws {
         let server = try await serve(ServerProcess.State())

@@ -36,6 +36,7 @@ extension UnreadableRequest {
             case .unknownExpectation: .unknownExpectation
             case .headersTooLarge: .headersTooLarge
             case .unknownTransferCoding: .unknownTransferCoding
+            case .refusedByLibrary: .refusedByLibrary
             }
     }
 }

@@ -21,7 +21,9 @@ enum Serve {
         // Before other threads are there: those that this one starts hold them back as well, and Swift's own
         // never take them.
         let signals: SignalQueue
-        do { signals = try SignalQueue([.terminate, .interrupt]) } catch { throw .system(error) }
+        do { signals = try SignalQueue([.terminate, .interrupt, .hangUp]) } catch {
+            throw .system(error)
+        }
         let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
         let backing = try Backing.open(
             ServerPlaces(arguments), policy: settings.policy, making: true)
@@ -48,9 +50,14 @@ enum Serve {
                 ("operations", operations.address.text),
             ])
         let housekeeper = Task.detached { await keepHouse(backing, log) }
-        do { try await waitAndStop(signals, [main, operations], log) } catch {
-            throw .system(error)
-        }
+        do {
+            try wait(signals) {
+                guard settings.tls != nil else { return false }
+                replaceCertificate(of: main, arguments, log)
+                return true
+            }
+            try await stop(signals, [main, operations], log)
+        } catch { throw .system(error) }
         housekeeper.cancel()
         await housekeeper.value
         backing.close()
@@ -71,11 +78,39 @@ enum Serve {
         }
     }
 
-    /// Waits for the first signal, stops, and ends the process at a second one.
-    @MainActor private static func waitAndStop(
+    /// Waits for a signal to stop; each HUP before it is `reload`'s, if that wants it.
+    @MainActor private static func wait(
+        _ signals: borrowing SignalQueue, reload: () -> Bool
+    ) throws(SystemCallFailure) {
+        while true {
+            switch try signals.next() {
+            case nil: try signals.wait(milliseconds: nil)
+            case .hangUp? where reload(): continue
+            default: return
+            }
+        }
+    }
+
+    /// Reads the certificate and its key again; what does not do changes nothing.
+    private static func replaceCertificate(
+        of listener: HTTPListener, _ arguments: ServerArguments, _ log: ServerLog
+    ) {
+        do throws(ServerFailure) {
+            let identity = try ServingSettings.identity(arguments, now: SystemClock.unixTime())
+            guard let identity else { return }
+            do throws(ListenerFailure) { try listener.replace(tls: identity) } catch {
+                throw .listener(listener.address.text, error)
+            }
+            log.say("certificate-replaced", [])
+        } catch {
+            log.say("certificate-kept", [("cause", ServerWords.sentence(for: error))])
+        }
+    }
+
+    /// Stops, and ends the process at a second signal.
+    @MainActor private static func stop(
         _ signals: borrowing SignalQueue, _ listeners: [HTTPListener], _ log: ServerLog
     ) async throws(SystemCallFailure) {
-        while try signals.next() == nil { try signals.wait(milliseconds: nil) }
         log.say("stopping", [])
         let stopping = Stopping()
         Task.detached {

@@ -34,7 +34,7 @@ struct ServingSettings: Sendable {
         } catch {
             throw .usage(error)
         }
-        tls = try ServingSettings.tls(arguments, now: now)
+        tls = try ServingSettings.identity(arguments, now: now)
         // RFC 4226, section 7.1, RP3; SP 800-63B-4, section 3.1.4.2: codes travel over a protected channel.
         guard tls != nil || service.isLoopback || arguments.has(.insecureHTTP) else {
             throw .plainHTTP(service.text)
@@ -74,7 +74,8 @@ struct ServingSettings: Sendable {
         return TrustedProxies(blocks ?? [])
     }
 
-    private static func tls(_ arguments: ServerArguments, now: Int64) throws(ServerFailure)
+    /// The certificate and its key, if there are some to be shown.
+    static func identity(_ arguments: ServerArguments, now: Int64) throws(ServerFailure)
         -> TLSIdentity?
     {
         let certificatePath = arguments[.tlsCertificate]

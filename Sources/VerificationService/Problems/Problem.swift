@@ -12,6 +12,8 @@ enum Problem: Error, Hashable, Sendable {
     case headersTooLarge
     /// A transfer coding other than `chunked`.
     case unknownTransferCoding
+    /// The HTTP library has refused it already; this is for the log and the metrics.
+    case refusedByLibrary
     /// The target is no path and query as they have to be.
     case malformedTarget
     /// The header field is malformed or comes twice.
@@ -76,6 +78,7 @@ extension Problem {
         case .unknownExpectation: "unknown-expectation"
         case .headersTooLarge: "headers-too-large"
         case .unknownTransferCoding: "unknown-transfer-coding"
+        case .refusedByLibrary: "refused-by-library"
         case .malformedTarget: "malformed-target"
         case .malformedHeader: "malformed-header"
         case .malformedQuery: "malformed-query"
@@ -111,6 +114,7 @@ extension Problem {
         case .unknownExpectation: "The only expectation that is met is 100-continue."
         case .headersTooLarge: "The header fields are longer than 16 KiB."
         case .unknownTransferCoding: "The only transfer coding that is understood is chunked."
+        case .refusedByLibrary: "The HTTP library did not understand the request."
         case .malformedTarget: "The request target is malformed."
         case .malformedHeader: "A header field is malformed or comes twice."
         case .malformedQuery: "A query parameter is unknown, comes twice or is malformed."

@@ -31,9 +31,9 @@ extension Problem {
     /// The status that goes with the problem: the one place where errors become statuses.
     var status: Status {
         switch self {
-        case .malformedRequest, .malformedTarget, .malformedHeader, .malformedQuery, .malformedBody,
-            .doubledField,
-            .unknownField, .missingField, .invalidField, .keyTooShort:
+        case .malformedRequest, .refusedByLibrary, .malformedTarget, .malformedHeader,
+            .malformedQuery, .malformedBody, .doubledField, .unknownField, .missingField,
+            .invalidField, .keyTooShort:
             .badRequest
         case .unknownExpectation: .expectationFailed
         case .headersTooLarge: .requestHeaderFieldsTooLarge

@@ -10,6 +10,8 @@ package enum UnreadableRequest: CaseIterable, Hashable, Sendable {
     case headersTooLarge
     /// A transfer coding other than `chunked`.
     case unknownTransferCoding
+    /// What the HTTP library has refused already, with words of its own.
+    case refusedByLibrary
 }
 
 extension Problem {
@@ -22,6 +24,7 @@ extension Problem {
             case .unknownExpectation: .unknownExpectation
             case .headersTooLarge: .headersTooLarge
             case .unknownTransferCoding: .unknownTransferCoding
+            case .refusedByLibrary: .refusedByLibrary
             }
     }
 }

@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+
+/// A connection over TLS that a test keeps, by `openssl s_client`.
+final class TLSClient: Sendable {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private static let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    /// Connects, going by the certificate `a.pem` of `folder`.
+    init(_ port: UInt16, in folder: TemporaryFolder) throws {
+        process.executableURL = URL(filePath: "/usr/bin/openssl")
+        process.arguments = [
+            "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", folder.file("a.pem"),
+            "-verify_return_error", "-verify_ip", "127.0.0.1", "-quiet",
+        ]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// Asks, and waits for the whole answer.
+    func ask() async throws -> String {
+        input.fileHandleForWriting.write(Data(TLSClient.request.utf8))
+        return try await answer()
+    }
+
+    /// Sends a request but for its last byte.
+    func begin() {
+        input.fileHandleForWriting.write(Data(TLSClient.request.utf8.dropLast()))
+    }
+
+    /// Sends the last byte, and waits for the whole answer.
+    func end() async throws -> String {
+        input.fileHandleForWriting.write(Data(TLSClient.request.utf8.suffix(1)))
+        return try await answer()
+    }
+
+    private func answer() async throws -> String {
+        try await offThePool { [output] in
+            var bytes: [UInt8] = []
+            while RawConnection.answer(in: bytes) == nil {
+                let part = output.fileHandleForReading.availableData
+                guard !part.isEmpty else { break }
+                bytes += part
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
