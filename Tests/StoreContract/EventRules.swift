@@ -1,5 +1,5 @@
 import Cryptography
-import Verification
+public import Verification
 
 extension StoreContract {
     static let eventRules = [
@@ -121,7 +121,7 @@ extension StoreContract {
     ]
 
     /// What is wrong with the store's chains.
-    static func audit(_ subject: Subject) async throws -> [AuditTrail.Finding] {
+    public static func audit(_ subject: Subject) async throws -> [AuditTrail.Finding] {
         var trail = try AuditTrail(chains: try await subject.store.chains(), key: subject.key)
         for event in try await subject.store.events(after: 0, limit: 100_000) {
             try trail.check(event)
