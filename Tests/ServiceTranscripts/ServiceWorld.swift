@@ -25,14 +25,19 @@ package final class ServiceWorld: Sendable {
     }
 
     /// Makes a new world.
+    ///
+    /// - Parameter wrap: puts another store in the place of one in memory, or in front of it.
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
-        policy: Policy = .standard
+        policy: Policy = .standard,
+        wrapping wrap: (MemoryStore, KeyRing) throws -> any VerificationStore = { store, _ in store
+        }
     ) async throws {
         let clock = TestClock()
         let keyRing = try KeyRing.make()
-        let store = FailingStore(
-            MemoryStore(node: try Randomness.bytes(count: 16), key: keyRing.auditKey))
+        let memory = MemoryStore(
+            node: try Randomness.bytes(count: 16), key: keyRing.auditKey)
+        let store = FailingStore(try wrap(memory, keyRing))
         let verifier = Verifier(
             store: store, keys: keyRing, policy: policy, clock: { clock.now })
         let surroundings = Surroundings()

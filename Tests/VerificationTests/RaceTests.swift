@@ -1,4 +1,5 @@
 import Cryptography
+import StoreContract
 import TestSupport
 import Testing
 

@@ -1,0 +1,120 @@
+import Cryptography
+import Foundation
+import HTTPListener
+import ServiceTranscripts
+import SQLiteStore
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+import VerificationService
+
+@testable import ServerCommands
+
+/// Races over HTTP that are certain: all who race have read before the first of them writes.
+///
+/// That is so however busy the machine is. Without the store's condition on the version each would win.
+struct GatheredRaceTests {
+    /// A listener in this process, in front of a database.
+    private final class Gathered: Sendable {
+        let world: ServiceWorld
+        let store: GatheringStore
+        let listener: HTTPListener
+        let key: String
+        private let folder: TemporaryFolder
+
+        init() async throws {
+            let folder = try TemporaryFolder()
+            self.folder = folder
+            var gathering: GatheringStore?
+            world = try await ServiceWorld(wrapping: { _, keys in
+                let store = GatheringStore(
+                    try SQLiteStore(opening: folder.file("db"), key: keys.auditKey))
+                gathering = store
+                return store
+            })
+            store = try #require(gathering)
+            key = try #require(world.keys["all"]).text
+            world.clock.advance(
+                seconds: Int64(Date.now.timeIntervalSince1970) - world.clock.now.seconds)
+            let service = world.service
+            listener = try HTTPListener.start(
+                on: ListenAddress(loopbackPort: 0),
+                refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
+                handler: { ListenerResponse(await service.answer(ServiceRequest($0))) })
+        }
+
+        /// An asker with a connection and the API key.
+        func asker() throws -> Asker { try Asker(listener.address.port, key: key) }
+
+        /// Asks so many times at once, each over a connection of its own.
+        func race(
+            _ count: Int, _ question: @escaping @Sendable (Int) -> (target: String, body: String)
+        ) async throws -> [RawConnection.Answer] {
+            await store.gather(count, reading: .credential)
+            return try await withThrowingTaskGroup(of: RawConnection.Answer?.self) { group in
+                for index in 0..<count {
+                    group.addTask {
+                        let (target, body) = question(index)
+                        return try await self.asker().ask("POST", target, body)
+                    }
+                }
+                return try await group.reduce(into: []) { if let answer = $1 { $0.append(answer) } }
+            }
+        }
+
+        func stop() async { #expect(await listener.stop(grace: .seconds(60))) }
+    }
+
+    @Test("T-10 V-18 a hundred who present one code, and all have read: one is accepted")
+    func oneCode() async throws {
+        let gathered = try await Gathered()
+        let alice = try await EnrolledSubject("alice", gathered.asker())
+        let code = alice.code()
+        let answers = try await gathered.race(100) { _ in
+            ("/v1/verifications", #"{"subject":"alice","code":"\#(code)"}"#)
+        }
+        #expect(answers.count { $0.texts["result"] == "accepted" } == 1)
+        #expect(answers.count { $0.texts["reason"] == "replayed" } == 99)
+        await gathered.stop()
+    }
+
+    @Test("H-12 sixty wrong codes, and all have read: five are looked at")
+    func wrongCodes() async throws {
+        let gathered = try await Gathered()
+        let alice = try await EnrolledSubject("alice", gathered.asker())
+        let wrong = alice.wrongCodes(60)
+        let answers = try await gathered.race(60) { index in
+            ("/v1/verifications", #"{"subject":"alice","code":"\#(wrong[index])"}"#)
+        }
+        #expect(answers.count { $0.texts["reason"] == "wrong" } == 5)
+        #expect(answers.count { $0.texts["reason"] == "throttled" } == 55)
+        await gathered.stop()
+    }
+
+    @Test("N-34 N-18 R-07 twenty with one ticket, then with one secret: one at most")
+    func tickets() async throws {
+        let gathered = try await Gathered()
+        let enrolment = try await gathered.asker().ask(
+            "POST", "/v1/subjects/carol/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment?.texts["ticket"])
+        let made = try await gathered.race(20) { _ in
+            ("/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)
+        }.filter { $0.status == 201 }
+        #expect(made.count == 1)
+        let device = try #require(made.first?.texts)
+        let credential = try #require(device["credential"])
+        let secret = try #require(device["secret"])
+        let logins = try await gathered.race(20) { index in
+            let nonce = String("ABCDEFGHIJKLMNOPQRST".dropFirst(index).prefix(1))
+            return (
+                "/v1/device/logins",
+                #"{"credential":"\#(credential)","secret":"\#(secret)","#
+                    + #""rotation_nonce":"\#(nonce)AAAAAAAAAAAAAAAAAAAAA"}"#
+            )
+        }
+        #expect(logins.count { $0.texts["result"] == "accepted" } == 1)
+        #expect(logins.count { $0.texts["wipe_reason"] == "reuse-detected" } == 19)
+        await gathered.stop()
+    }
+}
