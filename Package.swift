@@ -80,6 +80,7 @@ let package = Package(
         room("PresenceDevices", "POSIX", "Presence"),
         room("HTTPClient", "CCurl", "POSIX"),
         // Level 2
+        room("Arguments", "POSIX"),
         room("JSONText", "Cryptography", "POSIX"),
         room("Courier", "Cryptography", "POSIX"),
         room("OneTimePassword", "Cryptography"),
@@ -103,12 +104,14 @@ let package = Package(
             "OneTimePassword", "POSIX", "Raster", "SymbolDrawing", "Verification"),
         // Level 5
         room(
-            "Commands", "Courier", "Cryptography", "DeviceLogin", "ImageFile", "Interchange",
+            "Commands", "Arguments", "Courier", "Cryptography", "DeviceLogin", "ImageFile",
+            "Interchange",
             "JSONText", "OneTimePassword",
             "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
             "SymbolDrawing"),
         room(
-            "ServerCommands", "Cryptography", "HTTPListener", "JSONText", "POSIX", "SQLiteStore",
+            "ServerCommands", "Arguments", "Cryptography", "HTTPListener", "JSONText", "POSIX",
+            "SQLiteStore",
             "Verification", "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
@@ -197,14 +200,14 @@ let package = Package(
             "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "SecretVault",
             "watchword-courier"),
         tests(
-            "CommandsTests", "Commands", "JSONText", "OneTimePassword", "Cryptography",
+            "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "POSIX", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
             "watchword-reader"),
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
         tests(
-            "ServerTests", "Cryptography", "HTTPListener", "OneTimePassword", "ServerCommands",
-            "ServiceTranscripts", "VerificationService", "watchword", "watchword-courier",
-            "watchword-server"),
+            "ServerTests", "Arguments", "Cryptography", "HTTPListener", "OneTimePassword",
+            "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
+            "VerificationService", "watchword", "watchword-courier", "watchword-server"),
     ]
 )

@@ -1,3 +1,4 @@
+import Arguments
 import POSIX
 
 /// The program `watchword`.

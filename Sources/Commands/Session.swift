@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import OneTimePassword
 import POSIX

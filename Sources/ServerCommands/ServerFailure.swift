@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import HTTPListener
 import POSIX
@@ -6,7 +7,7 @@ import Verification
 
 /// Why a verb did not do what it was asked: where, and what the failing part said.
 enum ServerFailure: Error {
-    case usage(ServerUsageError)
+    case usage(UsageError)
     /// There is neither XDG_STATE_HOME nor HOME.
     case noHome
     case keyFile(String, KeyFileError)
@@ -42,12 +43,24 @@ enum KeyFileError: Error, Hashable, Sendable {
 }
 
 /// What the exit status says; the same as the command's.
-enum ServerExit: Int32, Sendable {
+enum ServerExit: Int32, CaseIterable, Sendable {
     case done = 0
     case no = 1
     case usage = 2
     case badInput = 3
     case system = 6
+
+    /// What the manual says of it.
+    var meaning: String {
+        switch self {
+        case .done: "It is done."
+        case .no:
+            "The answer is no: there is no such client, events were tampered with, or a part can't be read."
+        case .usage: "The program was called in a way it does not understand."
+        case .badInput: "A file is missing, damaged, in the way, or open to others."
+        case .system: "The system, the database or the network did not do its part."
+        }
+    }
 
     init(_ failure: ServerFailure) {
         self =

@@ -1,3 +1,4 @@
+import Arguments
 import POSIX
 import VerificationService
 
@@ -27,17 +28,19 @@ public enum ServerProgram {
     @MainActor private static func run(_ arguments: [String]) async throws(ServerFailure)
         -> ServerExit
     {
-        let request: ServerArguments.Request
-        do throws(ServerUsageError) {
+        let request: ArgumentParser<ServerVerb>.Request
+        do throws(UsageError) {
             guard ProgramArguments.areUTF8 else { throw .notUTF8 }
-            request = try ServerArguments.parse(arguments, environment: Environment.value)
+            request = try ArgumentParser<ServerVerb>.parse(
+                arguments, environment: { Environment.value($0) })
         } catch {
             throw .usage(error)
         }
         switch request {
         case .version: try ServerPrinter.line("watchword-server \(version)")
         case .help(let verb):
-            try ServerPrinter.line(verb.map(ServerHelp.of) ?? ServerHelp.ofProgram())
+            try ServerPrinter.line(
+                verb.map(HelpPage<ServerVerb>.of) ?? HelpPage<ServerVerb>.ofProgram())
         case .run(let arguments): return try await run(arguments)
         }
         return .done
@@ -46,7 +49,7 @@ public enum ServerProgram {
     @MainActor private static func run(_ arguments: ServerArguments) async throws(ServerFailure)
         -> ServerExit
     {
-        let operand = arguments.operand ?? ""
+        let operand = arguments.operands.first ?? ""
         switch arguments.verb {
         case .serve:
             let log = ServerLog()
@@ -64,7 +67,14 @@ public enum ServerProgram {
         case .auditVerify: return try VerifyAudit.run(arguments)
         case .auditEnded: return try CopyDatabase.listEnded(arguments)
         case .backup: try CopyDatabase.backup(arguments, to: operand)
-        case .restore: try CopyDatabase.restore(arguments, from: operand)
+        case .restore: try await CopyDatabase.restore(arguments, from: operand)
+        case .completions:
+            guard let shell = CompletionScript<ServerVerb>.Shell(rawValue: operand) else {
+                let shells = CompletionScript<ServerVerb>.Shell.allCases.map(\.rawValue)
+                throw .usage(.needsOneOf(shells))
+            }
+            try ServerPrinter.line(CompletionScript<ServerVerb>.of(shell))
+        case .manual: try ServerPrinter.line(ManualPage<ServerVerb>.text)
         case .openapi: try ServerPrinter.line(Service.interfaceDescription())
         }
         return .done

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Arguments
 @testable import Commands
 
 struct ArgumentParserTests {
@@ -82,12 +83,12 @@ struct ArgumentParserTests {
             error("totp", "--secrt-file", "x")
                 == .unknownOption("--secrt-file", nearest: "secret-file"))
         #expect(error("totp", "-x") == .unknownOption("-x", nearest: nil))
-        #expect(error("list", "--qr") == .foreignOption("qr", verb: .list))
+        #expect(error("list", "--qr") == .foreignOption("qr", verb: "list"))
         #expect(error("list", "--json", "--json") == .doubledOption("json"))
         #expect(error("list", "--vault") == .missingValue("vault"))
         #expect(error("list", "--json=yes") == .unexpectedValue("json"))
         #expect(error("code") == .missingOperand("NAME"))
-        #expect(error("code", "a", "b") == .tooManyOperands(verb: .code))
+        #expect(error("code", "a", "b") == .tooManyOperands(verb: "code"))
         #expect(
             error("add", "x", "--secret-file", "-", "--passphrase-file", "-")
                 == .twoReadersOfStandardInput)

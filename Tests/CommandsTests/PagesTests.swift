@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Arguments
 @testable import Commands
 
 struct PagesTests {

@@ -59,4 +59,47 @@ struct KeyTests {
         #expect(refused?.status == 503)
         try await old.stop()
     }
+
+    @Test(
+        "what hangs on an old key is told, keeps it, and a copy of its time that lacks it is told")
+    func retiring() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker)
+        _ = try await asker.ask("POST", "/v1/subjects/bob/credentials", #"{"type":"recovery"}"#)
+        let enrolment = try await asker.ask(
+            "POST", "/v1/subjects/carol/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment?.texts["ticket"])
+        let device = try #require(
+            try await asker.ask("POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)?.texts
+        )
+        let copy = state.folder.file("copy.db")
+        #expect(try await state.run("backup", copy).status == 0)
+        #expect(try await state.run("keys", "rotate").status == 0)
+        #expect(
+            try await state.run("keys", "list").text
+                == "key 1  old  1 secret\nkey 2  current  1 totp, 1 recovery\n")
+        #expect(try await state.run("keys", "retire").text == "")
+        let login = try await asker.ask(
+            "POST", "/v1/device/logins",
+            #"{"credential":"\#(device["credential"] ?? "")","secret":"\#(device["secret"] ?? "")","#
+                + #""rotation_nonce":"AAAAAAAAAAAAAAAAAAAAAA"}"#)
+        #expect(login?.texts["result"] == "accepted")
+        #expect(try await state.run("keys", "retire").text == "Key 1 is given up.\n")
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        try await server.stop()
+        for name in try names(in: state.folder.file("watchword"))
+        where name.hasPrefix("watchword.db") {
+            try removeFile(state.folder.file("watchword/\(name)"))
+        }
+        let restored = try await state.run("restore", copy, "--keep-clients")
+        #expect(restored.status == 0)
+        #expect(restored.text.contains("1 credentials hang on key 1, which "))
+        let again = try await ServerProcess(state)
+        let refused = try await Asker(again.port, key: key).verify("alice", alice.code(2))
+        #expect(refused?.status == 503)
+        try await again.stop()
+    }
 }

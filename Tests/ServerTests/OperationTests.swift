@@ -100,7 +100,8 @@ struct OperationTests {
     @Test(
         "what is wrong with a call is said, and the exit status tells which kind it is",
         arguments: [
-            ([], 2, "what is to be done"), (["sevre"], 2, "there is no such verb"),
+            ([], 2, "what is to be done"),
+            (["sevre"], 2, "there is no verb “sevre”; did you mean “serve”?"),
             (["serve", "--bogus"], 2, "no option “--bogus”"),
             (["serve", "--listen"], 2, "--listen needs a value"),
             (["serve", "--listen", "here"], 2, "--listen takes an address"),
@@ -113,8 +114,9 @@ struct OperationTests {
             (["serve", "--address-rate", "0"], 2, "--address-rate takes"),
             (["client", "add", "x"], 2, "--scope needs a value"),
             (["client", "add", "--scope", "verify"], 2, "NAME is missing"),
+            (["client", "add", "", "--scope", "verify"], 2, "NAME is missing"),
             (["client", "add", "x", "--scope", "verify,all"], 2, "--scope takes"),
-            (["client", "list", "more"], 2, "too many operands"),
+            (["client", "list", "more"], 2, "“client list” takes fewer operands"),
             (["client", "list"], 3, "there is no such file"),
         ] as [([String], Int32, String)])
     func usage(_ arguments: [String], _ status: Int32, _ words: String) async throws {

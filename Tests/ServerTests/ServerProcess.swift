@@ -169,17 +169,22 @@ struct EnrolledSubject: Sendable {
             throw ServerProcess.Failure.notListening(made?.text ?? "no answer")
         }
         let credential = try KeyURI(parsing: Array(uri.utf8).span).credential
-        let now = Int64(Date.now.timeIntervalSince1970)
-        // The step before: later ones are left for what is to be tested.
-        let step = UInt64(try credential.step(atUnixTime: now)) - 1
         let generator = credential.generator()
-        codes = (0..<240).map { generator.code(at: step - 60 + $0).text }
-        let code = codes[60]
-        let confirmed = try await asker.ask(
-            "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(code)"}"#)
+        var confirmed: RawConnection.Answer?
+        var codes: [String] = []
+        // While the code was on its way, the next step may have begun; then another one does.
+        for _ in 0..<3 where confirmed?.texts["result"] != "accepted" {
+            let now = Int64(Date.now.timeIntervalSince1970)
+            // The step before: later ones are left for what is to be tested.
+            let step = UInt64(try credential.step(atUnixTime: now)) - 1
+            codes = (0..<240).map { generator.code(at: step - 60 + $0).text }
+            confirmed = try await asker.ask(
+                "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(codes[60])"}"#)
+        }
         guard confirmed?.texts["result"] == "accepted" else {
             throw ServerProcess.Failure.notListening(confirmed?.text ?? "no answer")
         }
+        self.codes = codes
         self.name = name
         self.credential = id
         self.uri = uri

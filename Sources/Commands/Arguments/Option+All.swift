@@ -1,3 +1,5 @@
+import Arguments
+
 extension Option {
     // Everywhere.
     static let vault = Option("vault", .file, "the vault (else $WATCHWORD_VAULT)")
@@ -9,8 +11,6 @@ extension Option {
         "recovery-key", "unlock with the recovery key; the terminal asks for it")
     static let json = Option("json", "print JSON, one object a line")
     static let quiet = Option("quiet", short: "q", "no warnings and no notes")
-    static let help = Option("help", short: "h", "show the verb's page")
-    static let version = Option("version", short: "V", "show the version")
 
     /// What every verb takes.
     static let global: [Option] = [

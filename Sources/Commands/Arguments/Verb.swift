@@ -1,5 +1,7 @@
+import Arguments
+
 /// Everything the program can be told to do.
-enum Verb: String, CaseIterable, Hashable, Sendable {
+enum Verb: String, ProgramVerb {
     case initialize = "init"
     case add
     case importing = "import"
@@ -28,40 +30,32 @@ enum Verb: String, CaseIterable, Hashable, Sendable {
     case completions
     case manual
 
-    /// The word or words it is called by.
-    var name: String { rawValue }
+    static let program = "watchword"
+    static let global = Option.global
 
-    /// Every option of every verb; the same name may be there twice, with and without a value.
-    static let allOptions: [Option] = {
-        var options = Option.global
-        for option in allCases.flatMap(\.page.options)
-        where !options.contains(where: { $0 == option && $0.value == option.value }) {
-            options.append(option)
+    static func check(_ arguments: ParsedArguments) throws(UsageError) {
+        let first = arguments.verb.page.operands.firstName
+        let hasBlankName = arguments.operands.enumerated().contains { position, operand in
+            position >= first && EntryName.isBlank(operand)
         }
-        return options
-    }()
-
-    /// The verb that `words` begin with, and how many of them name it.
-    static func named(by words: [String]) -> (verb: Verb, used: Int)? {
-        for used in [2, 1] where words.count >= used {
-            if let verb = Verb(rawValue: words.prefix(used).joined(separator: " ")) {
-                // `"slot list"` as one word is none of ours.
-                return words[0].contains(" ") ? nil : (verb, used)
-            }
-        }
-        return nil
+        guard !hasBlankName else { throw .emptyName }
+        try arguments.checkStandardInput()
     }
+}
 
-    /// What to say of words that name no verb.
-    static func unknown(_ word: String, following: String?) -> UsageError {
-        let group = allCases.filter { $0.name.hasPrefix(word + " ") }
-        guard !group.isEmpty else {
-            let names = Set(allCases.map { String($0.name.prefix { $0 != " " }) }).sorted()
-            return .unknownVerb(word, nearest: NearestName.of(word, among: names))
-        }
-        let names = group.map(\.name)
-        guard let following else { return .needsOneOf(names) }
-        let typed = word + " " + following
-        return .unknownVerb(typed, nearest: NearestName.of(typed, among: names) ?? names.first)
+typealias ArgumentParser = Arguments.ArgumentParser<Verb>
+typealias ParsedArguments = Arguments.ParsedArguments<Verb>
+typealias HelpPage = Arguments.HelpPage<Verb>
+typealias ManualPage = Arguments.ManualPage<Verb>
+typealias CompletionScript = Arguments.CompletionScript<Verb>
+
+extension Arguments.ParsedArguments where Verb == Commands.Verb {
+    /// Refuses that two options both read standard input, or both write to standard output.
+    fileprivate func checkStandardInput() throws(UsageError) {
+        let written: Set<Option> = [.png, .svg, .qrPNG]
+        let streams = given.filter { option, value in option.value == .file && value == "-" }
+        let writers = streams.keys.filter(written.contains)
+        if streams.count - writers.count > 1 { throw .twoReadersOfStandardInput }
+        if writers.count > 1 { throw .conflict(Option.png.name + " -", Option.svg.name + " -") }
     }
 }

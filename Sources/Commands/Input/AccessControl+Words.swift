@@ -1,3 +1,4 @@
+import Arguments
 import SecretVault
 
 // Access control as options and JSON spell it.

@@ -1,3 +1,4 @@
+import Arguments
 import Presence
 import PresenceDevices
 import SecretVault

@@ -1,3 +1,4 @@
+import Arguments
 import SecretVault
 
 /// An entry's name as people type it: `issuer:account`, or an account alone.

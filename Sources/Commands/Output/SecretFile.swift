@@ -1,3 +1,4 @@
+import Arguments
 import POSIX
 
 /// Files that hold secrets: the owner's alone, and never in the place of another one unasked.

@@ -1,3 +1,5 @@
+import Arguments
+
 // Entries come, change and go.
 extension Page {
     static let add = Page(

@@ -1,3 +1,5 @@
+import Arguments
+
 // Signing in with a secret that a server handed to this device.
 extension Page {
     static let loginEnrol = Page(

@@ -1,3 +1,5 @@
+import Arguments
+
 // What needs no vault.
 extension Page {
     static let totp = Page(

@@ -1,3 +1,5 @@
+import Arguments
+
 // Entries are looked at.
 extension Page {
     static let code = Page(

@@ -1,3 +1,5 @@
+import Arguments
+
 // The vault as a whole.
 extension Page {
     static let initialize = Page(

@@ -1,3 +1,5 @@
+import Arguments
+
 extension Verb {
     /// What is said of this verb.
     var page: Page {

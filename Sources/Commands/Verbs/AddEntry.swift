@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import JSONText
 import OneTimePassword

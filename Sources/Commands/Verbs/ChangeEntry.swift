@@ -1,3 +1,4 @@
+import Arguments
 import SecretVault
 
 /// `rename` and `remove`.

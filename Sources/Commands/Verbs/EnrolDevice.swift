@@ -1,3 +1,4 @@
+import Arguments
 import Courier
 import Cryptography
 import DeviceLogin

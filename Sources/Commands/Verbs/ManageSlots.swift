@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import JSONText
 import POSIX
@@ -51,7 +52,7 @@ enum ManageSlots {
         case "recovery-key":
             for option in [Option.newPassphraseFile, .scryptLogN]
             where session.arguments.has(option) {
-                throw .usage(.foreignOption(option.name, verb: .slotAdd))
+                throw .usage(.foreignOption(option.name, verb: Verb.slotAdd.name))
             }
             let vault = try session.unlock()
             let key = try session.change(vault) { changes throws(VaultError) in

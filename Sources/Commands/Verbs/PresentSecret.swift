@@ -1,3 +1,4 @@
+import Arguments
 import DeviceLogin
 import JSONText
 import POSIX

@@ -1,3 +1,5 @@
+import Arguments
+
 /// `completions` and `manual`: what the table of verbs says, for shells and for man.
 enum PrintPages {
     static func completions(_ session: Session) throws(CommandFailure) -> ExitCode {

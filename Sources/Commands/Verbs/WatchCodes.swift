@@ -1,3 +1,4 @@
+import Arguments
 import JSONText
 import OneTimePassword
 import POSIX

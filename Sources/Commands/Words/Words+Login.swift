@@ -41,7 +41,8 @@ extension Words {
 
     private static func sentence(for problem: CourierAnswer.Problem) -> String {
         if problem.type.text == sentBefore {
-            return "the ticket was sent before, with another --device-name, and brings its secret with that "
+            return
+                "the ticket was sent before, with another --device-name, and brings its secret with that "
                 + "one only; repeat it so, or ask for another ticket"
         }
         let type = problem.type.text.isEmpty ? "" : " (\(problem.type.text))"

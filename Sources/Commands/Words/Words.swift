@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import DeviceLogin
 import ImageFile
@@ -14,7 +15,7 @@ enum Words {
     /// The sentence for `failure`.
     static func sentence(for failure: CommandFailure) -> String {
         switch failure {
-        case .usage(let error): sentence(for: error)
+        case .usage(let error): error.sentence(program: Verb.program)
         case .terminal(let error, let question): sentence(for: error, asking: question)
         case .declined: "nothing was done, as you said"
         case .passphrasesDiffer: "the two passphrases are not the same; nothing was changed"

@@ -1,5 +1,7 @@
+import Arguments
+
 /// Everything that `watchword-server` can be told to do.
-enum ServerVerb: String, CaseIterable, Hashable, Sendable {
+enum ServerVerb: String, ProgramVerb {
     case serve
     case clientAdd = "client add"
     case clientList = "client list"
@@ -12,47 +14,17 @@ enum ServerVerb: String, CaseIterable, Hashable, Sendable {
     case backup
     case restore
     case openapi
+    case completions
+    case manual
 
-    /// The word or words it is called by.
-    var name: String { rawValue }
+    static let program = "watchword-server"
+    static let global: [Option] = [.help, .version]
 
-    /// What it works on; nothing for most.
-    var operand: String? {
-        switch self {
-        case .clientAdd: "NAME"
-        case .clientRevoke: "CLIENT"
-        case .backup, .restore: "FILE"
-        default: nil
+    static func check(_ arguments: ServerArguments) throws(UsageError) {
+        guard !arguments.operands.contains("") else {
+            throw .missingOperand(arguments.verb.page.operands.placeholder)
         }
-    }
-
-    var options: [ServerOption] {
-        switch self {
-        case .serve:
-            [
-                .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
-                .profile, .addressRate, .trustedProxy, .noClockCheck,
-            ]
-        case .clientAdd: [.store, .keys, .scope, .json]
-        case .clientList, .clientRevoke, .keysList, .keysRotate, .keysRetire:
-            [.store, .keys, .json]
-        case .auditVerify: [.store, .keys, .checkpoint, .json]
-        case .auditEnded: [.store]
-        case .backup: [.store, .keys]
-        case .restore: [.store, .keys, .ended, .keepClients]
-        case .openapi: []
-        }
-    }
-
-    /// The verb that `words` begin with, and how many of them name it.
-    static func named(by words: [String]) -> (verb: ServerVerb, used: Int)? {
-        for used in [2, 1] where words.count >= used {
-            if let verb = ServerVerb(rawValue: words.prefix(used).joined(separator: " ")),
-                !words[0].contains(" ")
-            {
-                return (verb, used)
-            }
-        }
-        return nil
     }
 }
+
+typealias ServerArguments = ParsedArguments<ServerVerb>

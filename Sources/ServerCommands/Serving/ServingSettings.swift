@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import HTTPListener
 import POSIX
@@ -13,7 +14,7 @@ struct ServingSettings: Sendable {
     let settings: ServiceSettings
 
     init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
-        do throws(ServerUsageError) {
+        do throws(UsageError) {
             let expected = "an address and a port, as 127.0.0.1:8420 or [::1]:8420"
             service =
                 try arguments.value(
@@ -41,13 +42,13 @@ struct ServingSettings: Sendable {
         }
     }
 
-    private static func policy(_ profile: WindowProfile) throws(ServerUsageError) -> Policy {
+    private static func policy(_ profile: WindowProfile) throws(UsageError) -> Policy {
         do { return try Policy(profile: profile) } catch {
             throw .badValue("--profile", expected: "strict, rfc or wide")
         }
     }
 
-    private static func rate(_ arguments: ServerArguments) throws(ServerUsageError) -> AddressRate {
+    private static func rate(_ arguments: ServerArguments) throws(UsageError) -> AddressRate {
         let rate = try arguments.value(
             .addressRate, expected: "one or two whole numbers from 1 to 1,000,000, as 100,1000"
         ) { text -> AddressRate? in
@@ -61,7 +62,7 @@ struct ServingSettings: Sendable {
         return rate ?? .standard
     }
 
-    private static func proxies(_ arguments: ServerArguments) throws(ServerUsageError)
+    private static func proxies(_ arguments: ServerArguments) throws(UsageError)
         -> TrustedProxies
     {
         let blocks = try arguments.value(

@@ -1,3 +1,4 @@
+import Arguments
 import POSIX
 
 /// Where the database and the key file are.
@@ -8,7 +9,7 @@ struct ServerPlaces: Sendable {
     /// What the arguments say, or else `$XDG_STATE_HOME/watchword`.
     init(_ arguments: ServerArguments) throws(ServerFailure) {
         let named: String?
-        do throws(ServerUsageError) {
+        do throws(UsageError) {
             named = try arguments.value(.store, expected: "sqlite:PATH", ServerPlaces.sqlitePath)
         } catch {
             throw .usage(error)

@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import SQLiteStore
 import Verification
@@ -15,7 +16,8 @@ enum CopyDatabase {
         }
     }
 
-    static func restore(_ arguments: ServerArguments, from path: String) throws(ServerFailure) {
+    static func restore(_ arguments: ServerArguments, from path: String) async throws(ServerFailure)
+    {
         let places = try ServerPlaces(arguments)
         let keys: KeyFile
         do throws(KeyFileError) { keys = try KeyFile.open(places, making: false) } catch {
@@ -38,6 +40,24 @@ enum CopyDatabase {
             "\(report.kept) credentials go on, \(report.ended) ended and have to be enrolled anew, "
                 + "\(report.clientsRevoked) API keys were revoked.")
         if report.kept > 0, ended == nil { try warnOfRevived(report) }
+        try await warnOfMissingKeys(places)
+    }
+
+    /// Says which keys of the copy's time the key file does not have, for those who retired them since.
+    private static func warnOfMissingKeys(_ places: ServerPlaces) async throws(ServerFailure) {
+        let backing = try Backing.open(places, making: false)
+        defer { backing.close() }
+        let known = Set(backing.keys.ring().versions.map(\.id))
+        let usage = try await verifying { () async throws(VerifierError) in
+            try await backing.verifier.keyUsage()
+        }
+        for usage in usage where !known.contains(usage.keyID) {
+            let count = usage.credentials.values.reduce(0, +)
+            try ServerPrinter.line(
+                "\(count) credentials hang on key \(usage.keyID.number), which \(places.keyFile) does not "
+                    + "have: put the key file of the copy's time in its place, or they accept nothing."
+            )
+        }
     }
 
     /// Says what a copy can't know, and what to do about it.

@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import JSONText
 import Verification
@@ -7,14 +8,14 @@ import VerificationService
 enum ManageClients {
     static func add(_ arguments: ServerArguments, _ name: String) async throws(ServerFailure) {
         let scopes: [Scope]?
-        do throws(ServerUsageError) {
+        do throws(UsageError) {
             let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
             scopes = try arguments.value(.scope, expected: "one or more of \(all)") { text in
                 let words = text.split(separator: ",", omittingEmptySubsequences: false)
                 let scopes = words.compactMap { Scope(rawValue: String($0)) }
                 return scopes.count == words.count ? scopes : nil
             }
-            guard scopes != nil else { throw ServerUsageError.missingValue("scope") }
+            guard scopes != nil else { throw UsageError.missingValue("scope") }
         } catch {
             throw .usage(error)
         }

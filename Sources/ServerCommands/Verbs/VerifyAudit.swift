@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import JSONText
 import SQLiteStore
@@ -8,7 +9,7 @@ enum VerifyAudit {
     static func run(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
         let places = try ServerPlaces(arguments)
         let checkpoint: ChainMark?
-        do throws(ServerUsageError) {
+        do throws(UsageError) {
             checkpoint = try arguments.value(
                 .checkpoint, expected: "a mark as audit verify prints it",
                 ChainMark.init(text:))

@@ -1,3 +1,4 @@
+import Arguments
 import Cryptography
 import HTTPListener
 import POSIX
@@ -8,7 +9,7 @@ import Verification
 enum ServerWords {
     static func sentence(for failure: ServerFailure) -> String {
         switch failure {
-        case .usage(let error): sentence(for: error)
+        case .usage(let error): error.sentence(program: ServerVerb.program)
         case .noHome: "there is no HOME to keep a database in; give --store sqlite:PATH"
         case .keyFile(let path, let error): "\(path): " + sentence(for: error)
         case .store(let path, let error): "\(path): " + sentence(for: error)
@@ -26,24 +27,6 @@ enum ServerWords {
         case .exists(let path): "\(path): there is such a file already; name another"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .system(let failure): sentence(for: failure)
-        }
-    }
-
-    static func sentence(for error: ServerUsageError) -> String {
-        switch error {
-        case .notUTF8: "an argument is not UTF-8"
-        case .missingVerb: "what is to be done? watchword-server --help lists the verbs"
-        case .unknownVerb: "there is no such verb; watchword-server --help lists them"
-        case .unknownOption(let spelling): "there is no option “\(spelling)”; see --help"
-        case .foreignOption(let name, let verb):
-            "--\(name) means nothing to “\(verb)”; see watchword-server \(verb) --help"
-        case .doubledOption(let name): "--\(name) is given twice; give it once"
-        case .missingValue(let name): "--\(name) needs a value after it"
-        case .unexpectedValue(let name): "--\(name) takes no value"
-        case .badValue(let place, let expected): "\(place) takes \(expected)"
-        case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
-        case .tooManyOperands: "there are too many operands; see --help"
-        case .needs(let one, let other): "--\(one) goes with --\(other) only"
         }
     }
 

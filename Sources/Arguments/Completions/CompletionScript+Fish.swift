@@ -1,9 +1,9 @@
 extension CompletionScript {
     /// For fish 3 and newer.
-    static var fish: String {
+    package static var fish: String {
         let head = """
-            # fish completion for watchword; made by: watchword completions fish
-            function __watchword_verb
+            # fish completion for \(Verb.program); made by: \(Verb.program) completions fish
+            function __\(function)_verb
                 set -l operands
                 set -l skip 0
                 for word in (commandline -opc)[2..]
@@ -26,10 +26,10 @@ extension CompletionScript {
                         echo -- $operands[1]
                 end
             end
-            function __watchword_verb_is
-                test (__watchword_verb) = "$argv[1]"
+            function __\(function)_verb_is
+                test (__\(function)_verb) = "$argv[1]"
             end
-            complete -c watchword -f
+            complete -c \(Verb.program) -f
             """
         return ([head] + fishVerbs + fishOptions + fishOperands).joined(separator: "\n")
     }
@@ -46,7 +46,7 @@ extension CompletionScript {
     }
 
     private static var fishOptions: [String] {
-        Option.global.map { "complete -c watchword " + fishSpec($0) }
+        Verb.global.map { "complete -c \(Verb.program) " + fishSpec($0) }
             + Verb.allCases.flatMap { verb in
                 verb.page.options.map { complete(verb: verb.name, fishSpec($0)) }
             }
@@ -62,7 +62,7 @@ extension CompletionScript {
     }
 
     private static func complete(verb: String, _ rest: String) -> String {
-        "complete -c watchword -n '__watchword_verb_is \"\(verb)\"' \(rest)"
+        "complete -c \(Verb.program) -n '__\(function)_verb_is \"\(verb)\"' \(rest)"
     }
 
     private static func fishSpec(_ option: Option) -> String {

@@ -2,17 +2,21 @@
 ///
 /// Verbs, options, their words and files are completed; the program is never run for it, so the
 /// vault is never opened.
-enum CompletionScript {
-    enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
+package enum CompletionScript<Verb: ProgramVerb> {
+    /// A shell that completes by a script.
+    package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
     /// The script for `shell`.
-    static func of(_ shell: Shell) -> String {
+    package static func of(_ shell: Shell) -> String {
         switch shell {
         case .bash: bash
         case .zsh: zsh
         case .fish: fish
         }
     }
+
+    /// The program's name as a part of a function's.
+    static var function: String { String(Verb.program.map { $0 == "-" ? "_" : $0 }) }
 
     /// First words of the verbs of two words: `slot` and `qr`.
     static var groups: [String] {
@@ -59,6 +63,9 @@ enum CompletionScript {
 
     /// Whether operands of `verb` are files.
     static func takesFiles(_ verb: Verb) -> Bool {
-        if case .paths = verb.page.operands { true } else { false }
+        switch verb.page.operands {
+        case .paths, .file: true
+        default: false
+        }
     }
 }

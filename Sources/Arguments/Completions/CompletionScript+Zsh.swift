@@ -2,14 +2,14 @@ extension CompletionScript {
     /// For zsh's completion system.
     static var zsh: String {
         """
-        #compdef watchword
-        # zsh completion for watchword; made by: watchword completions zsh
-        _watchword() {
+        #compdef \(Verb.program)
+        # zsh completion for \(Verb.program); made by: \(Verb.program) completions zsh
+        _\(function)() {
             local word verb plain=0
             local -i i
             local -a operands everywhere verbs
             everywhere=(
-        \(zshSpecs(Option.global, indent: 8))
+        \(zshSpecs(Verb.global, indent: 8))
             )
             for ((i = 2; i < CURRENT; i++)); do
                 word=${words[i]}
@@ -38,7 +38,7 @@ extension CompletionScript {
                     fi ;;
             esac
         }
-        if [[ $funcstack[1] == _watchword ]]; then _watchword "$@"; else compdef _watchword watchword; fi
+        if [[ $funcstack[1] == _\(function) ]]; then _\(function) "$@"; else compdef _\(function) \(Verb.program); fi
         """
     }
 

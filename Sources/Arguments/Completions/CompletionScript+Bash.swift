@@ -1,14 +1,14 @@
 extension CompletionScript {
     /// For bash 4 and newer; needs nothing of the bash-completion package.
-    static var bash: String {
+    package static var bash: String {
         """
-        # bash completion for watchword; made by: watchword completions bash
-        _watchword_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
-        _watchword_files() {
+        # bash completion for \(Verb.program); made by: \(Verb.program) completions bash
+        _\(function)_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
+        _\(function)_files() {
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$1")
         }
-        _watchword() {
+        _\(function)() {
             local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
             local word verb='' plain=0 i
             local -a operands=()
@@ -42,16 +42,16 @@ extension CompletionScript {
             if ((!plain)) && [[ $current == -* ]]; then
                 case $verb in
         \(bashOptions)
-                    *) _watchword_words '\(bashList(Option.global))' "$current" ;;
+                    *) _\(function)_words '\(bashList(Verb.global))' "$current" ;;
                 esac
                 return
             fi
             case $verb in
-                '') _watchword_words '\(firstWords.map(\.word).joined(separator: " "))' "$current" ;;
+                '') _\(function)_words '\(firstWords.map(\.word).joined(separator: " "))' "$current" ;;
         \(bashOperands)
             esac
         }
-        complete -F _watchword watchword
+        complete -F _\(function) \(Verb.program)
         """
     }
 
@@ -61,8 +61,8 @@ extension CompletionScript {
 
     private static var bashOptions: String {
         Verb.allCases.map { verb in
-            let list = bashList(verb.page.options + Option.global)
-            return "            '\(verb.name)') _watchword_words '\(list)' \"$current\" ;;"
+            let list = bashList(verb.page.options + Verb.global)
+            return "            '\(verb.name)') _\(function)_words '\(list)' \"$current\" ;;"
         }.joined(separator: "\n")
     }
 
@@ -81,8 +81,8 @@ extension CompletionScript {
             let action =
                 switch option.value {
                 case .choice(let words), .beginning(let words, _):
-                    "_watchword_words '\(words.joined(separator: " "))' \"$current\"; "
-                case .file: "_watchword_files \"$current\"; "
+                    "_\(function)_words '\(words.joined(separator: " "))' \"$current\"; "
+                case .file: "_\(function)_files \"$current\"; "
                 case .text, .none: ""
                 }
             lines.append("            \(pattern)) \(action)return ;;")
@@ -92,20 +92,20 @@ extension CompletionScript {
 
     private static var bashOperands: String {
         var lines = groups.map { group in
-            "        \(group)) _watchword_words "
+            "        \(group)) _\(function)_words "
                 + "'\(secondWords(of: group).joined(separator: " "))' \"$current\" ;;"
         }
         for verb in Verb.allCases {
             if let words = operandWords(of: verb) {
                 lines.append(
-                    "        '\(verb.name)') _watchword_words "
+                    "        '\(verb.name)') _\(function)_words "
                         + "'\(words.joined(separator: " "))' \"$current\" ;;")
             } else if takesFiles(verb) {
-                lines.append("        '\(verb.name)') _watchword_files \"$current\" ;;")
+                lines.append("        '\(verb.name)') _\(function)_files \"$current\" ;;")
             }
         }
         let verbs = firstWords.map(\.word).filter { $0 != "help" }.joined(separator: " ")
-        lines.append("        help) _watchword_words '\(verbs)' \"$current\" ;;")
+        lines.append("        help) _\(function)_words '\(verbs)' \"$current\" ;;")
         return lines.joined(separator: "\n")
     }
 }

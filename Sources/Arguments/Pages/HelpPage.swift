@@ -1,41 +1,37 @@
 /// The text that `--help` prints.
-enum HelpPage {
-    private static let width = 80
+package enum HelpPage<Verb: ProgramVerb> {
+    private static var width: Int { 80 }
 
     /// The page of one verb; it starts with examples.
-    static func of(_ verb: Verb) -> String {
+    package static func of(_ verb: Verb) -> String {
         let page = verb.page
         var lines = ["Examples:"]
         lines += page.examples.map { "  " + $0 }
-        let usage = ["watchword", verb.name, page.operands.usage].filter { !$0.isEmpty }
+        let usage = [Verb.program, verb.name, page.operands.usage].filter { !$0.isEmpty }
         lines += ["", "Usage: " + usage.joined(separator: " ") + " [OPTION…]", ""]
         lines += wrapped("\(verb.name): \(page.summary).", indent: 0)
         for paragraph in page.details { lines += [""] + wrapped(paragraph, indent: 0) }
         if !page.options.isEmpty { lines += ["", "Options:"] + table(page.options) }
-        lines += ["", "Everywhere:"] + table(Option.global)
+        if let option = page.options.first(where: \.isInEnvironment) {
+            let hint =
+                "The environment may say most of these, too: \(option.variable) for --\(option.name)."
+            lines += [""] + wrapped(hint, indent: 0)
+        }
+        lines += ["", "Everywhere:"] + table(Verb.global)
         return lines.joined(separator: "\n")
     }
 
     /// The page of the program; it starts with examples, too.
-    static func ofProgram() -> String {
-        var lines = [
-            "Examples:",
-            "  watchword init",
-            "  watchword import screenshots/",
-            "  watchword code github",
-            "",
-            "Usage: watchword VERB [OPERAND…] [OPTION…]",
-            "",
-            "One-time passwords from an encrypted vault.",
-            "",
-            "Verbs:",
+    package static func ofProgram() -> String {
+        let about = Verb.about
+        var lines = ["Examples:"] + about.examples.map { "  " + $0 }
+        lines += [
+            "", "Usage: \(Verb.program) VERB [OPERAND…] [OPTION…]", "", about.summary, "", "Verbs:",
         ]
         let names = Verb.allCases.map { ($0.name + " " + $0.page.operands.usage, $0.page.summary) }
         lines += columns(names)
-        lines += ["", "Everywhere:"] + table(Option.global)
-        lines += [
-            "", "watchword VERB --help shows a verb's page; watchword manual prints the manual.",
-        ]
+        lines += ["", "Everywhere:"] + table(Verb.global)
+        lines += ["", about.closing]
         return lines.joined(separator: "\n")
     }
 
@@ -64,7 +60,7 @@ enum HelpPage {
     }
 
     /// `text` in lines of at most 80 characters, each indented.
-    static func wrapped(_ text: String, indent: Int) -> [String] {
+    package static func wrapped(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = margin

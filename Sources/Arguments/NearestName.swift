@@ -1,7 +1,7 @@
 /// The name that was probably meant.
-enum NearestName {
+package enum NearestName {
     /// The one of `names` that is nearest to `typed`, if any is near enough to be worth a question.
-    static func of(_ typed: String, among names: [String]) -> String? {
+    package static func of(_ typed: String, among names: [String]) -> String? {
         let allowed = max(1, typed.count / 3)
         let measured = names.map { name in (name, distance(Array(typed), Array(name))) }
         // Ties go to the name that begins alike, then to the order of the alphabet.

@@ -1,9 +1,9 @@
 /// Understands a command line in the GNU manner: options anywhere, `--name value`, `--name=value`,
 /// `-q`, and `--` before operands that begin with a dash.
-struct ArgumentParser {
+package struct ArgumentParser<Verb: ProgramVerb> {
     /// What a command line asks for.
-    enum Request: Sendable {
-        case run(ParsedArguments)
+    package enum Request: Sendable {
+        case run(ParsedArguments<Verb>)
         case version
         /// The page of a verb, or of the program.
         case help(Verb?)
@@ -15,7 +15,12 @@ struct ArgumentParser {
     private var firstError: UsageError?
 
     /// Understands `arguments`, the program's own name not among them.
-    static func parse(_ arguments: [String]) throws(UsageError) -> Request {
+    ///
+    /// - Parameter environment: tells a variable's value, for options that it may say.
+    package static func parse(
+        _ arguments: [String],
+        environment: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) throws(UsageError) -> Request {
         // Until the verb is found, it is open what an option means that takes a value with one verb
         // and none with another (`add --qr FILE`, `show --qr`): both are tried.
         var first: ArgumentParser?
@@ -25,7 +30,8 @@ struct ArgumentParser {
             guard let (verb, used) = Verb.named(by: parser.operands) else { continue }
             let final = ArgumentParser(sorting: arguments, known: verb.page.options + known)
             guard let (again, _) = Verb.named(by: final.operands), again == verb else { continue }
-            return try final.understand(verb, operands: Array(final.operands.dropFirst(used)))
+            return try final.understand(
+                verb, operands: Array(final.operands.dropFirst(used)), environment)
         }
         return try (first ?? ArgumentParser(sorting: arguments, known: [])).understandWithoutVerb()
     }
@@ -82,7 +88,7 @@ struct ArgumentParser {
         if asks(for: .help) || operands == ["help"] { return .help(nil) }
         if asks(for: .version) { return .version }
         if let unknown = given.first(where: { $0.option == nil }) {
-            throw ArgumentParser.unknown(unknown.spelling, among: Option.global)
+            throw ArgumentParser.unknown(unknown.spelling, among: Verb.global)
         }
         if operands.first == "help" { return .help(try pageAskedFor()) }
         guard let word = operands.first else { throw firstError ?? .missingVerb }
@@ -100,16 +106,18 @@ struct ArgumentParser {
         return verb
     }
 
-    private func understand(_ verb: Verb, operands: [String]) throws(UsageError) -> Request {
+    private func understand(
+        _ verb: Verb, operands: [String], _ environment: @escaping @Sendable (String) -> String?
+    ) throws(UsageError) -> Request {
         // Help is given whatever else is wrong.
         if asks(for: .help) { return .help(verb) }
         if asks(for: .version) { return .version }
         var values: [Option: String] = [:]
-        let allowed = verb.page.options + Option.global
+        let allowed = verb.page.options + Verb.global
         for (spelling, option, value) in given {
             guard let option else { throw ArgumentParser.unknown(spelling, among: allowed) }
             guard allowed.contains(option) else {
-                throw .foreignOption(option.name, verb: verb)
+                throw .foreignOption(option.name, verb: verb.name)
             }
             guard values.updateValue(value, forKey: option) == nil else {
                 throw .doubledOption(option.name)
@@ -120,13 +128,12 @@ struct ArgumentParser {
         guard operands.count >= page.operands.minimum else {
             throw .missingOperand(page.operands.placeholder)
         }
-        guard operands.count <= page.operands.maximum else { throw .tooManyOperands(verb: verb) }
-        let hasBlankName = operands.enumerated().contains { position, operand in
-            position >= page.operands.firstName && EntryName.isBlank(operand)
+        guard operands.count <= page.operands.maximum else {
+            throw .tooManyOperands(verb: verb.name)
         }
-        guard !hasBlankName else { throw .emptyName }
-        let parsed = ParsedArguments(verb: verb, operands: operands, values: values)
-        try parsed.checkStandardInput()
+        let parsed = ParsedArguments(
+            verb: verb, operands: operands, given: values, environment: environment)
+        try Verb.check(parsed)
         return .run(parsed)
     }
 

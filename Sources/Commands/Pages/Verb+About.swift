@@ -1,11 +1,14 @@
-/// The manual page in mdoc(7), made from the table of verbs.
-enum ManualPage {
-    /// The whole page.
-    static var text: String {
-        ([head] + verbs + [tail, exitStatus, end]).joined(separator: "\n")
-    }
+import Arguments
 
-    private static let head = """
+// What the help and the manual say of the program itself.
+extension Verb {
+    static let about = ProgramPage(
+        summary: "One-time passwords from an encrypted vault.",
+        examples: ["watchword init", "watchword import screenshots/", "watchword code github"],
+        closing: "watchword VERB --help shows a verb's page; watchword manual prints the manual.",
+        manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
+
+    private static let manualHead = """
         .Dd November 21, 2026
         .Dt WATCHWORD 1
         .Os
@@ -50,34 +53,7 @@ enum ManualPage {
         These options go with every verb:
         """
 
-    private static var verbs: [String] {
-        options(Option.global) + [".Sh VERBS"] + Verb.allCases.flatMap(section)
-    }
-
-    private static func section(_ verb: Verb) -> [String] {
-        let page = verb.page
-        var lines = [".Ss \(verb.name) \(escaped(page.operands.usage))"]
-        lines.append(escaped(page.summary.prefix(1).uppercased() + page.summary.dropFirst()) + ".")
-        for paragraph in page.details { lines += [".Pp"] + sentences(of: paragraph).map(escaped) }
-        if !page.options.isEmpty { lines += options(page.options) }
-        lines += [".Bd -literal -offset indent"]
-        lines += page.examples.map(escaped)
-        return lines + [".Ed"]
-    }
-
-    private static func options(_ options: [Option]) -> [String] {
-        var lines = [".Bl -tag -width Ds"]
-        for option in options {
-            let short = option.short.map { "Fl \($0) , " } ?? ""
-            let value = option.placeholder.map { " Ar \(escaped($0))" } ?? ""
-            lines.append(".It \(short)Fl -\(option.name)\(value)")
-            lines.append(
-                escaped(option.summary.prefix(1).uppercased() + option.summary.dropFirst()) + ".")
-        }
-        return lines + [".El"]
-    }
-
-    private static let tail = """
+    private static let environment = """
         .Sh ENVIRONMENT
         .Bl -tag -width WATCHWORD_VAULT
         .It Ev WATCHWORD_VAULT
@@ -105,7 +81,9 @@ enum ManualPage {
         """
 
     private static var exitStatus: String {
-        let rows = ExitCode.allCases.flatMap { [".It \($0.rawValue)", escaped($0.meaning)] }
+        let rows = ExitCode.allCases.flatMap {
+            [".It \($0.rawValue)", ManualPage.escaped($0.meaning)]
+        }
         return ([".Sh EXIT STATUS", ".Bl -tag -width Ds"] + rows + [".El"]).joined(separator: "\n")
     }
 
@@ -135,35 +113,4 @@ enum ManualPage {
         .Fl -scrypt-log-n
         sets.
         """
-
-    /// A sentence a line, as mdoc wants it.
-    private static func sentences(of paragraph: String) -> [String] {
-        var sentences: [String] = []
-        var sentence = ""
-        for word in paragraph.split(separator: " ") {
-            sentence += (sentence.isEmpty ? "" : " ") + word
-            if word.hasSuffix(".") || word.hasSuffix("?") {
-                sentences.append(sentence)
-                sentence = ""
-            }
-        }
-        return sentence.isEmpty ? sentences : sentences + [sentence]
-    }
-
-    /// `text` with what roff would take for a command made plain.
-    private static func escaped(_ text: String) -> String {
-        var plain = ""
-        for character in text {
-            switch character {
-            case "\\": plain += "\\e"
-            case "“": plain += "\\(lq"
-            case "”": plain += "\\(rq"
-            case "…": plain += "..."
-            case "-": plain += "\\-"
-            case "~": plain += "\\(ti"
-            default: plain.append(character)
-            }
-        }
-        return plain.hasPrefix(".") || plain.hasPrefix("'") ? "\\&" + plain : plain
-    }
 }

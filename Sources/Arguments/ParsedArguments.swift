@@ -1,0 +1,75 @@
+/// A call that was understood: its verb, its options, its operands.
+package struct ParsedArguments<Verb: ProgramVerb>: Sendable {
+    /// What is to be done.
+    package let verb: Verb
+    /// What it is to be done with.
+    package let operands: [String]
+    /// What the command line gives for each option.
+    package let given: [Option: String]
+    private let environment: @Sendable (String) -> String?
+
+    init(
+        verb: Verb, operands: [String], given: [Option: String],
+        environment: @escaping @Sendable (String) -> String?
+    ) {
+        self.verb = verb
+        self.operands = operands
+        self.given = given
+        self.environment = environment
+    }
+
+    /// Whether the option was given; in the environment `0`, `no` and `false` say that it is not.
+    package func has(_ option: Option) -> Bool {
+        if given[option] != nil { return true }
+        guard let value = self[option] else { return false }
+        return !["0", "no", "false"].contains(value.lowercased())
+    }
+
+    /// The option's value, if it was given, on the command line or else in the environment.
+    package subscript(_ option: Option) -> String? {
+        if let value = given[option] { return value }
+        guard option.isInEnvironment, verb.page.options.contains(option) else { return nil }
+        return environment(option.variable)
+    }
+
+    /// The value as `read` understands it; nothing when it was not given.
+    package func value<Value>(
+        _ option: Option, expected: String, _ read: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        guard let text = self[option] else { return nil }
+        guard let value = read(text) else {
+            guard given[option] == nil else { throw .badValue(option.name, expected: expected) }
+            throw .badVariable(option.variable, expected: expected)
+        }
+        return value
+    }
+
+    /// The value as a whole number in `range`.
+    package func integer<Number: FixedWidthInteger>(_ option: Option, in range: ClosedRange<Number>)
+        throws(UsageError) -> Number?
+    {
+        guard let text = self[option] else { return nil }
+        // `Number(_:)` takes a plus sign, which nobody means.
+        guard !text.hasPrefix("+"), let number = Number(text), range.contains(number) else {
+            let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            throw .badValue(option.name, expected: expected)
+        }
+        return number
+    }
+
+    /// The value as one of the option's words, whatever their case; `nil` when it was not given.
+    package func choice(_ option: Option) throws(UsageError) -> String? {
+        guard let text = self[option], case .choice(let words) = option.value else { return nil }
+        let typed = text.lowercased()
+        guard let word = words.first(where: { $0.lowercased() == typed }) else {
+            throw .badValue(option.name, expected: words.joined(separator: ", "))
+        }
+        return word
+    }
+
+    /// Refuses two options that say different things of the same.
+    package func forbid(_ options: Option...) throws(UsageError) {
+        let given = options.filter(has)
+        if given.count > 1 { throw .conflict(given[0].name, given[1].name) }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Arguments
+@testable import ServerCommands
+
+/// The help, the manual and the completions of `watchword-server`, which come out of its table of verbs.
+struct PagesTests {
+    @Test(
+        "the page of every verb starts with examples that the parser understands",
+        arguments: ServerVerb.allCases)
+    func pages(_ verb: ServerVerb) throws {
+        let lines = HelpPage.of(verb).split(separator: "\n")
+        #expect(lines[0] == "Examples:")
+        #expect(lines.allSatisfy { $0.count <= 100 })
+        for example in verb.page.examples {
+            #expect(example.hasPrefix("watchword-server \(verb.name)"))
+            let words = example.prefix { !"|<>".contains($0) }.split(separator: " ")
+            let request = try ArgumentParser<ServerVerb>.parse(words.dropFirst().map(String.init))
+            guard case .run(let parsed) = request else {
+                Issue.record("not understood: \(example)")
+                continue
+            }
+            #expect(parsed.verb == verb)
+        }
+    }
+
+    @Test("every verb and option is in the manual and in each shell's completions")
+    func completeness() {
+        let pages =
+            [ManualPage<ServerVerb>.text]
+            + CompletionScript<ServerVerb>.Shell.allCases.map(CompletionScript<ServerVerb>.of)
+        for page in pages {
+            for verb in ServerVerb.allCases {
+                for word in verb.name.split(separator: " ") { #expect(page.contains(word)) }
+                for option in verb.page.options { #expect(page.contains(option.name)) }
+            }
+        }
+        for exit in ServerExit.allCases { #expect(pages[0].contains(".It \(exit.rawValue)\n")) }
+    }
+
+    @Test(
+        "mandoc finds nothing to say about the manual",
+        .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"))
+    func manual() async throws {
+        let mandoc = try #require(ForeignProgram("mandoc"))
+        let page = try await ServerProcess.State().run("manual")
+        #expect(page.status == 0)
+        let outcome = try mandoc.run(["-Tlint", "-Wwarning"], input: page.output)
+        #expect(outcome.text == "")
+        #expect(outcome.status == 0)
+    }
+
+    @Test(
+        "each shell takes its completions",
+        arguments: CompletionScript<ServerVerb>.Shell.allCases.map(\.rawValue))
+    func syntax(_ shell: String) async throws {
+        let script = try await ServerProcess.State().run("completions", shell)
+        #expect(script.status == 0)
+        guard let program = ForeignProgram(shell) else {
+            print("skipped: \(shell) is not installed")
+            return
+        }
+        let outcome = try program.run(["-n", "/dev/stdin"], input: script.output)
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == [])
+    }
+
+    @Test(
+        "bash completes verbs, options, their words and files",
+        .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"),
+        arguments: [
+            ("watchword-server ke", ["keys"]), ("watchword-server keys r", ["rotate", "retire"]),
+            ("watchword-server serve --prof", ["--profile"]),
+            ("watchword-server serve --profile ", ["strict", "rfc", "wide"]),
+            ("watchword-server restore cop", ["copy.db"]),
+            ("watchword-server restore --ended cop", ["copy.db"]),
+            ("watchword-server audit ", ["verify", "ended"]),
+            ("watchword-server completions ", ["bash", "zsh", "fish"]),
+        ])
+    func bash(_ line: String, _ words: [String]) throws {
+        let bash = try #require(ForeignProgram("bash"))
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "copy.db")
+        let typed = line.split(separator: " ", omittingEmptySubsequences: false)
+        let script = """
+            cd '\(folder.path)'
+            \(CompletionScript<ServerVerb>.bash)
+            COMP_WORDS=(\(typed.map { "'\($0)'" }.joined(separator: " ")))
+            COMP_CWORD=\(typed.count - 1)
+            _watchword_server
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let outcome = try bash.run(["-c", script])
+        #expect(outcome.text.split(separator: "\n").map(String.init) == words)
+    }
+
+    @Test(
+        "fish completes the same",
+        .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
+        arguments: [
+            ("watchword-server ke", ["keys"]), ("watchword-server serve --prof", ["--profile"]),
+            ("watchword-server client ", ["add", "list", "revoke"]),
+            ("watchword-server restore cop", ["copy.db"]),
+        ])
+    func fish(_ line: String, _ words: [String]) throws {
+        let fish = try #require(ForeignProgram("fish"))
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "copy.db")
+        let script =
+            CompletionScript<ServerVerb>.fish + "\ncd '\(folder.path)'; complete -C '\(line)'"
+        let outcome = try fish.run(["--no-config", "-c", script])
+        let found = outcome.text.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
+        #expect(found == words)
+    }
+}
