@@ -50,6 +50,35 @@ struct ServerFaultTests {
             in: open(database, standby.url(database.name)), key: database.keys.auditKey)
     }
 
+    @Test(
+        "what no standby has is not answered, also where the server itself would not wait for one")
+    func withheld() async throws {
+        let primary = try await offThePool {
+            try PostgreSQLServer.start(settings: ["synchronous_commit": "off"])
+        }
+        let database = try TestDatabase(on: primary)
+        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let url = PostgreSQLServer.url(database.name, of: [primary, standby])
+        let store = try open(database, url, patience: 500)
+        let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
+        #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
+        try await offThePool { try primary.withholdReplication() }
+        let failure = await #expect(throws: StoreFailure.self) {
+            try await store.commit([spending, .appendEvent(.sample(1))])
+        }
+        #expect(failure?.trouble == .unavailable)
+        try await offThePool {
+            try primary.kill9()
+            try standby.promote()
+        }
+        // Nobody was told that it was spent, and so nothing is missing.
+        #expect(
+            try await eventually { () throws(StoreFailure) in
+                try await store.commit([spending, .appendEvent(.sample(2))])
+            } == .done)
+        #expect(try await store.events(after: 0, limit: 9).compactMap { $0.event?.number } == [2])
+    }
+
     @Test("an asynchronous standby that lacks what was answered is noticed, and not used")
     func asynchronous() async throws {
         let primary = try await offThePool { try PostgreSQLServer.start() }
@@ -91,28 +120,40 @@ struct ServerFaultTests {
     func readOnly() async throws {
         let server = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: server)
-        let store = try open(database)
+        let store = try database.open()
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
         let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
         // A new connection would look for a server that takes what is written.
         #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
         try await readOnly(true, server)
+        // The connection that commits hears of it a moment later.
+        let end = ContinuousClock.now + .seconds(60)
+        while try await isWritten(store), ContinuousClock.now < end {}
         await #expect(throws: StoreFailure(.readOnly, code: "25006")) {
             try await store.commit([spending, .appendEvent(.sample(1))])
         }
         #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
         try await readOnly(false, server)
-        #expect(
-            try await eventually { () throws(StoreFailure) in
-                try await store.commit([spending, .appendEvent(.sample(1))])
-            }
-                == .done)
+        while try await !isWritten(store), ContinuousClock.now < end {}
+        #expect(try await store.commit([spending, .appendEvent(.sample(1))]) == .done)
     }
 
-    private func open(_ database: TestDatabase, _ url: String? = nil) throws -> PostgreSQLStore {
+    /// Whether a commit is done, and not refused because the database only reads.
+    private func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
+        do throws(StoreFailure) {
+            return try await store.commit([.appendEvent(.sample(0))]) == .done
+        } catch {
+            try #require(error.trouble == .readOnly)
+            return false
+        }
+    }
+
+    private func open(
+        _ database: TestDatabase, _ url: String? = nil, patience: Int = 2_000
+    ) throws -> PostgreSQLStore {
         try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(url ?? database.url)),
-            key: database.keys.auditKey, connections: Self.connections)
+            key: database.keys.auditKey, patience: patience, connections: Self.connections)
     }
 
     private func readOnly(_ isReadOnly: Bool, _ server: PostgreSQLServer) async throws {
