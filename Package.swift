@@ -111,8 +111,7 @@ let package = Package(
             "SymbolDrawing"),
         room(
             "ServerCommands", "Arguments", "Cryptography", "HTTPListener", "JSONText", "POSIX",
-            "SQLiteStore",
-            "Verification", "VerificationService"),
+            "PostgreSQLStore", "SQLiteStore", "Verification", "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
         program(
@@ -204,10 +203,16 @@ let package = Package(
             "POSIX", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
             "watchword-reader"),
+        program(
+            "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
+            "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",
+            "VerificationService"),
         tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
         tests(
             "ServerTests", "Arguments", "Cryptography", "HTTPListener", "OneTimePassword",
-            "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
-            "VerificationService", "watchword", "watchword-courier", "watchword-server"),
+            "PostgreSQLServer", "PostgreSQLStore", "ServerCommands", "ServiceTranscripts",
+            "SQLiteStore", "StoreContract", "Verification", "VerificationService",
+            "service-process", "watchword",
+            "watchword-courier", "watchword-server"),
     ]
 )

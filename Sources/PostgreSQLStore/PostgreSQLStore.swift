@@ -16,7 +16,7 @@ public final class PostgreSQLStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey
     let patience: Int
-    let known = KnownHeads()
+    let known: KnownHeads
     let readers: ConnectionPool<PostgreSQLSession, ReadJob>
     let writers: ConnectionPool<BatchWriter, CommitJob>
     let keepers: ConnectionPool<PostgreSQLSession, HouseJob>
@@ -42,17 +42,21 @@ public final class PostgreSQLStore: Sendable {
     ///
     /// Schema steps are taken once, by whoever comes first.
     ///
-    /// - Parameter patience: milliseconds that a statement may take; half of it for a lock. A call that
-    ///   waits behind others, or for a server that does not answer at all, takes a few times as long.
+    /// - Parameters:
+    ///   - known: ends of chains that an earlier process kept; see ``ends``.
+    ///   - patience: milliseconds that a statement may take; half of it for a lock. A call that waits
+    ///     behind others, or for a server that does not answer at all, takes a few times as long.
     public init(
-        connecting address: PostgreSQLAddress, key: AuditKey, patience: Int = 2_000,
-        connections: Connections = .standard
+        connecting address: PostgreSQLAddress, key: AuditKey, known ends: [ChainEnd] = [],
+        patience: Int = 2_000, connections: Connections = .standard
     ) throws(PostgreSQLStoreError) {
         self.address = address
         self.key = key
         self.patience = patience
+        let known = KnownHeads(ends)
+        self.known = known
+        try ends.expectAuthentic(key)
         try PostgreSQLConnection.opening(address).bringUpToDate(patience: patience)
-        let known = known
         let open: @Sendable ([StoreStatement]) throws(PostgreSQLFailure) -> PostgreSQLSession = {
             statements throws(PostgreSQLFailure) in
             try PostgreSQLSession(address, statements, patience: patience, known: known)
@@ -87,9 +91,12 @@ public final class PostgreSQLStore: Sendable {
                     perform: { session, jobs in session.keepHouse(jobs) },
                     refuse: { job, failure in job.finish(.failure(failure)) }))
         } catch {
-            throw .store(StoreFailure(error))
+            throw PostgreSQLStoreError(error)
         }
     }
+
+    /// Where the chains ended that this process appended to, as the database acknowledged it last.
+    public var ends: [ChainEnd] { known.ends }
 
     deinit { close() }
 

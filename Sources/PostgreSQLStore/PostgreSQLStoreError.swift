@@ -8,6 +8,19 @@ public enum PostgreSQLStoreError: Error, Hashable, Sendable {
     case notUTF8
     /// A newer version of this program made the tables; this is the number of its steps.
     case newer(schema: Int)
+    /// An earlier state was put in its place, or a standby took over that lacked some of it: events
+    /// are missing that were acknowledged.
+    case putBack
+    /// An end that was kept is not authentic.
+    case forgedEnd
+    /// The tables are not there.
+    case empty
     /// The database refused.
     case store(StoreFailure)
+}
+
+extension PostgreSQLStoreError {
+    init(_ failure: PostgreSQLFailure) {
+        self = failure == .behind ? .putBack : .store(StoreFailure(failure))
+    }
 }

@@ -2,6 +2,7 @@ import Arguments
 import Cryptography
 import HTTPListener
 import POSIX
+import PostgreSQLStore
 import SQLiteStore
 import Verification
 
@@ -12,6 +13,20 @@ enum ServerFailure: Error {
     case noHome
     case keyFile(String, KeyFileError)
     case store(String, SQLiteStoreError)
+    case postgreSQL(String, PostgreSQLStoreError)
+    case endsFile(String, EndsFileError)
+    /// The database lacks events that this file says were there.
+    case putBack(String)
+    /// Keys of the key file have numbers under which other machines have other keys.
+    case foreignKeys(String, [KeyID])
+    /// A password stands on the command line.
+    case spokenPassword
+    /// What a verb can't do with a database that is no file.
+    case noCopies
+    /// What a verb needs for a database that is a file.
+    case needsFile
+    /// What a verb does not take for a database that is no file.
+    case takesNoFile
     case verifier(VerifierError)
     case input(String, InputFileError)
     case tls(TLSIdentityError, certificate: String, key: String)
@@ -33,7 +48,6 @@ enum KeyFileError: Error, Hashable, Sendable {
     case lost
     case unreadable(PrivateFileError)
     case content(KeyRingError)
-    case notWritten(OutputFileError)
     case notReplaced(FileReplacementError)
     /// Others may write to its folder.
     case exposed
@@ -65,10 +79,14 @@ enum ServerExit: Int32, CaseIterable, Sendable {
     init(_ failure: ServerFailure) {
         self =
             switch failure {
-            case .usage, .noHome, .plainHTTP: .usage
+            case .usage, .noHome, .plainHTTP, .spokenPassword, .noCopies, .needsFile, .takesNoFile:
+                .usage
             case .noSuchClient: .no
             case .keyFile(_, let error): ServerExit(error)
             case .store(_, let error): ServerExit(error)
+            case .postgreSQL(_, let error): ServerExit(error)
+            case .endsFile(_, .system), .endsFile(_, .busy): .system
+            case .endsFile, .putBack, .foreignKeys: .badInput
             case .tls, .exists, .notAList: .badInput
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
@@ -80,7 +98,15 @@ enum ServerExit: Int32, CaseIterable, Sendable {
         self =
             switch error {
             case .lost, .unreadable, .content, .exposed: .badInput
-            case .notWritten, .notReplaced, .system, .busy: .system
+            case .notReplaced, .system, .busy: .system
+            }
+    }
+
+    private init(_ error: PostgreSQLStoreError) {
+        self =
+            switch error {
+            case .unreachable, .store: .system
+            default: .badInput
             }
     }
 

@@ -65,7 +65,7 @@ public enum ServerProgram {
         case .keysRotate: try await ManageKeys.rotate(arguments)
         case .keysRetire: try await ManageKeys.retire(arguments)
         case .auditVerify: return try VerifyAudit.run(arguments)
-        case .auditEnded: return try CopyDatabase.listEnded(arguments)
+        case .auditEnded: return try EndedList.write(arguments)
         case .backup: try CopyDatabase.backup(arguments, to: operand)
         case .restore: try await CopyDatabase.restore(arguments, from: operand)
         case .completions:

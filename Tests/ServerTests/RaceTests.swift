@@ -1,19 +1,51 @@
+import PostgreSQLServer
 import TestSupport
 import Testing
 
 /// What is counted and spent, asked for by many at once, over HTTP.
 struct RaceTests {
-    @Test("T-10 one code over a hundred connections to two servers is accepted once")
-    func oneCode() async throws {
-        let state = try ServerProcess.State()
-        let servers = [try await ServerProcess(state), try await ServerProcess(state)]
+    /// How many servers share what.
+    enum Deployment: String, CaseIterable, CustomTestStringConvertible {
+        case twoOnOneFile = "two servers on one file"
+        case twoOnPostgreSQL = "two servers on one PostgreSQL"
+        case fourOnPostgreSQL = "four servers on one PostgreSQL"
+
+        var testDescription: String { rawValue }
+
+        /// Those that can be tried here.
+        static var possible: [Deployment] {
+            PostgreSQLServer.isInstalled ? allCases : [.twoOnOneFile]
+        }
+
+        func start() async throws -> (ServerProcess.State, [ServerProcess]) {
+            let isFile = self == .twoOnOneFile
+            let url = try await offThePool {
+                isFile ? nil : try PostgreSQLServer.shared().makeDatabase()
+            }
+            let state = try ServerProcess.State(store: url)
+            // At once, on nothing: the schema and the keys are made by whoever comes first.
+            let servers = try await withThrowingTaskGroup(of: ServerProcess.self) { group in
+                for _ in 0..<(self == .fourOnPostgreSQL ? 4 : 2) {
+                    group.addTask { try await ServerProcess(state) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            return (state, servers)
+        }
+    }
+
+    @Test(
+        "T-10 one code over a hundred connections to several servers is accepted once",
+        arguments: Deployment.possible)
+    func oneCode(deployment: Deployment) async throws {
+        let (state, servers) = try await deployment.start()
         let key = try await state.makeKey()
         let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
         let code = alice.code()
         let results = try await withThrowingTaskGroup(of: String?.self) { group in
             for index in 0..<100 {
                 group.addTask {
-                    let asker = try Asker(servers[index % 2].port, key: key)
+                    let asker = try Asker(servers[index % servers.count].port, key: key)
                     return try await asker.verify("alice", code)?.texts["result"]
                 }
             }
@@ -26,11 +58,10 @@ struct RaceTests {
     }
 
     @Test(
-        "H-12 five hundred wrong codes over a hundred connections to two servers: five are looked at"
-    )
-    func wrongCodes() async throws {
-        let state = try ServerProcess.State()
-        let servers = [try await ServerProcess(state), try await ServerProcess(state)]
+        "H-12 five hundred wrong codes over a hundred connections to several servers: five are looked at",
+        arguments: Deployment.possible)
+    func wrongCodes(deployment: Deployment) async throws {
+        let (state, servers) = try await deployment.start()
         let key = try await state.makeKey()
         let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
         let wrong = alice.wrongCodes(500)
@@ -38,7 +69,7 @@ struct RaceTests {
             for index in 0..<100 {
                 let codes = wrong[(5 * index)..<(5 * index + 5)]
                 group.addTask {
-                    let asker = try Asker(servers[index % 2].port, key: key)
+                    let asker = try Asker(servers[index % servers.count].port, key: key)
                     var reasons: [String?] = []
                     for code in codes {
                         reasons.append(try await asker.verify("alice", code)?.texts["reason"])
@@ -57,16 +88,18 @@ struct RaceTests {
         for server in servers { try await server.stop() }
     }
 
-    @Test("N-18 tickets, recovery codes and enrolled secrets are good once, whoever is faster")
-    func once() async throws {
-        let state = try ServerProcess.State()
-        let server = try await ServerProcess(state)
+    @Test(
+        "N-18 tickets, recovery codes and enrolled secrets are good once, whoever is faster",
+        arguments: Deployment.possible)
+    func once(deployment: Deployment) async throws {
+        let (state, servers) = try await deployment.start()
+        let ports = servers.map(\.port)
         let key = try await state.makeKey()
-        let asker = try Asker(server.port, key: key)
+        let asker = try Asker(ports[0], key: key)
         let enrolment = try await asker.ask(
             "POST", "/v1/subjects/carol/credentials", #"{"type":"secret"}"#)
         let ticket = try #require(enrolment?.texts["ticket"])
-        let made = try await race(server.port, 20) { _ in
+        let made = try await race(ports, 20) { _ in
             ("/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)
         }.filter { $0.status == 201 }
         #expect(made.count == 1)
@@ -74,7 +107,7 @@ struct RaceTests {
         let credential = try #require(device["credential"])
         let secret = try #require(device["secret"])
         // R-07: each with a nonce of its own.
-        let logins = try await race(server.port, 20) { index in
+        let logins = try await race(ports, 20) { index in
             let nonce = (index < 10 ? "0" : "1") + String(repeating: "A", count: 20) + "A"
             let own = String("ABCDEFGHIJKLMNOPQRST".dropFirst(index).prefix(1)) + nonce.dropFirst()
             return (
@@ -86,22 +119,23 @@ struct RaceTests {
         #expect(logins.count { $0.texts["result"] == "accepted" } == 1)
         #expect(logins.contains { $0.texts["wipe_reason"] == "reuse-detected" })
         let login = try #require(logins.compactMap { $0.texts["login"] }.first)
-        let redeemed = try await race(server.port, 20, key: key) { _ in
+        let redeemed = try await race(ports, 20, key: key) { _ in
             ("/v1/logins/redeem", #"{"login":"\#(login)"}"#)
         }
         #expect(redeemed.count { $0.texts["result"] == "accepted" } <= 1)
-        try await server.stop()
+        for server in servers { try await server.stop() }
     }
 
     private func race(
-        _ port: UInt16, _ count: Int, key: String? = nil,
+        _ ports: [UInt16], _ count: Int, key: String? = nil,
         _ question: @escaping @Sendable (Int) -> (String, String)
     ) async throws -> [RawConnection.Answer] {
         try await withThrowingTaskGroup(of: RawConnection.Answer?.self) { group in
             for index in 0..<count {
                 group.addTask {
                     let (target, body) = question(index)
-                    return try await Asker(port, key: key).ask("POST", target, body)
+                    return try await Asker(ports[index % ports.count], key: key)
+                        .ask("POST", target, body)
                 }
             }
             return try await group.reduce(into: []) { if let answer = $1 { $0.append(answer) } }

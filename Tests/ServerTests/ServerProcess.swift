@@ -18,11 +18,20 @@ final class ServerProcess: Sendable {
         var database: String { folder.file("watchword/watchword.db") }
         var keyFile: String { folder.file("watchword/keys") }
 
-        init() throws { folder = try TemporaryFolder() }
+        /// The URL of a database that lies elsewhere; nothing when it is a file in the folder.
+        let store: String?
+
+        init(store: String? = nil) throws {
+            folder = try TemporaryFolder()
+            self.store = store
+        }
 
         /// What the program finds around it: nothing but this.
         var environment: [String: String] {
-            ["XDG_STATE_HOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
+            let usual = [
+                "XDG_STATE_HOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+            ]
+            return store.map { usual.merging(["WATCHWORD_STORE": $0]) { $1 } } ?? usual
         }
 
         /// Runs a verb to its end.

@@ -19,7 +19,7 @@ struct TranscriptTests {
             handler: { ListenerResponse(await world.service.answer(ServiceRequest($0))) })
     }
 
-    private static func message(_ request: ServiceRequest) -> [UInt8] {
+    static func message(_ request: ServiceRequest) -> [UInt8] {
         var head =
             "\(request.method) \(request.target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
         for field in request.headers { head += "\(field.name): \(field.value)\r\n" }
@@ -29,7 +29,7 @@ struct TranscriptTests {
         return Array((head + "\r\n").utf8) + body
     }
 
-    private static func response(_ bytes: [UInt8], to request: ServiceRequest) throws
+    static func response(_ bytes: [UInt8], to request: ServiceRequest) throws
         -> ServiceResponse
     {
         let isHead = request.method == "HEAD"

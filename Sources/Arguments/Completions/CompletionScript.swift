@@ -64,7 +64,7 @@ package enum CompletionScript<Verb: ProgramVerb> {
     /// Whether operands of `verb` are files.
     static func takesFiles(_ verb: Verb) -> Bool {
         switch verb.page.operands {
-        case .paths, .file: true
+        case .paths, .file, .optionalFile: true
         default: false
         }
     }

@@ -10,6 +10,7 @@ package struct Page: Sendable {
         case paths
         /// One file.
         case file
+        case optionalFile
         /// Something else, called by this placeholder.
         case one(String)
         case oneAndOptionalName(String)
@@ -23,7 +24,7 @@ package struct Page: Sendable {
             case .none: ""
             case .name, .optionalName, .names: "NAME"
             case .paths: "PATH"
-            case .file: "FILE"
+            case .file, .optionalFile: "FILE"
             case .one(let placeholder): placeholder
             case .oneAndOptionalName(let placeholder): placeholder
             case .nameAndNewName: "NAME NEW-NAME"
@@ -35,6 +36,7 @@ package struct Page: Sendable {
             switch self {
             case .none: ""
             case .optionalName: "[NAME]"
+            case .optionalFile: "[FILE]"
             case .names: "[NAME…]"
             case .paths: "PATH…"
             case .oneAndOptionalName(let placeholder): "\(placeholder) [NAME]"
@@ -44,7 +46,7 @@ package struct Page: Sendable {
 
         var minimum: Int {
             switch self {
-            case .none, .optionalName, .names: 0
+            case .none, .optionalName, .names, .optionalFile: 0
             case .name, .paths, .file, .one, .word, .oneAndOptionalName: 1
             case .nameAndNewName: 2
             }
@@ -55,14 +57,14 @@ package struct Page: Sendable {
             switch self {
             case .name, .optionalName, .names, .nameAndNewName: 0
             case .oneAndOptionalName: 1
-            case .none, .paths, .file, .one, .word: Int.max
+            case .none, .paths, .file, .optionalFile, .one, .word: Int.max
             }
         }
 
         var maximum: Int {
             switch self {
             case .none: 0
-            case .name, .optionalName, .file, .one, .word: 1
+            case .name, .optionalName, .file, .optionalFile, .one, .word: 1
             case .oneAndOptionalName, .nameAndNewName: 2
             case .names, .paths: Int.max
             }

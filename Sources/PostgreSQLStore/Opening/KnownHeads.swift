@@ -1,34 +1,49 @@
 internal import Synchronization
-internal import Verification
+public import Verification
+
+/// Where a chain ended that a process appended to, as the database acknowledged it.
+///
+/// A process that keeps it outside the database, and gives it back when it connects again, is not
+/// served by a database that was put back to an earlier state.
+public struct ChainEnd: Hashable, Sendable {
+    /// The chain's last event.
+    public let mark: ChainMark
+    /// Where in the order of events it stands.
+    public let position: UInt64
+
+    /// Puts a kept end together; whether its mark is authentic, the store says.
+    public init(mark: ChainMark, position: UInt64) {
+        self.mark = mark
+        self.position = position
+    }
+}
 
 /// Where the chains ended that this process appended to, as the database acknowledged it.
 ///
 /// A database that is behind that has lost commits: it was put back to an earlier state, or a standby
 /// took over that had not got them all. It would take spent codes again.
 final class KnownHeads: Sendable {
-    struct Head: Sendable {
-        let mark: ChainMark
-        /// Where in the order of events it stands; nothing when no event was appended yet.
-        let position: UInt64?
-    }
-
     private struct Content {
-        var heads: [[UInt8]: Head] = [:]
+        var ends: [[UInt8]: ChainEnd] = [:]
         var isBehind = false
     }
 
     private let content = Mutex(Content())
 
-    /// Remembers what was acknowledged.
-    func acknowledge(_ mark: ChainMark, position: UInt64?) {
-        content.withLock { $0.heads[mark.node] = Head(mark: mark, position: position) }
+    init(_ ends: [ChainEnd] = []) {
+        content.withLock { content in
+            for end in ends { content.ends[end.mark.node] = end }
+        }
     }
 
+    /// Remembers what was acknowledged.
+    func acknowledge(_ end: ChainEnd) { content.withLock { $0.ends[end.mark.node] = end } }
+
     /// The chain's end as it was acknowledged.
-    func head(of node: [UInt8]) -> ChainMark? { content.withLock { $0.heads[node]?.mark } }
+    func mark(of node: [UInt8]) -> ChainMark? { content.withLock { $0.ends[node]?.mark } }
 
     /// Every end that is known.
-    var marks: [ChainMark] { content.withLock { $0.heads.values.map(\.mark) } }
+    var ends: [ChainEnd] { content.withLock { Array($0.ends.values) } }
 
     /// Whether the database was never seen to be behind.
     var isSound: Bool { content.withLock { !$0.isBehind } }
@@ -36,11 +51,11 @@ final class KnownHeads: Sendable {
     /// Looks whether the database has what it acknowledged.
     func compare(with session: PostgreSQLSession) throws(PostgreSQLFailure) {
         guard isSound else { throw .behind }
-        let known = content.withLock { Array($0.heads.values) }
+        let known = ends
         guard !known.isEmpty else { return }
         var arguments = StatementArguments()
         arguments.add(known) { $0.mark.node }
-        arguments.add(known, integer: { Int64(clamping: $0.position ?? 0) })
+        arguments.add(known, integer: { Int64(clamping: $0.position) })
         let stored = try session.run(.knownHeads, arguments)
             .all { row throws(PostgreSQLFailure) in
                 (
@@ -48,22 +63,22 @@ final class KnownHeads: Sendable {
                     head: try row.requiredBytes(), event: row.bytes()
                 )
             }
-        for head in known {
-            let found = stored.first { $0.0 == head.mark.node }
-            guard let found, found.end >= head.mark.sequence else { throw remember() }
+        for end in known {
+            let found = stored.first { $0.0 == end.mark.node }
+            guard let found, found.end >= end.mark.sequence else { throw remember() }
             let isSame =
-                if found.end == head.mark.sequence {
-                    found.head == head.mark.digest
+                if found.end == end.mark.sequence {
+                    found.head == end.mark.digest
                 } else {
-                    // One that was pruned, or the place before the first, has nothing to compare.
-                    found.start >= head.mark.sequence || head.position == nil
-                        || found.event == head.mark.digest
+                    // One that was pruned has nothing to be compared with.
+                    found.start >= end.mark.sequence || found.event == end.mark.digest
                 }
             guard isSame else { throw remember() }
         }
     }
 
-    private func remember() -> PostgreSQLFailure {
+    /// Remembers that the database is behind, for good.
+    func remember() -> PostgreSQLFailure {
         content.withLock { $0.isBehind = true }
         return .behind
     }

@@ -35,7 +35,12 @@ extension PostgreSQLConnection {
 
     /// How many steps the database has had.
     func takenSteps() throws(PostgreSQLFailure) -> Int {
-        let isThere = try number("SELECT (to_regclass('watchword.steps') IS NOT NULL)::integer")
+        // By the catalogue's tables: what a session knows by heart (as `to_regclass` asks) may be from
+        // before another process made them.
+        let isThere = try number(
+            "SELECT count(*) FROM pg_catalog.pg_class AS class JOIN pg_catalog.pg_namespace AS space "
+                + "ON space.oid = class.relnamespace "
+                + "WHERE space.nspname = 'watchword' AND class.relname = 'steps'")
         guard isThere == 1 else { return 0 }
         return Int(try number("SELECT taken FROM watchword.steps"))
     }

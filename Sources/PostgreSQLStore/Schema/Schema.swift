@@ -109,6 +109,11 @@ enum Schema {
         );
         INSERT INTO watchword.settings VALUES ('pruning', 0);
 
+        CREATE TABLE watchword.keys (
+            id bigint NOT NULL PRIMARY KEY,
+            fingerprint bytea NOT NULL
+        );
+
         CREATE FUNCTION watchword.expect(wanted integer[], met integer[]) RETURNS boolean
             LANGUAGE plpgsql AS $$
             BEGIN

@@ -47,7 +47,9 @@ extension StoreStatement {
 
     var chainSQL: String {
         switch self {
-        case .openChains: "SELECT number FROM chains WHERE is_open ORDER BY number"
+        case .openChains:
+            "SELECT number, node, head_sequence, head_digest, head_authentication FROM chains "
+                + "WHERE is_open ORDER BY number"
         case .lockChain:
             "SELECT pg_try_advisory_lock(\(Schema.lockClass), $1::bigint::integer)::integer"
         case .unlockChain:
@@ -60,6 +62,8 @@ extension StoreStatement {
                 + "head_sequence, head_digest, head_authentication) "
                 + "VALUES ($1::bytea, $2::bigint, $3::bytea, $4::bytea, $2, $3, $4) "
                 + "RETURNING number"
+        case .closeChains: "UPDATE chains SET is_open = false"
+        case .leap: "UPDATE counter SET position = position + $1::bigint"
         case .appendEvents:
             // The counter comes last: from here to the end of the transaction others wait for it.
             "WITH head AS (UPDATE chains SET head_sequence = $2::bigint, "

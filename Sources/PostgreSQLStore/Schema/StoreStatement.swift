@@ -10,6 +10,7 @@ enum StoreStatement: String, CaseIterable {
     case insertTickets, spendTickets, dropTickets, insertAnswers, insertClients, updateClients
     case writeDecoys, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
+    case closeChains, leap, settled, claimKeys
     case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
     /// What the connection knows it by.
@@ -75,8 +76,16 @@ enum StoreStatement: String, CaseIterable {
                 + "unnest($1::bytea[], $2::bigint[]) AS known (node, position) "
                 + "JOIN chains USING (node) LEFT JOIN events "
                 + "ON events.position = known.position AND events.chain = chains.number"
-        case .openChains, .lockChain, .unlockChain, .chainHead, .beginChain, .appendEvents:
+        case .openChains, .lockChain, .unlockChain, .chainHead, .beginChain, .appendEvents,
+            .closeChains, .leap:
             chainSQL
+        case .settled:
+            "INSERT INTO settings VALUES ('restored_at', $1::bigint) "
+                + "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        case .claimKeys:
+            // Who comes first says which key has a number; who comes later learns it.
+            "INSERT INTO keys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
+                + "ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id, fingerprint"
         case .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart:
             pruningSQL
         default: writingSQL

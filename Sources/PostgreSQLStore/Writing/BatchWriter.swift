@@ -18,9 +18,7 @@ final class BatchWriter: @unchecked Sendable {
         self.session = session
         self.key = key
         self.known = known
-        lease = try ChainLease(on: session, key: key, known: known) {
-            () throws(CryptographyFailure) in try Randomness.bytes(count: 16)
-        }
+        lease = try ChainLease(on: session, key: key, known: known)
     }
 
     /// How a try at a transaction ended.
@@ -90,7 +88,7 @@ final class BatchWriter: @unchecked Sendable {
         commands.append(.text("BEGIN ISOLATION LEVEL READ COMMITTED"))
         commands += plan.commands
         var (chain, place) = (lease.chain, commands.count)
-        if !plan.events.isEmpty { commands.append(try append(plan.events, to: &chain)) }
+        if !plan.events.isEmpty { commands.append(try lease.append(plan.events, to: &chain)) }
         commands.append(.text("COMMIT"))
         let outcomes = try session.connection.run(commands, patience: 3 * session.patience)
         for outcome in outcomes {
@@ -115,31 +113,6 @@ final class BatchWriter: @unchecked Sendable {
 
 // The chain of events, in a transaction.
 extension BatchWriter {
-    /// Ties the events to the end of the chain; where that is stored is checked by the statement.
-    private func append(
-        _ events: [Event], to chain: inout EventChain
-    ) throws(PostgreSQLFailure) -> PipelineCommand {
-        let (sequence, digest) = (chain.sequence, chain.digest)
-        var tied: [ChainedEvent] = []
-        let head: ChainMark
-        do throws(CryptographyFailure) {
-            // Positions are the database's to give.
-            for event in events { tied.append(try chain.append(event, position: 0)) }
-            head = try chain.head()
-        } catch { throw .cryptography }
-        var arguments = StatementArguments()
-        arguments.add(lease.number)
-        arguments.add(Int64(clamping: head.sequence))
-        arguments.add(head.digest)
-        arguments.add(head.authentication)
-        arguments.add(Int64(clamping: sequence))
-        arguments.add(digest)
-        arguments.add(tied, integer: \.time.milliseconds)
-        arguments.add(tied) { $0.body }
-        arguments.add(tied) { $0.digest }
-        return .run(.appendEvents, arguments)
-    }
-
     private func acknowledge(
         _ chain: EventChain, _ positions: PostgreSQLResult
     ) throws(PostgreSQLFailure) {
@@ -147,17 +120,14 @@ extension BatchWriter {
         guard positions.count == count, count > 0 else { throw .strangeRow }
         var last = positions.row(count - 1)
         let position = try last.unsigned()
-        do { known.acknowledge(try chain.head(), position: position) } catch {
-            throw .cryptography
-        }
+        let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
+        known.acknowledge(ChainEnd(mark: head, position: position))
         lease.move(to: chain)
     }
 
     private func takeAnotherLease() throws(PostgreSQLFailure) {
         if rollBack() { throw .broken }
-        lease = try ChainLease(on: session, key: key, known: known) {
-            () throws(CryptographyFailure) in try Randomness.bytes(count: 16)
-        }
+        lease = try ChainLease(on: session, key: key, known: known)
     }
 }
 

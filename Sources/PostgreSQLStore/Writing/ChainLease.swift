@@ -12,12 +12,11 @@ struct ChainLease {
 
     /// Takes up a chain that nobody has, or begins one.
     init(
-        on session: PostgreSQLSession, key: AuditKey, known: KnownHeads,
-        node: () throws(CryptographyFailure) -> [UInt8]
+        on session: PostgreSQLSession, key: AuditKey, known: KnownHeads
     ) throws(PostgreSQLFailure) {
         while true {
-            let open = try session.run(.openChains, .none)
-                .all { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+            // Also those that others have: who tampered with one is not helped by a new one.
+            let open = try Self.checked(session, key: key, known: known)
             for number in open where try Self.lock(number, on: session) {
                 guard let head = try Self.head(of: number, on: session) else {
                     // It was closed in the meantime.
@@ -29,12 +28,63 @@ struct ChainLease {
                 chain = EventChain(resuming: head, key: key)
                 return
             }
-            try Self.begin(on: session, key: key, node: node)
+            let node = try cryptography { () throws(CryptographyFailure) in
+                try Randomness.bytes(count: 16)
+            }
+            _ = try Self.begin(node, on: session, key: key)
         }
+    }
+
+    /// Begins a chain that no other session knows of yet.
+    init(
+        beginning node: [UInt8], on session: PostgreSQLSession, key: AuditKey
+    ) throws(PostgreSQLFailure) {
+        number = try Self.begin(node, on: session, key: key)
+        chain = EventChain(node: node, key: key)
+    }
+
+    /// What ties events to the end of the chain; where that is stored is checked by the statement.
+    ///
+    /// - Parameter chain: the chain as it is, which becomes what it will be.
+    func append(
+        _ events: [Event], to chain: inout EventChain
+    ) throws(PostgreSQLFailure) -> PipelineCommand {
+        let (sequence, digest) = (chain.sequence, chain.digest)
+        var (tied, next) = ([ChainedEvent](), chain)
+        let head = try cryptography { () throws(CryptographyFailure) in
+            // Positions are the database's to give.
+            for event in events { tied.append(try next.append(event, position: 0)) }
+            return try next.head()
+        }
+        chain = next
+        var arguments = StatementArguments()
+        arguments.add(number)
+        arguments.add(Int64(clamping: head.sequence))
+        arguments.add(head.digest)
+        arguments.add(head.authentication)
+        arguments.add(Int64(clamping: sequence))
+        arguments.add(digest)
+        arguments.add(tied, integer: \.time.milliseconds)
+        arguments.add(tied) { $0.body }
+        arguments.add(tied) { $0.digest }
+        return .run(.appendEvents, arguments)
     }
 
     /// Goes on behind the chain's new end.
     mutating func move(to chain: EventChain) { self.chain = chain }
+
+    /// The numbers of the chains that can be appended to, whose ends are all as they were written.
+    private static func checked(
+        _ session: PostgreSQLSession, key: AuditKey, known: KnownHeads
+    ) throws(PostgreSQLFailure) -> [Int64] {
+        let open = try session.run(.openChains, .none).all { row throws(PostgreSQLFailure) in
+            let number = try row.requiredInteger()
+            let node = try row.requiredBytes()
+            return (number, try row.mark(of: node))
+        }
+        for (_, head) in open { try known.check(head, key: key) }
+        return open.map(\.0)
+    }
 
     private static func lock(
         _ number: Int64, on session: PostgreSQLSession
@@ -52,20 +102,22 @@ struct ChainLease {
         }
     }
 
+    /// - Returns: the new chain's number.
     private static func begin(
-        on session: PostgreSQLSession, key: AuditKey,
-        node: () throws(CryptographyFailure) -> [UInt8]
-    ) throws(PostgreSQLFailure) {
-        let head: ChainMark
-        do throws(CryptographyFailure) {
-            head = try EventChain(node: node(), key: key).head()
-        } catch { throw .cryptography }
+        _ node: [UInt8], on session: PostgreSQLSession, key: AuditKey
+    ) throws(PostgreSQLFailure) -> Int64 {
+        let head = try cryptography { () throws(CryptographyFailure) in
+            try EventChain(node: node, key: key).head()
+        }
         var arguments = StatementArguments()
         arguments.add(head.node)
         arguments.add(Int64(clamping: head.sequence))
         arguments.add(head.digest)
         arguments.add(head.authentication)
-        _ = try session.run(.beginChain, arguments)
+        let number = try session.run(.beginChain, arguments)
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard let number else { throw .strangeRow }
+        return number
     }
 
     private static func arguments(_ number: Int64) -> StatementArguments {
@@ -82,7 +134,9 @@ extension KnownHeads {
         let isAuthentic: Bool
         do { isAuthentic = try key.isAuthentic(head) } catch { throw .cryptography }
         guard isAuthentic else { throw .chain }
-        if let known = self.head(of: head.node), known.sequence > head.sequence { throw .behind }
+        if let known = mark(of: head.node), known.sequence > head.sequence {
+            throw remember()
+        }
     }
 }
 

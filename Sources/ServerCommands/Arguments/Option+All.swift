@@ -3,7 +3,8 @@ import Arguments
 extension Option {
     // Where everything lies.
     static let store = Option(
-        "store", .text("sqlite:PATH"), "the database; default in $XDG_STATE_HOME/watchword"
+        "store", .text("URL"),
+        "sqlite:PATH or postgresql://…; default in $XDG_STATE_HOME/watchword"
     ).orEnvironment
     static let keys = Option("keys", .file, "the key file; default beside the database")
         .orEnvironment

@@ -34,6 +34,10 @@ extension Page {
             "watchword-server serve --listen 0.0.0.0:8420 --tls-certificate c.pem --tls-key k.pem",
         ],
         details: [
+            "--store postgresql://ROLE@HOST/DATABASE, or a URL with several hosts, takes libpq's "
+                + "parameters (sslmode, service, …). A password does not belong there: PGPASSFILE or a "
+                + "service file has it, or the environment. Any number of servers may share the "
+                + "database, and all of them need the same key file.",
             "What is missing is made: the database, and the key file (0600) beside it. Keep a copy of "
                 + "the key file elsewhere than the database's backups: neither is worth anything "
                 + "without the other.",
@@ -89,16 +93,19 @@ extension Page {
         options: [.store, .keys],
         examples: ["watchword-server backup /srv/backup/watchword.db"],
         details: [
-            "The copy is worth nothing without the key file, which is no part of it: keep that elsewhere."
+            "The copy is worth nothing without the key file, which is no part of it: keep that elsewhere.",
+            "A PostgreSQL database is copied by its own means, such as pg_dump.",
         ])
     fileprivate static let restore = Page(
-        summary: "make a database of a copy that backup made", operands: .file,
+        summary: "make a database of a copy that backup made", operands: .optionalFile,
         options: [.store, .keys, .ended, .keepClients],
         examples: [
             "watchword-server restore /srv/backup/watchword.db",
             "watchword-server restore /srv/backup/watchword.db --ended ended.txt",
         ],
         details: [
+            "A PostgreSQL database is put back by its own means first, and then restored without FILE: "
+                + "also when a standby took over that lacked the last commits.",
             "There may be no database: stop every server, and move the old one away. Whatever may have "
                 + "been spent since the copy was made is refused from then on: counters, recovery codes "
                 + "and enrolled secrets are enrolled anew, and API keys are made anew unless they are "

@@ -1,10 +1,11 @@
-import HTTPListener
-import VerificationService
+package import HTTPListener
+package import VerificationService
 
 // Where the socket's values become the service's, and back.
 
 extension ServiceRequest {
-    init(_ request: ListenerRequest) {
+    /// What the listener took in.
+    package init(_ request: ListenerRequest) {
         self.init(
             method: request.method, target: request.target,
             headers: request.headers.map { HTTPField($0.name, $0.value) },
@@ -14,7 +15,8 @@ extension ServiceRequest {
 }
 
 extension ListenerResponse {
-    init(_ response: ServiceResponse) {
+    /// What the service says.
+    package init(_ response: ServiceResponse) {
         self.init(
             status: response.status,
             headers: response.headers.map { ListenerHeader($0.name, $0.value) },
@@ -22,7 +24,7 @@ extension ListenerResponse {
     }
 
     /// The problem (RFC 9457) that says what the listener refused.
-    init(_ refusal: ListenerRefusal, peer: String, _ service: Service) {
+    package init(_ refusal: ListenerRefusal, peer: String, _ service: Service) {
         self.init(service.refuse(UnreadableRequest(refusal), peer: peer))
     }
 }

@@ -3,7 +3,6 @@ import Cryptography
 import HTTPListener
 import JSONText
 import POSIX
-import SQLiteStore
 import Synchronization
 import Verification
 import VerificationService
@@ -137,7 +136,7 @@ enum Serve {
             } catch {
                 log.say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
             }
-            do throws(SQLiteStoreError) { try backing.store.keepMark() } catch {
+            do throws(ServerFailure) { try backing.writeDownEnds() } catch {
                 log.say("mark-not-kept", [("cause", ServerWords.sentence(for: error))])
             }
         }

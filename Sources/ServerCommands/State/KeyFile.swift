@@ -1,5 +1,6 @@
 import Cryptography
 import POSIX
+import PostgreSQLStore
 import Synchronization
 import Verification
 
@@ -23,19 +24,33 @@ final class KeyFile: Sendable {
     /// What every key file begins with.
     private static let beginning = Array("watchword-keys ".utf8)
 
-    /// Reads the file; makes it (0600, in a 0700 folder) when there is neither it nor a database.
-    static func open(_ places: ServerPlaces, making: Bool) throws(KeyFileError) -> KeyFile {
+    /// The same as ``open(_:making:)``, as a verb needs it.
+    static func opening(_ places: ServerPlaces, making: Bool) throws(ServerFailure) -> KeyFile {
+        let isDatabaseKnown: Bool
+        do throws(PostgreSQLStoreError) {
+            // Asked when there is no file alone: the database may be far away.
+            let isMissing = FileStamp(of: places.keyFile) == nil
+            isDatabaseKnown = isMissing ? try places.database.isKnown() : false
+        } catch {
+            throw .postgreSQL(places.database.shown, error)
+        }
         do throws(KeyFileError) {
-            return try open(places.keyFile)
+            return try open(places.keyFile, making: making && !isDatabaseKnown)
+        } catch .unreadable(.missing) where isDatabaseKnown {
+            throw .keyFile(places.keyFile, .lost)
+        } catch {
+            throw .keyFile(places.keyFile, error)
+        }
+    }
+
+    /// Reads the file; makes it (0600, in a 0700 folder) when it is missing and that is wished.
+    private static func open(_ path: String, making: Bool) throws(KeyFileError) -> KeyFile {
+        do throws(KeyFileError) {
+            return try open(path)
         } catch .unreadable(.missing) {
-            guard FileStamp(of: places.database) == nil else { throw .lost }
             guard making else { throw .unreadable(.missing) }
-            do throws(KeyFileError) {
-                try make(places.keyFile)
-            } catch .notWritten(.exists) {
-                // Another process was faster: its file is as good.
-            }
-            return try open(places.keyFile)
+            try make(path)
+            return try open(path)
         }
     }
 
@@ -62,15 +77,30 @@ final class KeyFile: Sendable {
         do { return try KeyRing(parsing: bytes) } catch { throw .content(error) }
     }
 
+    /// Makes the file whole or not at all: another process that starts at the same moment reads it.
     private static func make(_ path: String) throws(KeyFileError) {
         let text: SecretBytes
         do { text = try KeyRing.make().text() } catch { throw .content(error) }
-        do { try Folder.make(OutputFile.split(path).folder) } catch { throw .system(error) }
+        let (folderPath, name) = OutputFile.split(path)
+        do { try Folder.make(folderPath) } catch { throw .system(error) }
+        let folder = try KeyFile.folder(folderPath)
+        let lock = try KeyFile.lock(name, in: folder)
+        // Another process was faster: its file is as good.
+        guard FileStamp(of: path) == nil else { return }
+        try replace(name, in: folder, with: text)
+        withExtendedLifetime(lock) {}
+    }
+
+    private static func replace(
+        _ name: String, in folder: borrowing Folder, with text: SecretBytes
+    ) throws(KeyFileError) {
+        let file = FileReplacement(of: name, beginningWith: KeyFile.beginning)
         try text.withBytes { text throws(KeyFileError) in
-            do throws(OutputFileError) {
-                try OutputFile.write(text, to: path, replacing: false)
+            // The keys that were given up go with the file that held them.
+            do throws(FileReplacementError) {
+                try file.replace(with: text, in: folder, previous: .none)
             } catch {
-                throw .notWritten(error)
+                throw .notReplaced(error)
             }
         }
     }
@@ -107,15 +137,7 @@ final class KeyFile: Sendable {
         } catch {
             throw .content(error)
         }
-        let file = FileReplacement(of: name, beginningWith: KeyFile.beginning)
-        try text.withBytes { text throws(KeyFileError) in
-            // The keys that were given up go with the file that held them.
-            do throws(FileReplacementError) {
-                try file.replace(with: text, in: folder, previous: .none)
-            } catch {
-                throw .notReplaced(error)
-            }
-        }
+        try KeyFile.replace(name, in: folder, with: text)
         withExtendedLifetime(lock) {}
         return ring
     }

@@ -1,35 +1,49 @@
 import Arguments
 import POSIX
+import PostgreSQLStore
 
 /// Where the database and the key file are.
 struct ServerPlaces: Sendable {
-    let database: String
+    let database: DatabasePlace
     let keyFile: String
 
     /// What the arguments say, or else `$XDG_STATE_HOME/watchword`.
     init(_ arguments: ServerArguments) throws(ServerFailure) {
-        let named: String?
+        let named: DatabasePlace?
         do throws(UsageError) {
-            named = try arguments.value(.store, expected: "sqlite:PATH", ServerPlaces.sqlitePath)
+            named = try arguments.value(
+                .store, expected: "sqlite:PATH or postgresql://…", DatabasePlace.init)
         } catch {
             throw .usage(error)
         }
-        guard let database = named ?? ServerPlaces.defaultDatabase() else { throw .noHome }
+        // Everybody on the machine can read what a process was called with.
+        if case .postgreSQL(let address)? = named, address.holdsPassword,
+            arguments.given[.store] != nil
+        {
+            throw .spokenPassword
+        }
+        let state = ServerPlaces.stateFolder()
+        let database = named ?? state.map { .sqlite(path: $0 + "/watchword.db") }
+        guard let database else { throw .noHome }
         self.database = database
-        keyFile = arguments[.keys] ?? OutputFile.split(database).folder + "/keys"
+        if let keys = arguments[.keys] {
+            keyFile = keys
+        } else if case .sqlite(let path) = database {
+            keyFile = OutputFile.split(path).folder + "/keys"
+        } else {
+            guard let state else { throw .noHome }
+            keyFile = state + "/keys"
+        }
     }
 
-    private static func sqlitePath(_ text: String) -> String? {
-        let scheme = "sqlite:"
-        guard text.hasPrefix(scheme), text.count > scheme.count else { return nil }
-        return String(text.dropFirst(scheme.count))
-    }
+    /// Where the ends of the events are kept, of a database that does not lie beside the key file.
+    var endsFile: String { keyFile + ".ends" }
 
-    private static func defaultDatabase() -> String? {
+    private static func stateFolder() -> String? {
         // The XDG specification has relative paths ignored.
         if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") {
-            return state + "/watchword/watchword.db"
+            return state + "/watchword"
         }
-        return Environment.value("HOME").map { $0 + "/.local/state/watchword/watchword.db" }
+        return Environment.value("HOME").map { $0 + "/.local/state/watchword" }
     }
 }

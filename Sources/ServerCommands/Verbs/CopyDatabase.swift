@@ -1,5 +1,4 @@
 import Arguments
-import Cryptography
 import SQLiteStore
 import Verification
 import VerificationService
@@ -7,34 +6,43 @@ import VerificationService
 /// Copies of the database, and a database of a copy.
 enum CopyDatabase {
     static func backup(_ arguments: ServerArguments, to path: String) throws(ServerFailure) {
-        let backing = try Backing.open(ServerPlaces(arguments), making: false)
-        defer { backing.close() }
-        do throws(SQLiteStoreError) {
-            try backing.store.backUp(to: path, now: Backing.now())
-        } catch {
+        let places = try ServerPlaces(arguments)
+        guard case .sqlite(let database) = places.database else { throw .noCopies }
+        let key = try KeyFile.opening(places, making: false).ring().auditKey
+        let store: SQLiteStore
+        do throws(SQLiteStoreError) { store = try SQLiteStore(opening: database, key: key) } catch {
+            throw .store(database, error)
+        }
+        defer { store.close() }
+        do throws(SQLiteStoreError) { try store.backUp(to: path, now: Backing.now()) } catch {
             throw .store(path, error)
         }
     }
 
+    /// - Parameter path: the copy; empty where the database was put back already.
     static func restore(_ arguments: ServerArguments, from path: String) async throws(ServerFailure)
     {
         let places = try ServerPlaces(arguments)
-        let keys: KeyFile
-        do throws(KeyFileError) { keys = try KeyFile.open(places, making: false) } catch {
-            throw .keyFile(places.keyFile, error)
+        let database: String
+        switch places.database {
+        case .sqlite(let path): database = path
+        case .postgreSQL(let address):
+            guard path.isEmpty else { throw .takesNoFile }
+            try SettleDatabase.run(arguments, places, address)
+            return
         }
-        let ended = try arguments[.ended].map { path throws(ServerFailure) in
-            try EndedList.read(path)
-        }
+        guard !path.isEmpty else { throw .needsFile }
+        let keys = try KeyFile.opening(places, making: false)
+        let ended = try EndedList.named(by: arguments)
         let report: RestoreReport
         do throws(SQLiteStoreError) {
             report = try SQLiteStore.restore(
-                from: path, to: places.database, key: keys.ring().auditKey,
+                from: path, to: database, key: keys.ring().auditKey,
                 keepingClients: arguments.has(.keepClients), ended: ended ?? [],
                 now: Backing.now())
         } catch {
             // That there is a database is no fault of the copy's.
-            throw .store(error == .exists ? places.database : path, error)
+            throw .store(error == .exists ? database : path, error)
         }
         try ServerPrinter.line(
             "\(report.kept) credentials go on, \(report.ended) ended and have to be enrolled anew, "
@@ -71,41 +79,5 @@ enum CopyDatabase {
             them from the events that you kept (kind “revoked” or “disabled”). Then move this database away
             and restore once more with --ended ended.txt; or serve, and DELETE /v1/credentials/ID for each.
             """)
-    }
-
-    /// Lists what ended, for ``restore(_:from:)``.
-    static func listEnded(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
-        let path = try ServerPlaces(arguments).database
-        let found: EndedCredentials
-        do throws(SQLiteStoreError) { found = try SQLiteStore.endedCredentials(at: path) } catch {
-            throw .store(path, error)
-        }
-        for credential in found.credentials { try ServerPrinter.line(credential.text) }
-        guard !found.isComplete else { return .done }
-        ServerPrinter.complain("\(path): \(ServerWords.incompleteList)")
-        return .no
-    }
-}
-
-/// The names of credentials in a file, one a line.
-enum EndedList {
-    /// More than anybody revokes between two backups: two million names.
-    private static let limit = 64 << 20
-
-    static func read(_ path: String) throws(ServerFailure) -> Set<CredentialID> {
-        let bytes = try InputBytes.of(path, limit: limit)
-        let text = bytes.withBytes { bytes in
-            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-        }
-        guard let text else { throw .notAList(path, line: 1) }
-        var found: Set<CredentialID> = []
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        for (index, line) in lines.enumerated() where !line.isEmpty {
-            guard let id = CredentialID(text: String(line)) else {
-                throw .notAList(path, line: index + 1)
-            }
-            found.insert(id)
-        }
-        return found
     }
 }

@@ -52,11 +52,11 @@ enum ManageKeys {
         let isBrokenOff = isUnfinished(keys.ring(), usage)
         if !isBrokenOff {
             // Every server knows the key before the first row hangs on it.
-            try changing(places) { () throws(KeyFileError) in
-                try keys.change { ring throws(KeyRingError) in
-                    ring.versions.last.map { $0.id > ring.current.id } ?? false
-                        ? ring : try ring.adding(makingCurrent: false)
-                }
+            let isNew = try stage(backing, places)
+            if isNew, case .postgreSQL = places.database {
+                backing.close()
+                try tellToCopy(keys.ring(), places, arguments.has(.json))
+                return
             }
             await rest()
             try changing(places) { () throws(KeyFileError) in
@@ -82,6 +82,50 @@ enum ManageKeys {
             try ServerPrinter.line(
                 "Key \(current) is the current one; \(rotation.resealed) credentials were sealed anew."
             )
+        }
+    }
+
+    /// Puts a new key into the file that nothing uses yet, unless there is one.
+    ///
+    /// - Returns: whether it is new.
+    private static func stage(
+        _ backing: Backing, _ places: ServerPlaces
+    ) throws(ServerFailure) -> Bool {
+        let before = backing.keys.ring().versions.map(\.id)
+        try changing(places) { () throws(KeyFileError) in
+            try backing.keys.change { ring throws(KeyRingError) in
+                ring.versions.last.map { $0.id > ring.current.id } ?? false
+                    ? ring : try ring.adding(makingCurrent: false)
+            }
+        }
+        let ring = backing.keys.ring()
+        let foreign = try backing.store.claim(ring, places)
+        guard foreign.isEmpty else {
+            try changing(places) { () throws(KeyFileError) in
+                try backing.keys.change { ring throws(KeyRingError) in
+                    var ring = ring
+                    for id in foreign where id > ring.current.id { ring = try ring.retiring(id) }
+                    return ring
+                }
+            }
+            throw .foreignKeys(places.keyFile, foreign.sorted())
+        }
+        return ring.versions.contains { !before.contains($0.id) }
+    }
+
+    /// Says what is to be done before the new key is used.
+    private static func tellToCopy(
+        _ ring: KeyRing, _ places: ServerPlaces, _ isJSON: Bool
+    ) throws(ServerFailure) {
+        guard let staged = ring.versions.last else { return }
+        if isJSON {
+            try ServerPrinter.line(.object([("staged", .number(Int64(staged.id.number)))]))
+        } else {
+            try ServerPrinter.line(
+                """
+                Key \(staged.id.number) is in \(places.keyFile), and nothing uses it yet. Copy the file to every machine that
+                serves this database; then rotate again, and copy the file once more.
+                """)
         }
     }
 

@@ -1,5 +1,6 @@
 import Cryptography
 import POSIX
+import PostgreSQLStore
 import SQLiteStore
 import Verification
 
@@ -15,8 +16,6 @@ extension ServerWords {
                 + "name it with --keys"
         case .unreadable(let error): sentence(for: error)
         case .content(let error): sentence(for: error)
-        case .notWritten(.system(let failure)): sentence(for: failure)
-        case .notWritten: "the key file could not be made; is its folder there?"
         case .notReplaced(.system(let failure)), .notReplaced(.notConfirmed(let failure)):
             sentence(for: failure)
         case .notReplaced(.inTheWay(let name)): "“\(name)” beside it is none of ours and in the way"
@@ -66,6 +65,30 @@ extension ServerWords {
         case .busy: "another watchword-server has it; stop it, or try again"
         case .system(let failure): sentence(for: failure)
         case .store(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: PostgreSQLStoreError) -> String {
+        switch error {
+        case .unreachable(let message):
+            message.split(whereSeparator: \.isNewline)
+                .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
+        case .notUTF8: "the database does not keep texts in UTF-8; make one with ENCODING 'UTF8'"
+        case .newer: "a newer version of watchword-server made its tables"
+        case .putBack: "an earlier state was put in its place, in which spent codes are good again"
+        case .forgedEnd:
+            "an end of its events that was kept is not authentic; is the key file its own?"
+        case .empty: "there are no tables of watchword-server's in it"
+        case .store(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: EndsFileError) -> String {
+        switch error {
+        case .unreadable(let error): sentence(for: error)
+        case .malformed: "this is not what watchword-server wrote"
+        case .system(let failure): sentence(for: failure)
+        case .busy: "another watchword-server is writing it; try again"
         }
     }
 

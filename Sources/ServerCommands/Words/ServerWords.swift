@@ -10,9 +10,28 @@ enum ServerWords {
     static func sentence(for failure: ServerFailure) -> String {
         switch failure {
         case .usage(let error): error.sentence(program: ServerVerb.program)
-        case .noHome: "there is no HOME to keep a database in; give --store sqlite:PATH"
+        case .noHome: "there is no HOME to keep anything in; give --store and --keys"
         case .keyFile(let path, let error): "\(path): " + sentence(for: error)
         case .store(let path, let error): "\(path): " + sentence(for: error)
+        case .postgreSQL(let place, let error): "\(place): " + sentence(for: error)
+        case .endsFile(let path, let error): "\(path): " + sentence(for: error)
+        case .putBack(let path):
+            "the database lacks events that \(path) says were there: an earlier state was put in its "
+                + "place, in which spent codes are good again. watchword-server restore makes it one "
+                + "that can be served; where another machine has done so already, remove the file"
+        case .foreignKeys(let path, let keys):
+            "\(path): other machines have another key \(keys.map { String($0.number) }.joined(separator: ", ")); "
+                + "all of them need the same key file"
+        case .spokenPassword:
+            "everybody on this machine can read a password on the command line: say WATCHWORD_STORE, or "
+                + "keep it in a PGPASSFILE"
+        case .noCopies:
+            "this is a PostgreSQL database: copy it with pg_dump or its server's own means, and the key "
+                + "file to another place; both together open every account"
+        case .needsFile: "FILE is missing; see --help"
+        case .takesNoFile:
+            "put the copy back with pg_restore first; then this verb, without a FILE, ends what may have "
+                + "been spent since it was made"
         case .verifier(let error): sentence(for: error)
         case .input(let path, let error): "\(path): " + sentence(for: error)
         case .tls(let error, let certificate, let key):

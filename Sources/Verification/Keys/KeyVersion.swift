@@ -4,6 +4,9 @@ internal import Cryptography
 public struct KeyVersion: Sendable {
     /// Its number, which every row names that hangs on it.
     public let id: KeyID
+    /// Tells this key from another one that was given the same number elsewhere: 16 bytes, from which
+    /// nothing of the key can be learnt.
+    public let fingerprint: [UInt8]
     /// The version as the file has it.
     let secret: SecretBytes
     /// Seals seeds and the hashes of recovery codes: a few boxes in each credential's life, far from
@@ -26,6 +29,9 @@ public struct KeyVersion: Sendable {
             rotation = try secret.derived("watchword rotation key")
             answers = try secret.derived("watchword answer keys")
             sealing = try secret.derived("watchword key-encryption key")
+            fingerprint = try secret.derived("watchword key fingerprint").withBytes { bytes in
+                (0..<16).map { bytes[$0] }
+            }
         } catch { throw .failed(error) }
         do throws(SealedBoxError) {
             self.sealing = try SealingKey(sealing)

@@ -1,0 +1,84 @@
+internal import Cryptography
+public import Verification
+
+/// What an audit found in a database.
+public struct PostgreSQLAuditReport: Hashable, Sendable {
+    /// What is wrong with the chains of events; empty when nothing is.
+    public let findings: [AuditTrail.Finding]
+    /// How many events there are.
+    public let events: Int
+}
+
+extension PostgreSQLStore {
+    /// Goes through all events, as they are at one moment; others go on writing meanwhile.
+    ///
+    /// What an audit can't see: events that were cut off together with the recorded end, where no mark
+    /// was kept of what is missing.
+    ///
+    /// - Parameter checkpoints: marks that were kept elsewhere; see ``ends`` and ``ChainMark/text``.
+    public static func audit(
+        at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainMark] = [],
+        patience: Int = 10_000
+    ) throws(PostgreSQLStoreError) -> PostgreSQLAuditReport {
+        try PostgreSQLConnection.opening(address).expectTables()
+        do throws(PostgreSQLFailure) {
+            let session = try PostgreSQLSession(
+                address, [.chains, .events], patience: patience, known: KnownHeads())
+            return try session.audit(checkpoints, key: key)
+        } catch {
+            throw PostgreSQLStoreError(error)
+        }
+    }
+}
+
+extension PostgreSQLSession {
+    fileprivate func audit(
+        _ marks: [ChainMark], key: AuditKey
+    ) throws(PostgreSQLFailure) -> PostgreSQLAuditReport {
+        // One transaction sees one moment, whatever is appended meanwhile.
+        let begun = try run([
+            .text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), .run(.chains, .none),
+        ])
+        let records = try begun[1].all { row throws(PostgreSQLFailure) in try row.chain() }
+        // Every database has one from the beginning.
+        guard !records.isEmpty else { throw .chain }
+        var trail = try cryptography { () throws(CryptographyFailure) in
+            try AuditTrail(chains: records, checkpoints: marks, key: key)
+        }
+        var count = 0
+        var position: UInt64 = 0
+        while true {
+            var arguments = StatementArguments()
+            arguments.add(Int64(clamping: position))
+            arguments.add(1_000)
+            let page = try run(.events, arguments)
+                .all { row throws(PostgreSQLFailure) in try row.event() }
+            guard let last = page.last else { break }
+            try cryptography { () throws(CryptographyFailure) in
+                for event in page { try trail.check(event) }
+            }
+            count += page.count
+            position = last.position
+        }
+        return PostgreSQLAuditReport(findings: trail.findings(), events: count)
+    }
+}
+
+/// Makes OpenSSL's failure a session's.
+func cryptography<Result>(
+    _ body: () throws(CryptographyFailure) -> Result
+) throws(PostgreSQLFailure) -> Result {
+    do { return try body() } catch { throw .cryptography }
+}
+
+extension [ChainEnd] {
+    func expectAuthentic(_ key: AuditKey) throws(PostgreSQLStoreError) {
+        for end in self {
+            let isAuthentic: Bool
+            do { isAuthentic = try key.isAuthentic(end.mark) } catch {
+                throw PostgreSQLStoreError(.cryptography)
+            }
+            guard isAuthentic else { throw .forgedEnd }
+        }
+    }
+}

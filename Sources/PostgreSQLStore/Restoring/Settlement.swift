@@ -1,0 +1,122 @@
+internal import Cryptography
+internal import Verification
+
+/// The one transaction in which a database that was put back becomes one that can be served.
+struct Settlement {
+    static let statements: [StoreStatement] = [
+        .credentialsByID, .clients, .updateCredentials, .updateClients, .appendEvents,
+        .closeChains, .beginChain, .leap, .settled,
+    ]
+
+    /// How far positions jump: who had read on in the lost database is not told an old position.
+    private static let positionGap: Int64 = 1_000_000_000
+    private static let page = 500
+
+    private let session: PostgreSQLSession
+    private let now: UnixTime
+    private var lease: ChainLease
+    private var position: UInt64 = 0
+
+    /// Begins the transaction: others may read, and wait before they write.
+    init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
+        self.session = session
+        self.now = now
+        let node = try cryptography { () throws(CryptographyFailure) in
+            try Randomness.bytes(count: 16)
+        }
+        var gap = StatementArguments()
+        gap.add(Self.positionGap)
+        _ = try session.run([
+            .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            .text(
+                "LOCK TABLE credentials, tickets, answers, clients, chains, counter, events "
+                    + "IN EXCLUSIVE MODE"),
+            .run(.closeChains, .none), .run(.leap, gap),
+        ])
+        lease = try ChainLease(beginning: node, on: session, key: key)
+    }
+
+    mutating func run(
+        keepingClients: Bool, ended known: Set<CredentialID>
+    ) throws(PostgreSQLFailure) -> (report: SettlementReport, end: ChainEnd) {
+        let (kept, ended) = try renewCredentials(known)
+        let clients = try keepingClients ? 0 : revokeClients()
+        try append([Event(.restored, time: now, number: Int64(ended))], [])
+        var time = StatementArguments()
+        time.add(now.milliseconds)
+        _ = try session.run([
+            .text("DELETE FROM tickets"), .text("DELETE FROM answers"),
+            .text("DELETE FROM decoys"), .run(.settled, time), .text("COMMIT"),
+        ])
+        let head = try cryptography { () throws(CryptographyFailure) in try lease.chain.head() }
+        return (
+            SettlementReport(kept: kept, ended: ended, clientsRevoked: clients),
+            ChainEnd(mark: head, position: position)
+        )
+    }
+
+    private mutating func renewCredentials(
+        _ known: Set<CredentialID>
+    ) throws(PostgreSQLFailure) -> (kept: Int, ended: Int) {
+        var (kept, ended) = (0, 0)
+        var last: [UInt8] = []
+        while true {
+            var arguments = StatementArguments()
+            arguments.add(last)
+            arguments.add(Int64(Self.page))
+            let rows = try session.run(.credentialsByID, arguments)
+                .all { row throws(PostgreSQLFailure) in try row.credential() }
+            guard let end = rows.last else { return (kept, ended) }
+            last = end.id.bytes
+            var renewed: [Wanted<CredentialRow>] = []
+            var events: [Event] = []
+            for row in rows {
+                let restored: RestoredRow?
+                do {
+                    restored = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
+                } catch { throw .strangeRow }
+                guard let restored else { continue }
+                renewed.append(Wanted(member: renewed.count, row: restored.row))
+                if let event = restored.event { events.append(event) }
+            }
+            kept += renewed.count - events.count
+            ended += events.count
+            guard !renewed.isEmpty else { continue }
+            try append(events, [.run(.updateCredentials, StatementArguments(renewed))])
+        }
+    }
+
+    private mutating func revokeClients() throws(PostgreSQLFailure) -> Int {
+        let all = try session.run(.clients, .none)
+            .all { row throws(PostgreSQLFailure) in try row.client() }
+        let ending = all.filter { $0.revokedAt == nil }
+        guard !ending.isEmpty else { return 0 }
+        let revoked = ending.enumerated().map { index, row in
+            Wanted(
+                member: index,
+                row: ClientRow(
+                    id: row.id, version: row.version + 1, digest: row.digest, name: row.name,
+                    scopes: row.scopes, createdAt: row.createdAt, revokedAt: now))
+        }
+        try append(
+            ending.map { _ in Event(.clientRevoked, reason: .restored, time: now) },
+            [.run(.updateClients, StatementArguments(revoked))])
+        return ending.count
+    }
+
+    /// Does what is asked, and appends what is to be told of it.
+    private mutating func append(
+        _ events: [Event], _ commands: [PipelineCommand]
+    ) throws(PostgreSQLFailure) {
+        guard !events.isEmpty else {
+            _ = try session.run(commands)
+            return
+        }
+        var chain = lease.chain
+        let results = try session.run(commands + [try lease.append(events, to: &chain)])
+        guard let added = results.last, added.count == events.count else { throw .strangeRow }
+        var row = added.row(added.count - 1)
+        position = try row.unsigned()
+        lease.move(to: chain)
+    }
+}

@@ -1,0 +1,69 @@
+import PostgreSQLStore
+import SQLiteStore
+import Verification
+
+/// What serving asks of a database beyond what the verifier asks.
+protocol ServedDatabase: VerificationStore {
+    /// Does what is waiting, and closes it; calls that come later fail.
+    func close()
+
+    /// Writes down where the events end, so that an earlier state in its place is noticed.
+    func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure)
+
+    /// Tells which key has which number.
+    ///
+    /// - Returns: the numbers under which other machines have other keys.
+    func claim(_ keys: KeyRing, _ places: ServerPlaces) throws(ServerFailure) -> Set<KeyID>
+}
+
+extension SQLiteStore: ServedDatabase {
+    func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure) {
+        do throws(SQLiteStoreError) { try keepMark() } catch {
+            throw .store(places.database.shown, error)
+        }
+    }
+
+    /// The file's machine has one key file.
+    func claim(_ keys: KeyRing, _ places: ServerPlaces) -> Set<KeyID> { [] }
+}
+
+extension PostgreSQLStore: ServedDatabase {
+    func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure) {
+        do throws(EndsFileError) { try EndsFile(path: places.endsFile).keep(ends) } catch {
+            throw .endsFile(places.endsFile, error)
+        }
+    }
+
+    func claim(_ keys: KeyRing, _ places: ServerPlaces) throws(ServerFailure) -> Set<KeyID> {
+        let fingerprints = keys.versions.map { ($0.id, $0.fingerprint) }
+        do throws(PostgreSQLStoreError) {
+            return try claim(Dictionary(uniqueKeysWithValues: fingerprints))
+        } catch {
+            throw .postgreSQL(places.database.shown, error)
+        }
+    }
+}
+
+extension DatabasePlace {
+    /// Opens it, with the ends that were kept of it.
+    func open(_ places: ServerPlaces, key: AuditKey) throws(ServerFailure) -> any ServedDatabase {
+        switch self {
+        case .sqlite(let path):
+            do throws(SQLiteStoreError) { return try SQLiteStore(opening: path, key: key) } catch {
+                throw .store(path, error)
+            }
+        case .postgreSQL(let address):
+            let ends: [ChainEnd]
+            do throws(EndsFileError) { ends = try EndsFile(path: places.endsFile).read() } catch {
+                throw .endsFile(places.endsFile, error)
+            }
+            do throws(PostgreSQLStoreError) {
+                return try PostgreSQLStore(connecting: address, key: key, known: ends)
+            } catch .putBack {
+                throw .putBack(places.endsFile)
+            } catch {
+                throw .postgreSQL(shown, error)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import POSIX
+import PostgreSQLStore
+import Verification
+
+/// Where the chains of events ended that this machine's servers appended to, outside their database.
+///
+/// A database that is put back to an earlier state is noticed by it. Several servers of one machine
+/// keep theirs in one file.
+struct EndsFile: Sendable {
+    let path: String
+
+    private static let limit = 1 << 20
+
+    /// What is kept; nothing when nothing is.
+    func read() throws(EndsFileError) -> [ChainEnd] {
+        let (folderPath, name) = OutputFile.split(path)
+        let bytes: [UInt8]
+        do throws(PrivateFileError) {
+            let folder: Folder
+            do { folder = try Folder(opening: folderPath) } catch {
+                throw error.meansMissing ? .missing : .system(error)
+            }
+            bytes = try folder.readPrivateFile(name, limit: Self.limit)
+        } catch .missing {
+            return []
+        } catch {
+            throw .unreadable(error)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
+        var ends: [ChainEnd] = []
+        for line in text.split(separator: "\n") {
+            guard let space = line.lastIndex(of: " "),
+                let position = UInt64(line[line.index(after: space)...]),
+                let mark = ChainMark(text: String(line[..<space]))
+            else { throw .malformed }
+            ends.append(ChainEnd(mark: mark, position: position))
+        }
+        return ends
+    }
+
+    /// Keeps `ends`, and of others what is kept already; of two for one chain the later one.
+    func keep(_ ends: [ChainEnd]) throws(EndsFileError) {
+        guard !ends.isEmpty else { return }
+        try change { kept in
+            var latest: [[UInt8]: ChainEnd] = [:]
+            for end in kept + ends where latest[end.mark.node]?.isLater(than: end) != true {
+                latest[end.mark.node] = end
+            }
+            return Array(latest.values)
+        }
+    }
+
+    /// Keeps `end` and nothing else.
+    func replace(with end: ChainEnd) throws(EndsFileError) { try change { _ in [end] } }
+
+    private func change(_ change: ([ChainEnd]) -> [ChainEnd]) throws(EndsFileError) {
+        let (folderPath, name) = OutputFile.split(path)
+        let folder = try Self.folder(folderPath)
+        let lock = try Self.lock(name, in: folder)
+        let lines = change(try read()).sorted { $0.position < $1.position }
+            .map { "\($0.mark.text) \($0.position)\n" }
+        let file = FileReplacement(of: name, beginningWith: Array(ChainMark.textPrefix.utf8))
+        do throws(FileReplacementError) {
+            try file.replace(with: Array(lines.joined().utf8).span, in: folder, previous: .none)
+        } catch {
+            switch error {
+            case .system(let failure), .notConfirmed(let failure): throw .system(failure)
+            case .inTheWay: throw .malformed
+            }
+        }
+        withExtendedLifetime(lock) {}
+    }
+}
+
+extension EndsFile {
+    private static func folder(_ path: String) throws(EndsFileError) -> Folder {
+        do { return try Folder(opening: path) } catch { throw .system(error) }
+    }
+
+    private static func lock(
+        _ name: String, in folder: borrowing Folder
+    ) throws(EndsFileError) -> FileLock {
+        do throws(FileLockError) {
+            return try FileLock(name + ".lock", in: folder, patience: 5_000)
+        } catch {
+            switch error {
+            case .busy: throw .busy
+            case .system(let failure): throw .system(failure)
+            }
+        }
+    }
+}
+
+extension ChainEnd {
+    fileprivate func isLater(than other: ChainEnd) -> Bool {
+        mark.sequence > other.mark.sequence
+    }
+}
+
+/// Why the ends can't be read or kept.
+enum EndsFileError: Error, Hashable, Sendable {
+    case unreadable(PrivateFileError)
+    /// It is none of ours.
+    case malformed
+    case system(SystemCallFailure)
+    /// Another process is writing it.
+    case busy
+}

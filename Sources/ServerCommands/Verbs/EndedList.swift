@@ -1,0 +1,61 @@
+import Arguments
+import Cryptography
+import PostgreSQLStore
+import SQLiteStore
+import Verification
+import VerificationService
+
+/// The names of credentials in a file, one a line.
+enum EndedList {
+    /// More than anybody revokes between two backups: two million names.
+    private static let limit = 64 << 20
+
+    /// What `--ended` names; nothing when it is not said.
+    static func named(
+        by arguments: ServerArguments
+    ) throws(ServerFailure) -> Set<CredentialID>? {
+        try arguments[.ended].map { path throws(ServerFailure) in try read(path) }
+    }
+
+    private static func read(_ path: String) throws(ServerFailure) -> Set<CredentialID> {
+        let bytes = try InputBytes.of(path, limit: limit)
+        let text = bytes.withBytes { bytes in
+            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        guard let text else { throw .notAList(path, line: 1) }
+        var found: Set<CredentialID> = []
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() where !line.isEmpty {
+            guard let id = CredentialID(text: String(line)) else {
+                throw .notAList(path, line: index + 1)
+            }
+            found.insert(id)
+        }
+        return found
+    }
+
+    /// Lists what ended, to be named when a copy is restored.
+    static func write(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
+        let places = try ServerPlaces(arguments)
+        let found: (credentials: [CredentialID], isComplete: Bool)
+        switch places.database {
+        case .sqlite(let path):
+            do throws(SQLiteStoreError) {
+                let ended = try SQLiteStore.endedCredentials(at: path)
+                found = (ended.credentials, ended.isComplete)
+            } catch {
+                throw .store(path, error)
+            }
+        case .postgreSQL(let address):
+            do throws(PostgreSQLStoreError) {
+                found = (try PostgreSQLStore.endedCredentials(at: address), true)
+            } catch {
+                throw .postgreSQL(places.database.shown, error)
+            }
+        }
+        for credential in found.credentials { try ServerPrinter.line(credential.text) }
+        guard !found.isComplete else { return .done }
+        ServerPrinter.complain("\(places.database.shown): \(ServerWords.incompleteList)")
+        return .no
+    }
+}

@@ -1,0 +1,135 @@
+import PostgreSQLServer
+import StoreContract
+import Testing
+import Verification
+
+@testable import PostgreSQLStore
+
+/// Chains of events: one for each that commits, taken up again, never forked, and audited.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct ChainTests {
+    private func count(_ database: TestDatabase) throws -> String {
+        try database.query("SELECT count(*) FROM watchword.chains")
+    }
+
+    @Test("each that commits has a chain of its own, and who comes later takes it up")
+    func leases() async throws {
+        let database = try TestDatabase()
+        let connections = PostgreSQLStore.Connections(reading: 1, writing: 2)
+        for round in 1...3 {
+            let stores = [
+                try database.open(connections: connections), try database.open(),
+            ]
+            for (index, store) in stores.enumerated() {
+                for number in 0..<5 {
+                    _ = try await store.commit([
+                        .appendEvent(.sample(100 * round + 10 * index + number))
+                    ])
+                }
+            }
+            #expect(try count(database) == "3")
+            #expect(
+                try database.audit() == PostgreSQLAuditReport(findings: [], events: 10 * round))
+            for store in stores { store.close() }
+            // The server may need a moment to see that they went.
+            while try database.query(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = "
+                    + "(SELECT oid FROM pg_database WHERE datname = current_database())") != "0"
+            {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+    }
+
+    @Test("positions become visible in their order, whoever commits")
+    func positions() async throws {
+        let database = try TestDatabase()
+        let connections = PostgreSQLStore.Connections(reading: 1, writing: 3)
+        let stores = [
+            try database.open(connections: connections),
+            try database.open(connections: connections),
+        ]
+        let reader = try database.open()
+        let writing = Task {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for caller in 0..<12 {
+                    group.addTask {
+                        for round in 0..<20 {
+                            _ = try await stores[caller % 2].commit([
+                                .appendEvent(.sample(100 * caller + round))
+                            ])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        var read: [ChainedEvent] = []
+        while read.count < 240 {
+            read += try await reader.events(after: read.last?.position ?? 0, limit: 7)
+        }
+        try await writing.value
+        // None came in behind the reader.
+        #expect(try await reader.events(after: 0, limit: 1_000) == read)
+        #expect(read.map(\.position) == (1...240).map(UInt64.init))
+        #expect(try database.audit().findings == [])
+    }
+
+    @Test("a chain that was closed is not appended to, and another one is begun")
+    func closed() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(1))])
+        try database.query("UPDATE watchword.chains SET is_open = false")
+        #expect(try await store.commit([.appendEvent(.sample(2))]) == .done)
+        #expect(try count(database) == "2")
+        #expect(try database.audit() == PostgreSQLAuditReport(findings: [], events: 2))
+    }
+
+    @Test(
+        "V-30 a forged end of the chain is not gone on from",
+        arguments: [
+            "head_sequence = head_sequence + 1", "head_digest = sha256(head_digest)",
+            "head_sequence = 1, head_digest = (SELECT digest FROM watchword.events "
+                + "WHERE position = 1)",
+        ])
+    func forged(change: String) async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        for number in 1...3 { _ = try await store.commit([.appendEvent(.sample(number))]) }
+        try database.query("UPDATE watchword.chains SET \(change)")
+        await #expect(throws: StoreFailure(.damaged, code: "chain")) {
+            try await store.commit([.appendEvent(.sample(4))])
+        }
+        #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+            try database.open()
+        }
+        #expect(try database.audit().findings != [])
+    }
+
+    static let edits = [
+        "DELETE FROM watchword.events WHERE position = 1",
+        "DELETE FROM watchword.events WHERE position = 4",
+        "DELETE FROM watchword.events WHERE position > 8",
+        "UPDATE watchword.events SET body = body || '\\x00' WHERE position = 5",
+        "UPDATE watchword.events SET time = time + 1 WHERE position = 5",
+        "UPDATE watchword.events SET chain = 3 - chain WHERE position = 5",
+        "UPDATE watchword.events SET chain = 9 WHERE position = 5",
+        "UPDATE watchword.events SET position = 11 - position + 100 WHERE position IN (3, 5)",
+        "INSERT INTO watchword.events SELECT 11, chain, 6, time, body, digest "
+            + "FROM watchword.events WHERE position = 5",
+        "UPDATE watchword.chains SET start_sequence = 2",
+    ]
+
+    @Test("V-30 an audit finds what was done to the database", arguments: edits)
+    func edited(script: String) async throws {
+        let database = try TestDatabase()
+        let stores = [try database.open(), try database.open()]
+        for number in 1...10 {
+            _ = try await stores[number % 2].commit([.appendEvent(.sample(number))])
+        }
+        #expect(try database.audit() == PostgreSQLAuditReport(findings: [], events: 10))
+        try database.query(script)
+        #expect(try database.audit().findings != [])
+    }
+}

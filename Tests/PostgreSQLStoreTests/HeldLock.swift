@@ -1,0 +1,75 @@
+import StoreContract
+import Testing
+import Verification
+
+@testable import PostgreSQLStore
+
+/// A connection of somebody else, who holds a lock until he lets go.
+final class HeldLock: @unchecked Sendable {
+    // Sendable by hand: a test uses it from one task at a time.
+    private let connection: PostgreSQLConnection
+
+    /// Runs `statement` in a transaction that stays open.
+    init(_ database: TestDatabase, _ statement: String) throws {
+        connection = try PostgreSQLConnection(try #require(PostgreSQLAddress(database.url)))
+        try connection.execute("BEGIN; \(statement)")
+    }
+
+    /// The row that every transaction locks last, so that what comes meanwhile waits together.
+    static func counter(_ database: TestDatabase) throws -> HeldLock {
+        try HeldLock(database, "SELECT position FROM watchword.counter FOR UPDATE")
+    }
+
+    func release() throws { try connection.execute("ROLLBACK") }
+}
+
+extension TestDatabase {
+    /// Commits all of `changes` while the first of them holds the line, so that they wait together.
+    func waitingTogether(
+        _ store: PostgreSQLStore, count: Int,
+        _ changes: @escaping @Sendable (Int) -> [StoreChange]
+    ) async throws -> [Result<CommitOutcome, StoreFailure>] {
+        let lock = try HeldLock.counter(self)
+        async let first = outcome(store, [.appendEvent(.sample(1_000))])
+        // Once the first is under way, the others can only wait.
+        while try query(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                + "AND wait_event_type = 'Lock'") != "1"
+        {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        async let others = withTaskGroup(
+            of: (Int, Result<CommitOutcome, StoreFailure>).self
+        ) { group in
+            for index in 0..<count {
+                group.addTask { (index, await outcome(store, changes(index))) }
+            }
+            var outcomes: [Int: Result<CommitOutcome, StoreFailure>] = [:]
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return (0..<count).compactMap { outcomes[$0] }
+        }
+        while store.writers.waiting < count { try await Task.sleep(for: .milliseconds(5)) }
+        try lock.release()
+        #expect(await first == .success(.done))
+        return await others
+    }
+
+    private func outcome(
+        _ store: PostgreSQLStore, _ changes: [StoreChange]
+    ) async -> Result<CommitOutcome, StoreFailure> {
+        do throws(StoreFailure) { return .success(try await store.commit(changes)) } catch {
+            return .failure(error)
+        }
+    }
+
+    /// How many transactions the events come from.
+    func transactions() throws -> Int? {
+        Int(try query("SELECT count(DISTINCT xmin::text) FROM watchword.events"))
+    }
+
+    /// What an audit finds.
+    func audit() throws -> PostgreSQLAuditReport {
+        try PostgreSQLStore.audit(
+            at: try #require(PostgreSQLAddress(url)), key: keys.auditKey)
+    }
+}

@@ -1,0 +1,111 @@
+import PostgreSQLServer
+import StoreContract
+import Testing
+import Verification
+
+@testable import PostgreSQLStore
+
+/// A database that was put back to an earlier state: noticed, not served, and settled.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct PutBackTests {
+    /// Keeps the tables as they are now, to be put back by ``putBack(_:)``.
+    private func keep(_ database: TestDatabase) throws {
+        for table in ["events", "chains", "counter", "tickets", "clients"] {
+            try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)")
+        }
+    }
+
+    private func putBack(_ database: TestDatabase) throws {
+        for table in ["events", "chains", "counter", "tickets", "clients"] {
+            let values = table == "chains" ? "OVERRIDING SYSTEM VALUE" : ""
+            try database.query(
+                "DELETE FROM watchword.\(table); "
+                    + "INSERT INTO watchword.\(table) \(values) TABLE kept_\(table)")
+        }
+    }
+
+    @Test("an earlier state is refused to who knows better, and can be served once it is settled")
+    func settled() async throws {
+        let database = try TestDatabase()
+        let address = try #require(PostgreSQLAddress(database.url))
+        let key = database.keys.auditKey
+        let store = try database.open()
+        _ = try await store.commit([
+            .insertTicket(.sample(1)), .insertClient(.sample(1)), .appendEvent(.sample(1)),
+        ])
+        try keep(database)
+        _ = try await store.commit([
+            .spendTicket(digest: TicketRow.sample(1).digest), .appendEvent(.sample(2)),
+        ])
+        let ends = store.ends
+        #expect(ends.map(\.position) == [2])
+        try putBack(database)
+        // Who is connected notices at its next commit, who is not when it connects.
+        await #expect(throws: StoreFailure(.damaged, code: "behind")) {
+            try await store.commit([.appendEvent(.sample(3))])
+        }
+        await #expect(throws: StoreFailure(.damaged, code: "behind")) {
+            try await store.ticket(digest: TicketRow.sample(1).digest)
+        }
+        store.close()
+        #expect(throws: PostgreSQLStoreError.putBack) {
+            try PostgreSQLStore(connecting: address, key: key, known: ends)
+        }
+        let (report, end) = try PostgreSQLStore.settle(address, key: key, now: .at(100))
+        #expect(report == SettlementReport(kept: 0, ended: 0, clientsRevoked: 1))
+        let later = try PostgreSQLStore(connecting: address, key: key, known: [end])
+        #expect(try await later.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try await later.clients().allSatisfy { $0.revokedAt == .at(100) })
+        #expect(try await later.commit([.appendEvent(.sample(4))]) == .done)
+        let events = try await later.events(after: 0, limit: 10)
+        #expect(
+            events.compactMap(\.event?.kind) == [.accepted, .clientRevoked, .restored, .accepted])
+        // Nobody who read on in the lost state is told an old position.
+        #expect(events[1].position > 1_000_000_000)
+        #expect(try database.audit() == PostgreSQLAuditReport(findings: [], events: 4))
+    }
+
+    @Test("another event in the place of one that was acknowledged is no continuation")
+    func forked() async throws {
+        let database = try TestDatabase()
+        let address = try #require(PostgreSQLAddress(database.url))
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(1))])
+        try keep(database)
+        _ = try await store.commit([.appendEvent(.sample(2))])
+        let ends = store.ends
+        store.close()
+        try putBack(database)
+        // A stranger takes the chain up where it ends, and goes farther than the first had come.
+        let stranger = try database.open()
+        for number in 3...5 { _ = try await stranger.commit([.appendEvent(.sample(number))]) }
+        #expect(stranger.ends.map(\.mark.node) == ends.map(\.mark.node))
+        #expect(throws: PostgreSQLStoreError.putBack) {
+            try PostgreSQLStore(
+                connecting: address, key: database.keys.auditKey, known: ends)
+        }
+        // What goes on from the known end is served.
+        let known = stranger.ends
+        _ = try await stranger.commit([.appendEvent(.sample(6))])
+        try PostgreSQLStore(
+            connecting: address, key: database.keys.auditKey, known: known
+        ).close()
+    }
+
+    @Test("an end that was kept and is not authentic is refused")
+    func forgedEnd() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(1))])
+        let end = try #require(store.ends.first)
+        let forged = ChainEnd(
+            mark: ChainMark(
+                node: end.mark.node, sequence: 0, digest: end.mark.digest,
+                authentication: end.mark.authentication), position: 1)
+        let address = try #require(PostgreSQLAddress(database.url))
+        #expect(throws: PostgreSQLStoreError.forgedEnd) {
+            try PostgreSQLStore(
+                connecting: address, key: database.keys.auditKey, known: [forged])
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import PostgreSQLServer
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import PostgreSQLStore
+
+/// What is opened, by how many at once, and what is refused.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct StartTests {
+    @Test("eight that start at once on an empty database make its tables once")
+    func together() async throws {
+        let database = try TestDatabase()
+        let stores = try await withThrowingTaskGroup(of: PostgreSQLStore.self) { group in
+            for _ in 0..<8 { group.addTask { try await offThePool { try database.open() } } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(try database.query("SELECT taken FROM watchword.steps") == "1")
+        for (index, store) in stores.enumerated() {
+            #expect(try await store.commit([.appendEvent(.sample(index))]) == .done)
+        }
+        #expect(try database.audit() == PostgreSQLAuditReport(findings: [], events: 8))
+    }
+
+    @Test("tables that a newer version made are not touched")
+    func newer() async throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try database.query("UPDATE watchword.steps SET taken = 7")
+        #expect(throws: PostgreSQLStoreError.newer(schema: 7)) { try database.open() }
+        #expect(throws: PostgreSQLStoreError.newer(schema: 7)) { try database.audit() }
+        #expect(try database.query("SELECT taken FROM watchword.steps") == "7")
+    }
+
+    @Test("a database that does not keep texts in UTF-8 is refused")
+    func encoding() async throws {
+        let server = try PostgreSQLServer.shared()
+        try server.query(
+            "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 OWNER watchword")
+        let address = try #require(PostgreSQLAddress(server.url("latin")))
+        #expect(throws: PostgreSQLStoreError.notUTF8) {
+            try PostgreSQLStore(connecting: address, key: StoreKeys.known.auditKey)
+        }
+    }
+
+    @Test("another key is told from the one that the events are tied by")
+    func otherKey() async throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        let address = try #require(PostgreSQLAddress(database.url))
+        let other = try KeyRing.make().auditKey
+        #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+            try PostgreSQLStore(connecting: address, key: other)
+        }
+    }
+
+    @Test("a wrong password is told of without it, and the right one lets in")
+    func password() async throws {
+        let database = try TestDatabase()
+        let wrong = database.url.replacing("watchword@", with: "guarded:hunter2@")
+        let address = try #require(PostgreSQLAddress(wrong))
+        #expect(address.holdsPassword)
+        #expect(!address.shown.contains("hunter2"))
+        do {
+            _ = try PostgreSQLStore(connecting: address, key: StoreKeys.known.auditKey)
+            Issue.record("it let in")
+        } catch {
+            guard case .unreachable(let message) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(message.contains("password authentication failed"))
+            #expect(!message.contains("hunter2"))
+        }
+        #expect(!(try #require(PostgreSQLAddress(database.url))).holdsPassword)
+        #expect(PostgreSQLAddress("postgresql://a b:c@/%") == nil)
+    }
+
+    @Test("a key's number belongs to who names it first")
+    func claims() async throws {
+        let database = try TestDatabase()
+        let stores = [try database.open(), try database.open()]
+        let (one, two) = (KeyID.sample(1), KeyID.sample(2))
+        #expect(try stores[0].claim([one: [1], two: [2]]) == [])
+        #expect(try stores[1].claim([one: [1], two: [3]]) == [two])
+        #expect(try stores[1].claim([one: [1], two: [2]]) == [])
+    }
+}

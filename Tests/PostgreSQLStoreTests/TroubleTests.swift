@@ -1,0 +1,144 @@
+import PostgreSQLServer
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import PostgreSQLStore
+
+/// What a store says of a database that gives up, blocks or goes, and that it goes on afterwards.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct TroubleTests {
+    /// Lets the first `count` tickets that are written fail as `statement` says.
+    private func spoil(_ database: TestDatabase, _ count: Int, _ statement: String) throws {
+        try database.query(
+            """
+            CREATE SEQUENCE watchword.tries;
+            CREATE FUNCTION watchword.spoil() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+            BEGIN
+                IF nextval('watchword.tries') <= \(count) THEN \(statement); END IF;
+                RETURN NEW;
+            END $$;
+            CREATE TRIGGER spoil BEFORE INSERT ON watchword.tickets
+                FOR EACH ROW EXECUTE FUNCTION watchword.spoil()
+            """)
+    }
+
+    private func tries(_ database: TestDatabase) throws -> String {
+        try database.query("SELECT last_value FROM watchword.tries")
+    }
+
+    @Test(
+        "a transaction that the database gave up for another one is done again",
+        arguments: ["40001", "40P01"])
+    func passing(code: String) async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try spoil(database, 3, "RAISE EXCEPTION USING ERRCODE = '\(code)'")
+        #expect(
+            try await store.commit([.insertTicket(.sample(1)), .appendEvent(.sample(1))]) == .done)
+        #expect(try tries(database) == "4")
+        #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
+        #expect(try database.audit() == PostgreSQLAuditReport(findings: [], events: 1))
+    }
+
+    @Test("one that is given up for ever is busy, and nothing of it is done")
+    func givenUp() async throws {
+        let database = try TestDatabase()
+        let store = try database.open(patience: 500)
+        try spoil(database, 1_000_000, "RAISE EXCEPTION USING ERRCODE = '40001'")
+        await #expect(throws: StoreFailure(.busy, code: "40001")) {
+            try await store.commit([.insertTicket(.sample(1)), .appendEvent(.sample(1))])
+        }
+        #expect(try #require(Int(try tries(database))) > 3)
+        try database.query("DROP TRIGGER spoil ON watchword.tickets")
+        #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
+        #expect(try await store.events(after: 0, limit: 10) == [])
+    }
+
+    @Test("a lock that somebody keeps, and a statement that does not end, are busy")
+    func locked() async throws {
+        let database = try TestDatabase()
+        let store = try database.open(patience: 1_000)
+        _ = try await store.commit([.insertCredential(.sample(1))])
+        let lock = try HeldLock(
+            database, "SELECT id FROM watchword.credentials FOR UPDATE")
+        let change = StoreChange.updateCredential(.sample(1, version: 2))
+        await #expect(throws: StoreFailure(.busy, code: "55P03")) {
+            try await store.commit([change])
+        }
+        // Who reads does not wait for who writes.
+        #expect(try await store.credential(.sample(1))?.version == 1)
+        try lock.release()
+        #expect(try await store.commit([change]) == .done)
+        try spoil(database, 1, "PERFORM pg_sleep(60)")
+        await #expect(throws: StoreFailure(.busy, code: "57014")) {
+            try await store.commit([.insertTicket(.sample(1))])
+        }
+        #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
+    }
+
+    @Test("a session that is ended in the middle of a transaction is no acceptance")
+    func terminated() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try spoil(database, 1, "PERFORM pg_terminate_backend(pg_backend_pid())")
+        let changes: [StoreChange] = [.insertTicket(.sample(1)), .appendEvent(.sample(1))]
+        await #expect(throws: StoreFailure(.unavailable, code: "57P01")) {
+            try await store.commit(changes)
+        }
+        #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try await store.commit(changes) == .done)
+        #expect(try database.audit() == PostgreSQLAuditReport(findings: [], events: 1))
+    }
+
+    @Test("a commit whose wait for the standby somebody cancels is no acceptance")
+    func cancelled() async throws {
+        let server = try await offThePool { try PostgreSQLServer.start() }
+        let database = try TestDatabase(on: server)
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(1))])
+        try server.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try server.query("SELECT pg_reload_conf()")
+        let commit = Task { try await store.commit([.appendEvent(.sample(2))]) }
+        var cancelled = ""
+        while cancelled.isEmpty {
+            cancelled = try server.query(
+                "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        await #expect(throws: StoreFailure(.unavailable, code: "unconfirmed")) {
+            try await commit.value
+        }
+        try server.query("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.query("SELECT pg_reload_conf()")
+        // It was done here all the same, and the chain goes on behind it.
+        while (try? await store.commit([.appendEvent(.sample(3))])) != .done {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let events = try await store.events(after: 0, limit: 10).compactMap { $0.event?.number }
+        #expect(events.starts(with: [1, 2]) && events.last == 3)
+        #expect(try database.audit().findings == [])
+    }
+
+    @Test("a weaker durability of a role or a database is not taken over, a stronger one is")
+    func durability() async throws {
+        for (weak, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
+            let database = try TestDatabase()
+            let name = try #require(database.url.split(separator: "/").last)
+            try database.query("ALTER DATABASE \(name) SET synchronous_commit = \(weak)")
+            let store = try database.open()
+            try spoil(
+                database, 1,
+                "PERFORM set_config('watchword.seen', "
+                    + "current_setting('synchronous_commit'), false); "
+                    + "INSERT INTO watchword.decoys VALUES (9999, "
+                    + "convert_to(current_setting('synchronous_commit'), 'UTF8'))")
+            _ = try await store.commit([.insertTicket(.sample(1))])
+            let seen = try database.query(
+                "SELECT convert_from(body, 'UTF8') FROM watchword.decoys WHERE slot = 9999")
+            #expect(seen == expected)
+        }
+    }
+}

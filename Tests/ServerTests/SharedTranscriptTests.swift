@@ -1,0 +1,102 @@
+import Cryptography
+import Foundation
+import PostgreSQLServer
+import PostgreSQLStore
+import ServiceTranscripts
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+import VerificationService
+
+/// The transcripts again, with each request answered by another process of several that share a
+/// database.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct SharedTranscriptTests {
+    @Test(
+        "processes that share a PostgreSQL do together what the transcript says",
+        arguments: try HTTPTranscript.all(), [2, 4])
+    func shared(name: String, count: Int) async throws {
+        let url = try await offThePool { try PostgreSQLServer.shared().makeDatabase() }
+        let folder = try TemporaryFolder()
+        let clock = TestClock()
+        let path = folder.file("clock")
+        try write(clock.now, to: path)
+        let processes = try await withThrowingTaskGroup(of: ServingProcess.self) { group in
+            for _ in 0..<count {
+                group.addTask { try await offThePool { try ServingProcess(url, clock: path) } }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let keys = try await makeKeys(url, clock)
+        var turn = 0
+        try await HTTPTranscript(named: name).run(keys: keys, clock: clock) { request in
+            try write(clock.now, to: path)
+            turn += 1
+            let connection = try RawConnection(port: processes[turn % count].port)
+            try await connection.send(TranscriptTests.message(request))
+            return try TranscriptTests.response(
+                try await connection.receiveToEnd(), to: request)
+        }
+        #expect(turn > 2)
+        for process in processes { try await offThePool { try process.stop() } }
+    }
+
+    private func write(_ time: UnixTime, to path: String) throws {
+        try Data("\(time.milliseconds)".utf8).write(to: URL(filePath: path), options: .atomic)
+    }
+
+    private func makeKeys(_ url: String, _ clock: TestClock) async throws
+        -> [String: SecretBytes]
+    {
+        let ring = StoreKeys.known
+        let store = try PostgreSQLStore(
+            connecting: try #require(PostgreSQLAddress(url)), key: ring.auditKey,
+            patience: 20_000)
+        defer { store.close() }
+        let verifier = Verifier(store: store, keys: ring, clock: { clock.now })
+        var keys: [String: SecretBytes] = [:]
+        for (name, scopes) in [("all", Scope.allCases), ("none", [])]
+            + Scope.allCases.map({ ($0.rawValue, [$0]) })
+        {
+            keys[name] = try await verifier.addClient(named: name, scopes: scopes.map(\.rawValue))
+                .key.text
+        }
+        return keys
+    }
+}
+
+/// The program `service-process`, which ends when it is told to.
+final class ServingProcess: Sendable {
+    let port: UInt16
+    private let process: Process
+    private let input: Pipe
+
+    /// Starts it and waits for its port.
+    init(_ url: String, clock: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: BuiltProgram.path("service-process"))
+        process.arguments = [url, clock]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        self.process = process
+        self.input = input
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        port = try #require(UInt16(line.trimmingCharacters(in: .newlines)))
+    }
+
+    deinit {
+        // A test that failed half way leaves it running.
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+
+    /// Lets it end, and looks how.
+    func stop() throws {
+        // Closing would not do: other children of this process may hold the pipe as well.
+        try input.fileHandleForWriting.write(contentsOf: Data("stop\n".utf8))
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPListener
+import POSIX
+import PostgreSQLStore
+import ServerCommands
+import StoreContract
+import Verification
+import VerificationService
+
+/// A server whose clock is a file of the test's own.
+///
+///     service-process URL CLOCK
+///
+/// Serves the database at URL, with the keys that tests know, on a port of 127.0.0.1 that it prints,
+/// until its standard input says a line or ends. CLOCK holds the time of day in milliseconds, and may be replaced by
+/// another file at any time.
+@main
+struct Program {
+    enum Failure: Error { case badCall }
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let address = PostgreSQLAddress(arguments[1]) else {
+            throw Failure.badCall
+        }
+        let clock = FileClock(path: arguments[2])
+        let keys = StoreKeys.known
+        let store = try PostgreSQLStore(
+            connecting: address, key: keys.auditKey, patience: 20_000)
+        let verifier = Verifier(store: store, keys: keys, clock: { clock.now })
+        let start = ContinuousClock.now
+        let epoch = clock.now.milliseconds
+        let service = Service(
+            verifier: verifier, settings: ServiceSettings(clock: ClockRequirement(profile: .wide)),
+            surroundings: ServiceSurroundings(
+                now: { clock.now },
+                instant: { start + .milliseconds(clock.now.milliseconds - epoch) },
+                clockState: { .synchronized(maximalError: 1) }, log: { _ in }))
+        let listener = try HTTPListener.start(
+            on: ListenAddress(loopbackPort: 0), tls: nil,
+            refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
+            handler: { ListenerResponse(await service.answer(ServiceRequest($0))) })
+        try StandardStream.output.write(Array("\(listener.address.port)\n".utf8).span)
+        _ = readLine()
+        _ = await listener.stop(grace: .seconds(60))
+        store.close()
+    }
+}
+
+/// The time of day, as a file has it.
+struct FileClock: Sendable {
+    let path: String
+
+    /// A file that is none has the clock stand at the beginning of time, which no transcript takes.
+    var now: UnixTime {
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return UnixTime(milliseconds: Int64(text) ?? 0)
+    }
+}
