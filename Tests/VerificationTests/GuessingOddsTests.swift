@@ -51,7 +51,7 @@ struct GuessingOddsTests {
             "after \(policy.absoluteLifetime / day) days in any case",
             "looks \(Policy.resynchronizationSteps) steps to either side",
             "or \(Policy.resynchronizationCounters) counters ahead",
-            "An enrolled secret ends at the third one in a row that this server made",
+            "An enrolled secret ends at the third wrong one in a row",
         ] {
             #expect(text.contains(words), "\(words)")
         }

@@ -86,14 +86,33 @@ struct LoginTests {
         #expect(try await bench.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("V-01 row 6: who makes secrets up is denied, and ends nobody's credential")
+    @Test("row 6: what was never handed out is denied, the third time in a row it ends")
     func foreign() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
+        for turn in UInt8(1)...2 {
+            let outcome = try await bench.login(device.withSecretMadeUp(), nonce: turn)
+            #expect(outcome.isDenied)
+            #expect(outcome.wipe == nil)
+        }
+        // A right one in between: only failures in a row count.
+        let acceptance = try #require(try await bench.login(device, nonce: 3).acceptance)
+        for turn in UInt8(4)...5 {
+            #expect(try await bench.login(device.withSecretMadeUp(), nonce: turn).wipe == nil)
+        }
+        let third = try await bench.login(device.withSecretMadeUp(), nonce: 6)
+        #expect(third.wipe == .tooManyFailures)
+        #expect(
+            try await bench.login(device.with(acceptance.secret), nonce: 7).wipe
+                == .tooManyFailures)
+    }
+
+    @Test("V-01 where it is the policy, who makes secrets up ends nobody's credential")
+    func foreignNotCounted() async throws {
+        let bench = try TestBench(policy: Policy(countsForeignSecrets: false))
+        let device = try await bench.enrolledDevice()
         for turn in 1...UInt8(3 * Policy.secretFailures) {
-            let wrong = device.with(
-                Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
-            let outcome = try await bench.login(wrong, nonce: turn)
+            let outcome = try await bench.login(device.withSecretMadeUp(), nonce: turn)
             #expect(outcome.isDenied)
             #expect(outcome.wipe == nil)
         }

@@ -1,3 +1,4 @@
+import Cryptography
 import Testing
 
 @testable import Verification
@@ -9,6 +10,11 @@ struct TestDevice: Sendable {
 
     func with(_ secret: Token) -> TestDevice {
         TestDevice(credential: credential, secret: secret)
+    }
+
+    /// The same name with a secret that no server ever made.
+    func withSecretMadeUp() throws -> TestDevice {
+        with(Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
     }
 }
 

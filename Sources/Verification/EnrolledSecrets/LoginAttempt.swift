@@ -51,7 +51,8 @@ struct LoginAttempt: Sendable {
             return try accept(record, next, derivation)
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
         case .later: return fail(record, chain)
-        case .foreign: return dismiss(record)
+        case .foreign:
+            return context.policy.countsForeignSecrets ? fail(record, chain) : dismiss(record)
         }
     }
 
@@ -156,16 +157,14 @@ struct LoginAttempt: Sendable {
             changes: [context.event(.repeated, of: record)])
     }
 
-    /// Denies what was made up, and counts it nowhere: 256 random bits are not guessed, however often
-    /// somebody tries, but whoever knows the credential's name could end it with three tries.
+    /// Denies what was made up, and counts it nowhere.
     private func dismiss(_ record: CredentialRecord) -> Decision<LoginOutcome> {
         Decision(
             outcome: outcome(.denied(wipe: nil)),
             changes: [context.decoy, context.event(.denied, .wrong, of: record)])
     }
 
-    /// Counts a secret that this server made and does not accept; the last one that is allowed ends the
-    /// credential.
+    /// Counts a secret that is not accepted; the last one that is allowed ends the credential.
     private func fail(
         _ record: CredentialRecord, _ chain: SecretChain
     ) -> Decision<LoginOutcome> {

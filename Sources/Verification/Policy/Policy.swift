@@ -14,6 +14,12 @@ public struct Policy: Hashable, Sendable {
     public let absoluteLifetime: Int64
     /// Credentials of a subject that are not revoked: more are not enrolled.
     public let maximalCredentials: Int
+    /// Whether a secret that this server never made counts towards ``secretFailures``, as one that it
+    /// made does.
+    ///
+    /// When it does, whoever knows a credential's name can end it; when it does not, guesses are
+    /// denied and have no end, at 256 random bits each.
+    public let countsForeignSecrets: Bool
 
     /// The most steps that a counter may be ahead.
     public static let maximalLookAhead = 50
@@ -35,7 +41,8 @@ public struct Policy: Hashable, Sendable {
     /// The design's defaults.
     public static let standard = Policy(
         profile: .wide, lookAhead: 10, freeFailures: 5, disablingFailures: 100,
-        idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximalCredentials: 32, isChecked: ())
+        idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximalCredentials: 32,
+        countsForeignSecrets: true, isChecked: ())
 
     private static let day: Int64 = 86_400_000
 
@@ -45,7 +52,8 @@ public struct Policy: Hashable, Sendable {
     public init(
         profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
         disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
-        absoluteLifetime: Int64 = 365 * 86_400_000, maximalCredentials: Int = 32
+        absoluteLifetime: Int64 = 365 * 86_400_000, maximalCredentials: Int = 32,
+        countsForeignSecrets: Bool = true
     ) throws(PolicyError) {
         guard (0...Self.maximalLookAhead).contains(lookAhead) else { throw .lookAhead }
         guard (1...10).contains(freeFailures) else { throw .freeFailures }
@@ -60,12 +68,13 @@ public struct Policy: Hashable, Sendable {
             profile: profile, lookAhead: lookAhead, freeFailures: freeFailures,
             disablingFailures: disablingFailures, idleLifetime: idleLifetime,
             absoluteLifetime: absoluteLifetime, maximalCredentials: maximalCredentials,
-            isChecked: ())
+            countsForeignSecrets: countsForeignSecrets, isChecked: ())
     }
 
     private init(
         profile: WindowProfile, lookAhead: Int, freeFailures: Int, disablingFailures: Int,
-        idleLifetime: Int64, absoluteLifetime: Int64, maximalCredentials: Int, isChecked: Void
+        idleLifetime: Int64, absoluteLifetime: Int64, maximalCredentials: Int,
+        countsForeignSecrets: Bool, isChecked: Void
     ) {
         self.profile = profile
         self.lookAhead = lookAhead
@@ -74,6 +83,7 @@ public struct Policy: Hashable, Sendable {
         self.idleLifetime = idleLifetime
         self.absoluteLifetime = absoluteLifetime
         self.maximalCredentials = maximalCredentials
+        self.countsForeignSecrets = countsForeignSecrets
     }
 }
 
