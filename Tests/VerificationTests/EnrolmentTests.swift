@@ -98,7 +98,8 @@ struct EnrolmentTests {
         let bob = try #require(Subject("bob"))
         let authenticator = try await bench.enrolled()
         let enrolment = try OneTimePasswordEnrolment(
-            issuer: "Mill", account: "", algorithm: .sha256, digits: 8, key: authenticator.entry.key)
+            issuer: "Mill", account: "", algorithm: .sha256, digits: 8, key: authenticator.entry.key
+        )
         func isRefused() async throws -> Bool {
             let outcome = try await bench.verifier.enrolOneTimePassword(enrolment, for: bob)
             if case .refused(.keyInUse) = outcome { return true }

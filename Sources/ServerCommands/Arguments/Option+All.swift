@@ -28,6 +28,10 @@ extension Option {
         "profile", .choice(["strict", "rfc", "wide"]),
         "which time steps are accepted; default wide"
     ).orEnvironment
+    static let foreignSecrets = Option(
+        "foreign-secrets", .choice(["count", "ignore"]),
+        "what a made-up enrolled secret does: the third ends it, or nothing; default count"
+    ).orEnvironment
     static let addressRate = Option(
         "address-rate", .text("N[,BURST]"),
         "requests a second and at once from an address; 100,1000"

@@ -26,7 +26,10 @@ struct ServingSettings: Sendable {
                 try arguments.value(
                     .profile, expected: "strict, rfc or wide", WindowProfile.init(rawValue:))
                 ?? .wide
-            policy = try ServingSettings.policy(profile)
+            let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
+                ["count": true, "ignore": false][$0]
+            }
+            policy = try ServingSettings.policy(profile, countsForeignSecrets: counts ?? true)
             settings = ServiceSettings(
                 addressRate: try ServingSettings.rate(arguments),
                 trustedProxies: try ServingSettings.proxies(arguments),
@@ -42,8 +45,12 @@ struct ServingSettings: Sendable {
         }
     }
 
-    private static func policy(_ profile: WindowProfile) throws(UsageError) -> Policy {
-        do { return try Policy(profile: profile) } catch {
+    private static func policy(
+        _ profile: WindowProfile, countsForeignSecrets: Bool
+    ) throws(UsageError) -> Policy {
+        do {
+            return try Policy(profile: profile, countsForeignSecrets: countsForeignSecrets)
+        } catch {
             throw .badValue("--profile", expected: "strict, rfc or wide")
         }
     }

@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+/// What secrets that the server never made do to a device's credential.
+struct MadeUpSecretTests {
+    @Test(
+        "row 6: the third in a row ends the credential, unless the operator says otherwise",
+        arguments: [([], true), (["--foreign-secrets", "ignore"], false)])
+    func madeUp(options: [String], isCounted: Bool) async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state, arguments: options)
+        let asker = try Asker(server.port, key: try await state.makeKey())
+        let enrolment = try await asker.ask(
+            "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment?.texts["ticket"])
+        let device = try await asker.ask(
+            "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)
+        let credential = try #require(device?.texts["credential"])
+        let secret = try #require(device?.texts["secret"])
+        let madeUp = "wws_" + String(repeating: "A", count: secret.count - 4)
+        func login(_ secret: String) async throws -> RawConnection.Answer? {
+            try await asker.ask(
+                "POST", "/v1/device/logins",
+                #"{"credential":"\#(credential)","secret":"\#(secret)","rotation_nonce":"AAAAAAAAAAAAAAAAAAAAAA"}"#
+            )
+        }
+        var reasons: [String?] = []
+        for _ in 1...3 {
+            let answer = try await login(madeUp)
+            #expect(answer?.texts["result"] == "denied")
+            reasons.append(answer?.texts["wipe_reason"])
+        }
+        #expect(reasons == [nil, nil, isCounted ? "too-many-failures" : nil])
+        let owner = try await login(secret)
+        #expect(owner?.texts["result"] == (isCounted ? "denied" : "accepted"))
+        try await server.stop()
+    }
+}
