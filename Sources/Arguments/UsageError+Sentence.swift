@@ -7,7 +7,8 @@ extension UsageError {
         case .notUTF8: "an argument is not UTF-8; if it is a file's name, rename the file"
         case .missingVerb: "what is to be done? \(program) --help lists the verbs"
         case .unknownVerb(let word, let nearest):
-            "there is no verb “\(word.visibleOnTerminal)”" + Self.meant(nearest, "\(program) --help")
+            "there is no verb “\(word.visibleOnTerminal)”"
+                + Self.meant(nearest, "\(program) --help")
         case .unknownOption(let spelling, let nearest):
             "there is no option “\(spelling.visibleOnTerminal)” here"
                 + Self.meant(nearest.map { "--" + $0 }, "--help")

@@ -51,7 +51,7 @@ struct ServingSettings: Sendable {
         do {
             return try Policy(profile: profile, countsForeignSecrets: countsForeignSecrets)
         } catch {
-            throw .badValue("--profile", expected: "strict, rfc or wide")
+            throw .badValue("profile", expected: "strict, rfc or wide")
         }
     }
 
