@@ -36,6 +36,8 @@ enum ServerFailure: Error {
     case noSuchClient
     /// A line of a list of credentials is none.
     case notAList(String, line: Int)
+    /// There is no mark of an audit in the file, or one that is none.
+    case noMarks(String)
     /// What should be written is there already.
     case exists(String)
     case standardOutput(SystemCallFailure)
@@ -87,7 +89,7 @@ enum ServerExit: Int32, CaseIterable, Sendable {
             case .postgreSQL(_, let error): ServerExit(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
             case .endsFile, .putBack, .foreignKeys: .badInput
-            case .tls, .exists, .notAList: .badInput
+            case .tls, .exists, .notAList, .noMarks: .badInput
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
             case .verifier, .listener, .standardOutput, .system: .system

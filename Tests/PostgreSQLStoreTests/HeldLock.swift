@@ -73,3 +73,8 @@ extension TestDatabase {
             at: try #require(PostgreSQLAddress(url)), key: keys.auditKey)
     }
 }
+
+extension PostgreSQLAuditReport {
+    /// Whether nothing was found, among so many events.
+    func isWhole(events: Int) -> Bool { findings == [] && self.events == events }
+}

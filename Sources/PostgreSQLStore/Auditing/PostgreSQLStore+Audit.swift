@@ -7,6 +7,8 @@ public struct PostgreSQLAuditReport: Hashable, Sendable {
     public let findings: [AuditTrail.Finding]
     /// How many events there are.
     public let events: Int
+    /// Where each chain ends: kept elsewhere, they tell a database that was put back to an earlier state.
+    public let marks: [ChainMark]
 }
 
 extension PostgreSQLStore {
@@ -60,7 +62,8 @@ extension PostgreSQLSession {
             count += page.count
             position = last.position
         }
-        return PostgreSQLAuditReport(findings: trail.findings(), events: count)
+        return PostgreSQLAuditReport(
+            findings: trail.findings(), events: count, marks: records.map(\.head))
     }
 }
 

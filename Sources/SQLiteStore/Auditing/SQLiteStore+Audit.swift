@@ -8,6 +8,8 @@ public struct AuditReport: Hashable, Sendable {
     public let findings: [AuditTrail.Finding]
     /// How many events there are.
     public let events: Int
+    /// Where each chain ends: kept elsewhere, they tell a database that was put back to an earlier state.
+    public let marks: [ChainMark]
     /// Whether SQLite finds the file's structure whole (`PRAGMA integrity_check`).
     public let isSound: Bool
 }
@@ -87,7 +89,9 @@ extension SQLiteSession {
                 count += page.count
                 position = last.position
             }
-            return AuditReport(findings: trail.findings(), events: count, isSound: isSound)
+            return AuditReport(
+                findings: trail.findings(), events: count, marks: records.map(\.head),
+                isSound: isSound)
         }
     }
 }

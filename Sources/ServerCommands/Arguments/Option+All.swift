@@ -48,7 +48,7 @@ extension Option {
     static let scope = Option(
         "scope", .text("NAME,…"), "what the client may do: verify enrol manage reasons audit")
     static let checkpoint = Option(
-        "checkpoint", .text("TEXT"), "a mark that an earlier verification printed")
+        "checkpoint", .file, "what an earlier verification printed, with its marks")
     static let ended = Option(
         "ended", .file, "credentials that ended since the copy was made, one a line")
     static let keepClients = Option("keep-clients", "leave the API keys their worth")

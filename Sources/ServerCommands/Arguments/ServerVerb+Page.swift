@@ -77,10 +77,13 @@ extension Page {
     fileprivate static let auditVerify = Page(
         summary: "look for deleted, changed, moved and cut-off events",
         options: [.store, .keys, .checkpoint, .json],
-        examples: ["watchword-server audit verify"],
+        examples: [
+            "watchword-server audit verify",
+            "watchword-server audit verify --checkpoint kept.txt",
+        ],
         details: [
-            "Prints a mark of the events' end. Kept on another machine and given back with --checkpoint, "
-                + "it shows a database that was put back to an earlier state."
+            "Prints marks of where the events end. Kept on another machine and given back with "
+                + "--checkpoint, they show a database that was put back to an earlier state."
         ])
     fileprivate static let auditEnded = Page(
         summary: "list the credentials that were revoked or disabled", options: [.store],

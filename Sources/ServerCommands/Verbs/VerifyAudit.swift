@@ -9,15 +9,10 @@ import Verification
 enum VerifyAudit {
     static func run(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
         let places = try ServerPlaces(arguments)
-        let checkpoint: ChainMark?
-        do throws(UsageError) {
-            checkpoint = try arguments.value(
-                .checkpoint, expected: "a mark as audit verify prints it",
-                ChainMark.init(text:))
-        } catch {
-            throw .usage(error)
+        let checkpoints = try arguments[.checkpoint].map { path throws(ServerFailure) in
+            try Checkpoints.read(path)
         }
-        let found = try audit(places, checkpoint.map { [$0] } ?? [])
+        let found = try audit(places, checkpoints ?? [])
         let isWhole = found.findings.isEmpty
         let findings = found.findings
         if arguments.has(.json) {
@@ -26,27 +21,33 @@ enum VerifyAudit {
                     ("result", .text(isWhole ? "whole" : "tampered")),
                     ("events", .number(Int64(found.events))),
                     ("findings", .list(findings.map { .text($0) })),
+                    ("marks", .list(found.marks.map { .text($0.text) })),
                 ]))
         } else {
             for finding in findings { try ServerPrinter.line(finding) }
             try ServerPrinter.line(
                 "\(found.events) events, "
                     + (isWhole ? "all as they were written." : "tampered with."))
+            // What was tampered with has no end that is worth keeping.
+            if isWhole { for mark in found.marks { try ServerPrinter.line(mark.text) } }
         }
         return isWhole ? .done : .no
     }
 
-    /// How many events there are, and what is wrong with them.
+    /// How many events there are, what is wrong with them, and where they end.
     private static func audit(
         _ places: ServerPlaces, _ checkpoints: [ChainMark]
-    ) throws(ServerFailure) -> (events: Int, findings: [String]) {
+    ) throws(ServerFailure) -> (events: Int, findings: [String], marks: [ChainMark]) {
         let key = try KeyFile.opening(places, making: false).ring().auditKey
         switch places.database {
         case .sqlite(let path):
             do throws(SQLiteStoreError) {
                 let report = try SQLiteStore.audit(at: path, key: key, checkpoints: checkpoints)
                 let damage = report.isSound ? [] : ["the database's structure is damaged"]
-                return (report.events, report.findings.map(ServerWords.sentence(for:)) + damage)
+                return (
+                    report.events, report.findings.map(ServerWords.sentence(for:)) + damage,
+                    report.marks
+                )
             } catch {
                 throw .store(path, error)
             }
@@ -58,7 +59,9 @@ enum VerifyAudit {
             do throws(PostgreSQLStoreError) {
                 let report = try PostgreSQLStore.audit(
                     at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)
-                return (report.events, report.findings.map(ServerWords.sentence(for:)))
+                return (
+                    report.events, report.findings.map(ServerWords.sentence(for:)), report.marks
+                )
             } catch {
                 throw .postgreSQL(places.database.shown, error)
             }

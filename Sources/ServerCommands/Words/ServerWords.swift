@@ -43,6 +43,8 @@ enum ServerWords {
         case .noSuchClient: "there is no such client; see watchword-server client list"
         case .notAList(let path, let line):
             "\(path): line \(line) is no credential; each line is one, as cr_…"
+        case .noMarks(let path):
+            "\(path): there is no whole mark in it; keep what audit verify prints as it is"
         case .exists(let path): "\(path): there is such a file already; name another"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .system(let failure): sentence(for: failure)
