@@ -41,7 +41,7 @@ enum StoreStatement: String, CaseIterable {
         switch self {
         case .credentialByID: Self.credential + "WHERE id = $1::bytea"
         case .credentialsAlive:
-            Self.credential + "WHERE subject = $1::bytea AND (state = 'revoked') = false "
+            Self.credential + "WHERE subject = $1::bytea AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint"
         case .credentialsAll:
             Self.credential

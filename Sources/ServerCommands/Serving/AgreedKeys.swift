@@ -11,6 +11,8 @@ final class AgreedKeys: Sendable {
         var ring: KeyRing
         /// What was asked of the database last: the same is not asked again at each decision.
         var asked: [KeyID]
+        /// Until when a database that could not say is left alone.
+        var quietUntil = ContinuousClock.now
     }
 
     private let file: KeyFile
@@ -45,12 +47,14 @@ final class AgreedKeys: Sendable {
                 }
                 return state.ring
             }
+            guard state.quietUntil <= .now else { return state.ring }
             do throws(ServerFailure) {
                 let foreign = try database.claim(ring, places)
                 state.asked = ids
                 if foreign.isEmpty { state.ring = ring }
             } catch {
-                // The next decision asks again.
+                // A later decision asks again.
+                state.quietUntil = .now + .seconds(5)
             }
             return state.ring
         }
