@@ -6,6 +6,7 @@ extension StoreFailure {
         let trouble: Trouble =
             switch failure.code {
             case "row", "behind", "chain", "22003": .damaged
+            case "newer": .newer
             case "53100": .full
             // A transaction that may not write, or a role.
             case "25006", "42501": .readOnly

@@ -33,6 +33,17 @@ struct StartTests {
         #expect(try database.query("SELECT taken FROM watchword.steps") == "7")
     }
 
+    @Test("tables that a newer version takes over are used no more by who has to connect again")
+    func takenOver() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        #expect(try await store.commit([.appendEvent(.sample(1))]) == .done)
+        try database.query("UPDATE watchword.steps SET taken = 7")
+        await #expect(throws: StoreFailure(.newer, code: "newer")) {
+            try await store.credential(.sample(1))
+        }
+    }
+
     @Test("a database that does not keep texts in UTF-8 is refused")
     func encoding() async throws {
         let server = try PostgreSQLServer.shared()

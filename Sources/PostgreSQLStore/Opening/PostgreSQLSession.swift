@@ -18,7 +18,13 @@ final class PostgreSQLSession: @unchecked Sendable {
         try connection.enterPipelineMode()
         let settings = Self.settings(patience: patience).map { PipelineCommand.text($0) }
         let prepared = statements.map { PipelineCommand.prepare($0) }
-        _ = try connection.run(settings + prepared, patience: 3 * patience).results()
+        let results = try connection.run(
+            settings + [.text("SELECT taken FROM steps")] + prepared, patience: 3 * patience
+        ).results()
+        // A newer program may have been put in place on another machine since.
+        let taken = try results[settings.count]
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard taken == Int64(Schema.steps.count) else { throw .newer }
         try known.compare(with: self)
     }
 
@@ -62,4 +68,9 @@ final class PostgreSQLSession: @unchecked Sendable {
                 ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("enable_seqscan", "off"),
             ].map { "SET \($0.0) = \($0.1)" }
     }
+}
+
+extension PostgreSQLFailure {
+    /// The tables are another version's.
+    static let newer = PostgreSQLFailure(extent: .connection, code: "newer")
 }
