@@ -50,12 +50,19 @@ extension PostgreSQLServer {
         }
     }
 
-    /// Holds back, for good, what this primary would tell its standbys: what it commits from now on
-    /// is lost with it.
+    /// Holds back what this primary would tell its standbys: what it commits from now on is lost with
+    /// it, unless they are told after all.
     public func withholdReplication() throws {
-        for line in try query("SELECT pid FROM pg_stat_replication").split(separator: "\n") {
-            guard let pid = pid_t(line) else { continue }
-            try Postmaster.halt(pid)
-        }
+        for pid in try replicators() { try Postmaster.halt(pid) }
+    }
+
+    /// Tells the standbys what was held back.
+    public func resumeReplication() throws {
+        for pid in try replicators() { kill(pid, SIGCONT) }
+    }
+
+    private func replicators() throws -> [pid_t] {
+        try query("SELECT pid FROM pg_stat_replication").split(separator: "\n")
+            .compactMap { pid_t($0) }
     }
 }

@@ -71,6 +71,8 @@ public final class PostgreSQLServer: Sendable {
             "timezone": "UTC", "log_timezone": "UTC",
             // Memory that is files in the server's folder, so that it goes with it.
             "dynamic_shared_memory_type": "mmap",
+            // What a test holds back stays so, however long the test takes.
+            "wal_sender_timeout": "0", "wal_receiver_timeout": "0",
         ]
         let lines = usual.merging(settings) { $1 }.sorted { $0.key < $1.key }
             .map { "\($0.key) = '\($0.value)'\n" }.joined()

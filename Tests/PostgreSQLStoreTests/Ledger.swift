@@ -76,6 +76,9 @@ final class Ledger: Sendable {
         try await wait("no failures") { $0.failureCount >= before + count }
     }
 
+    /// How often calls failed of what.
+    var failures: [StoreFailure: Int] { content.withLock { $0.failures } }
+
     /// What calls failed of.
     var troubles: Set<StoreFailure.Trouble> {
         content.withLock { Set($0.failures.keys.map(\.trouble)) }

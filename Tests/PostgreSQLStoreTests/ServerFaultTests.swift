@@ -9,7 +9,7 @@ import Verification
 /// nothing that was answered is gone, and the stores go on by themselves.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct ServerFaultTests {
-    private static let connections = PostgreSQLStore.Connections(reading: 1, writing: 2)
+    private static let connections = PostgreSQLStore.Connections(reading: 1, writing: 3)
 
     @Test("T-10 killed, stopped and started again under load, a database accepts nothing twice")
     func restarted() async throws {
@@ -26,7 +26,7 @@ struct ServerFaultTests {
             try await ledger.awaitProgress(150)
         }
         // There was no database, or none yet; nothing else was wrong with it.
-        #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]))
+        #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(in: open(database), key: database.keys.auditKey)
     }
 
@@ -45,7 +45,7 @@ struct ServerFaultTests {
             try await offThePool { try standby.promote() }
             try await ledger.awaitProgress(150)
         }
-        #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]))
+        #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(
             in: open(database, standby.url(database.name)), key: database.keys.auditKey)
     }
@@ -77,6 +77,37 @@ struct ServerFaultTests {
                 try await store.commit([spending, .appendEvent(.sample(2))])
             } == .done)
         #expect(try await store.events(after: 0, limit: 9).compactMap { $0.event?.number } == [2])
+    }
+
+    @Test("a synchronous standby that falls silent costs few connections, and its return is enough")
+    func silentStandby() async throws {
+        let primary = try await offThePool { try PostgreSQLServer.start() }
+        let database = try TestDatabase(on: primary)
+        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let store = try PostgreSQLStore(
+            connecting: try #require(PostgreSQLAddress(database.url)), key: database.keys.auditKey,
+            patience: 500)
+        let chains = try await store.chains().count
+        try await offThePool { try primary.withholdReplication() }
+        for _ in 0..<8 {
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await store.commit([.appendEvent(.sample(1))])
+            }
+            #expect(failure?.trouble == .unavailable)
+        }
+        // The one that found out.
+        let waiting = try await offThePool {
+            try primary.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        }
+        #expect(waiting == "1")
+        try await offThePool { try primary.resumeReplication() }
+        #expect(
+            try await eventually { () throws(StoreFailure) in
+                try await store.commit([.appendEvent(.sample(2))])
+            } == .done)
+        // Where the one that waited has not left its chain yet, another one was begun.
+        #expect(try await store.chains().count <= chains + 1)
+        withExtendedLifetime(standby) {}
     }
 
     @Test("an asynchronous standby that lacks what was answered is noticed, and not used")

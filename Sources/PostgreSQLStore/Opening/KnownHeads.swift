@@ -39,8 +39,8 @@ final class KnownHeads: Sendable {
     /// Remembers what was acknowledged.
     func acknowledge(_ end: ChainEnd) { content.withLock { $0.ends[end.mark.node] = end } }
 
-    /// The chain's end as it was acknowledged.
-    func mark(of node: [UInt8]) -> ChainMark? { content.withLock { $0.ends[node]?.mark } }
+    /// The chains' ends as they were acknowledged, by their nodes.
+    var marks: [[UInt8]: ChainMark] { content.withLock { $0.ends.mapValues(\.mark) } }
 
     /// Every end that is known.
     var ends: [ChainEnd] { content.withLock { Array($0.ends.values) } }

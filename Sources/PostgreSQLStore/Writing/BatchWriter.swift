@@ -18,6 +18,7 @@ final class BatchWriter: @unchecked Sendable {
         self.session = session
         self.key = key
         self.known = known
+        try session.expectStandby()
         lease = try ChainLease(on: session, key: key, known: known)
     }
 

@@ -15,16 +15,19 @@ struct ChainLease {
         on session: PostgreSQLSession, key: AuditKey, known: KnownHeads
     ) throws(PostgreSQLFailure) {
         while true {
+            // Before the stored ends are read: others of this process go on appending to theirs.
+            let marks = known.marks
             // Also those that others have: who tampered with one is not helped by a new one.
-            let open = try Self.checked(session, key: key, known: known)
-            for number in open where try Self.lock(number, on: session) {
+            let open = try Self.open(on: session)
+            for (_, head) in open { try known.check(head, against: marks, key: key) }
+            for (number, _) in open where try Self.lock(number, on: session) {
                 guard let head = try Self.head(of: number, on: session) else {
                     // It was closed in the meantime.
                     _ = try session.run(.unlockChain, Self.arguments(number))
                     continue
                 }
                 self.number = number
-                try known.check(head, key: key)
+                try known.check(head, against: marks, key: key)
                 chain = EventChain(resuming: head, key: key)
                 return
             }
@@ -73,17 +76,15 @@ struct ChainLease {
     /// Goes on behind the chain's new end.
     mutating func move(to chain: EventChain) { self.chain = chain }
 
-    /// The numbers of the chains that can be appended to, whose ends are all as they were written.
-    private static func checked(
-        _ session: PostgreSQLSession, key: AuditKey, known: KnownHeads
-    ) throws(PostgreSQLFailure) -> [Int64] {
-        let open = try session.run(.openChains, .none).all { row throws(PostgreSQLFailure) in
+    /// The chains that can be appended to, and where they end.
+    private static func open(
+        on session: PostgreSQLSession
+    ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainMark)] {
+        try session.run(.openChains, .none).all { row throws(PostgreSQLFailure) in
             let number = try row.requiredInteger()
             let node = try row.requiredBytes()
             return (number, try row.mark(of: node))
         }
-        for (_, head) in open { try known.check(head, key: key) }
-        return open.map(\.0)
     }
 
     private static func lock(
@@ -130,11 +131,15 @@ struct ChainLease {
 extension KnownHeads {
     /// A stored end that is not authentic, or before the one that was acknowledged, is not gone on
     /// from: that would cover up what somebody cut off.
-    func check(_ head: ChainMark, key: AuditKey) throws(PostgreSQLFailure) {
+    ///
+    /// - Parameter marks: what was acknowledged when the stored end was asked for.
+    func check(
+        _ head: ChainMark, against marks: [[UInt8]: ChainMark], key: AuditKey
+    ) throws(PostgreSQLFailure) {
         let isAuthentic: Bool
         do { isAuthentic = try key.isAuthentic(head) } catch { throw .cryptography }
         guard isAuthentic else { throw .chain }
-        if let known = mark(of: head.node), known.sequence > head.sequence {
+        if let known = marks[head.node], known.sequence > head.sequence {
             throw remember()
         }
     }

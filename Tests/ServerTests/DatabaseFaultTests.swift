@@ -1,0 +1,272 @@
+import Foundation
+import PostgreSQLServer
+import Synchronization
+import TestSupport
+import Testing
+
+/// Servers over one PostgreSQL database, which is killed, started again, replaced or cut off under load.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+struct DatabaseFaultTests {
+    @Test("T-10 a database killed and started again under load takes no code twice, by two servers")
+    func restarted() async throws {
+        let database = try await offThePool { try PostgreSQLServer.start() }
+        let load = try await ServerLoad(store: offThePool { try database.makeDatabase() })
+        try await load.run {
+            load.admit(20)
+            try await load.awaitAccepted(8)
+            try await offThePool { try database.kill9() }
+            load.admit(26)
+            try await load.awaitRefused(12)
+            #expect(try await load.readiness() == [503, 503])
+            try await offThePool { try database.launch() }
+            try await load.awaitAccepted(16)
+            load.admit(40)
+            try await offThePool { try database.restart() }
+        }
+        try await load.expectSpent()
+        #expect(try await load.readiness() == [200, 200])
+        try await load.stop()
+    }
+
+    @Test("T-10 a server killed with signal 9 under load, and started again, takes no code twice")
+    func killed() async throws {
+        let database = try await offThePool { try PostgreSQLServer.shared() }
+        let load = try await ServerLoad(store: offThePool { try database.makeDatabase() })
+        try await load.run {
+            for index in 0..<2 {
+                load.admit(16 * (index + 1))
+                try await load.awaitAccepted(4 * (index + 1))
+                try await load.killAndStart(index)
+            }
+        }
+        try await load.expectSpent()
+        try await load.stop()
+    }
+
+    @Test(
+        "a primary is replaced by its synchronous standby under load, without a restart of a server"
+    )
+    func replaced() async throws {
+        let primary = try await offThePool { try PostgreSQLServer.start() }
+        let url = try await offThePool { try primary.makeDatabase() }
+        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let name = String(url.split(separator: "/").last ?? "")
+        let load = try await ServerLoad(
+            store: PostgreSQLServer.url(name, of: [primary, standby]))
+        try await load.run {
+            load.admit(20)
+            try await load.awaitAccepted(8)
+            try await offThePool { try primary.kill9() }
+            load.admit(26)
+            try await load.awaitRefused(12)
+            try await offThePool { try standby.promote() }
+        }
+        try await load.expectSpent()
+        // As somebody who only knows the promoted database finds it.
+        let audit = try await load.state.run(
+            "audit", "verify", environment: ["WATCHWORD_STORE": standby.url(name)])
+        #expect(audit.status == 0)
+        try await load.stop()
+    }
+
+    @Test("T-10 a standby that lacks an accepted code is not served, until what is lost was ended")
+    func lost() async throws {
+        let primary = try await offThePool { try PostgreSQLServer.start() }
+        let url = try await offThePool { try primary.makeDatabase() }
+        let standby = try await offThePool { try primary.addStandby(isSynchronous: false) }
+        let name = String(url.split(separator: "/").last ?? "")
+        let state = try ServerProcess.State(
+            store: PostgreSQLServer.url(name, of: [primary, standby]))
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker, period: 120)
+        try await offThePool {
+            try standby.awaitReplay(of: primary.query("SELECT pg_current_wal_lsn()"))
+            try primary.withholdReplication()
+        }
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        try await offThePool {
+            try primary.kill9()
+            try standby.promote()
+        }
+        // It has found the new primary when it says what is wrong with it.
+        let end = ContinuousClock.now + .seconds(60)
+        while try !server.logged().contains("behind") {
+            try #require(ContinuousClock.now < end, "it does not notice")
+            #expect(try await asker.verify("alice", alice.code())?.status == 503)
+        }
+        #expect(try await asker.verify("alice", alice.code())?.status == 503)
+        #expect(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status == 503)
+        try await server.stop()
+        // Nor does it serve once more, as if nothing had been.
+        #expect(try await state.run("serve", "--listen", "127.0.0.1:0").status == 3)
+        #expect(try await state.run("restore", "--keep-clients").status == 0)
+        let again = try await ServerProcess(state)
+        let answer = try await Asker(again.port, key: key).verify("alice", alice.code())
+        #expect(answer?.texts["result"] == "denied")
+        #expect(try await state.run("audit", "verify").status == 0)
+        try await again.stop()
+    }
+
+    @Test("V-31 a database that falls silent gives 503 and never an acceptance; then all goes on")
+    func silent() async throws {
+        let database = try await offThePool { try PostgreSQLServer.shared() }
+        let proxy = try FaultyProxy(to: database.port)
+        let url = try await offThePool { try database.makeDatabase() }
+        let state = try ServerProcess.State(store: proxy.url(for: url))
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker, period: 120)
+        for trouble in [proxy.refuse, proxy.stall] {
+            trouble()
+            let answer = try await asker.verify("alice", alice.code())
+            #expect(answer?.status == 503)
+            #expect(answer?.headers["retry-after"] != nil)
+            #expect(answer?.headers["content-type"] == "application/problem+json")
+            proxy.heal()
+            try await server.awaitReady()
+            let other = try await asker.verify("alice", alice.wrongCodes(1)[0])
+            #expect(other?.texts["reason"] == "wrong")
+        }
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        #expect(try await asker.verify("alice", alice.code())?.texts["reason"] == "replayed")
+        try await server.stop()
+    }
+}
+
+/// Two servers of one database, and subjects whose codes are shown to both until there is an answer.
+final class ServerLoad: Sendable {
+    private static let subjects = 40
+
+    let state: ServerProcess.State
+    private let key: String
+    private let subjects: [EnrolledSubject]
+    private let content: Mutex<Content>
+
+    private struct Content {
+        var servers: [ServerProcess]
+        var accepted: [String: Int] = [:]
+        var refused = 0
+        /// So many subjects may show their codes.
+        var admitted = 0
+    }
+
+    init(store: String) async throws {
+        state = try ServerProcess.State(store: store)
+        let servers = [try await ServerProcess(state), try await ServerProcess(state)]
+        content = Mutex(Content(servers: servers))
+        let key = try await state.makeKey()
+        self.key = key
+        let asker = try Asker(servers[0].port, key: key)
+        var made: [EnrolledSubject] = []
+        for index in 0..<Self.subjects {
+            made.append(try await EnrolledSubject("s\(index)", asker, period: 120))
+        }
+        subjects = made
+    }
+
+    /// Shows every subject's code to both servers, while `trouble` happens; it says who may begin.
+    func run(during trouble: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, subject) in subjects.enumerated() {
+                for index in 0..<2 {
+                    group.addTask { try await self.show(subject, number, to: index) }
+                }
+            }
+            defer { admit(Self.subjects) }
+            try await trouble()
+            admit(Self.subjects)
+            try await group.waitForAll()
+        }
+    }
+
+    /// Lets so many subjects, all in all, show their codes.
+    func admit(_ count: Int) { content.withLock { $0.admitted = max($0.admitted, count) } }
+
+    /// Waits until so many codes were accepted, all in all.
+    func awaitAccepted(_ count: Int) async throws {
+        try await wait { $0.accepted.values.reduce(0, +) >= count }
+    }
+
+    /// Waits until so many requests more were refused for want of a database.
+    func awaitRefused(_ count: Int) async throws {
+        let before = content.withLock { $0.refused }
+        try await wait { $0.refused >= before + count }
+    }
+
+    /// Kills a server, and puts another in its place.
+    func killAndStart(_ index: Int) async throws {
+        let server = content.withLock { $0.servers[index] }
+        server.send(SIGKILL)
+        #expect(try await server.ending() == -SIGKILL)
+        let started = try await ServerProcess(state)
+        content.withLock { $0.servers[index] = started }
+    }
+
+    /// What the servers say of themselves.
+    func readiness() async throws -> [Int?] {
+        var answers: [Int?] = []
+        for server in content.withLock({ $0.servers }) {
+            answers.append(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status)
+        }
+        return answers
+    }
+
+    /// Expects that every code was accepted once at most, and that all are spent on both servers.
+    func expectSpent() async throws {
+        let accepted = content.withLock { $0.accepted }
+        #expect(accepted.values.allSatisfy { $0 == 1 }, "\(accepted)")
+        for subject in subjects {
+            for server in content.withLock({ $0.servers }) {
+                let answer = try await Asker(server.port, key: key)
+                    .verify(subject.name, subject.code())
+                #expect(answer?.texts["reason"] == "replayed", "\(answer?.text ?? "")")
+            }
+        }
+        #expect(try await state.run("audit", "verify").status == 0)
+    }
+
+    func stop() async throws {
+        for server in content.withLock({ $0.servers }) { #expect(try await server.stop() == 0) }
+    }
+
+    private func show(_ subject: EnrolledSubject, _ number: Int, to index: Int) async throws {
+        while true {
+            let (server, isAdmitted) = content.withLock { content in
+                (content.servers[index], number < content.admitted)
+            }
+            guard isAdmitted else {
+                try await Task.sleep(for: .milliseconds(5))
+                continue
+            }
+            // A server that was killed answers nothing; the code is shown again.
+            let answer = try? await Asker(server.port, key: key)
+                .verify(subject.name, subject.code())
+            switch (answer?.status, answer?.texts["result"]) {
+            case (200, "accepted"):
+                content.withLock { $0.accepted[subject.name, default: 0] += 1 }
+                return
+            case (200, "denied"):
+                #expect(answer?.texts["reason"] == "replayed", "\(answer?.text ?? "")")
+                return
+            case (503, _):
+                #expect(answer?.headers["retry-after"] != nil)
+                content.withLock { $0.refused += 1 }
+            case (nil, _): break
+            default: Issue.record("\(answer?.text ?? "")")
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func wait(until condition: (Content) -> Bool) async throws {
+        // No measure of speed: it ends a test that would otherwise never end.
+        let end = ContinuousClock.now + .seconds(60)
+        while !content.withLock({ condition($0) }) {
+            try #require(ContinuousClock.now < end, "\(content.withLock { $0.accepted.count })")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
