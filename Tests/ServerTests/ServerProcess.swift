@@ -112,6 +112,16 @@ final class ServerProcess: Sendable {
         }
     }
 
+    /// Waits until it says that it is ready.
+    func awaitReady() async throws {
+        // No measure of speed: it ends a test that would otherwise never end.
+        let end = ContinuousClock.now + .seconds(60)
+        while try await Asker(operationsPort).ask("GET", "/readyz")?.status != 200 {
+            guard ContinuousClock.now < end else { throw Failure.notListening(try logged()) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// Sends TERM and waits.
     @discardableResult func stop() async throws -> Int32 {
         send(SIGTERM)
@@ -169,10 +179,11 @@ struct EnrolledSubject: Sendable {
     /// Codes from half an hour before the one that was spent for the confirmation, to one and a half after.
     private let codes: [String]
 
-    init(_ name: String, _ asker: Asker) async throws {
+    /// - Parameter period: of its codes; after the confirmation the next one is good for two at least.
+    init(_ name: String, _ asker: Asker, period: Int = 30) async throws {
         let made = try await asker.ask(
             "POST", "/v1/subjects/\(name)/credentials",
-            #"{"type":"totp","issuer":"Test","account":"\#(name)"}"#)
+            #"{"type":"totp","issuer":"Test","account":"\#(name)","period":\#(period)}"#)
         let facts = made?.texts ?? [:]
         guard let uri = facts["uri"], let id = facts["credential"] else {
             throw ServerProcess.Failure.notListening(made?.text ?? "no answer")
