@@ -4,8 +4,9 @@ public import Verification
 
 /// The store in one file, for the processes of one machine.
 ///
-/// One connection writes, on a thread of its own, and commits together what waits together; reads
-/// have connections of their own and wait for nobody. Any number of processes may share the file.
+/// One connection writes, and commits together what waits together, on a thread of its own when there
+/// is more than one caller. Reads have connections of their own then, and wait for nobody. Any number
+/// of processes may share the file.
 ///
 /// Beside the file lie SQLite's own (`-wal`, `-shm`), `.lock` (held while it is opened) and `.mark`:
 /// where the chain of events ended when ``keepMark()`` wrote it last. A database that was put back to
@@ -83,6 +84,7 @@ extension DatabaseLocation {
             // On a full disk the one that is kept serves, too: it is as true, only older.
             guard kept != nil else { throw error }
         }
-        return DatabaseWriter(session, key: key, known: head, at: self)
+        return DatabaseWriter(
+            session, key: key, known: head, at: self, patience: Int32(clamping: patience))
     }
 }

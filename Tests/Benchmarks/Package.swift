@@ -8,9 +8,18 @@ let package = Package(
     dependencies: [.package(name: "Watchword", path: "../..")],
     targets: [
         .systemLibrary(name: "CSHA", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CSQLiteAlone", pkgConfig: "sqlite3"),
         .executableTarget(
             name: "CodeBenchmark",
             dependencies: ["CSHA", .product(name: "Rooms", package: "Watchword")],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: [
+                "CSQLiteAlone", .product(name: "PostgreSQLStore", package: "Watchword"),
+                .product(name: "SQLiteStore", package: "Watchword"),
+                .product(name: "Verification", package: "Watchword"),
+            ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
     ]
 )

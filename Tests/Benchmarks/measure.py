@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Measures the shipped programs against others in one run, and prints a Markdown table of ratios.
 
-    measure.py WATCHWORD PEERS PYTHON CODE-BENCHMARK [README]
+    measure.py SHIPPED PEERS PYTHON BUILT [README]
+
+SHIPPED and PEERS are folders of programs, BUILT the folder of this package's own.
 
 Rounds are interleaved, so that whatever disturbs the machine disturbs everybody, and the minimum of
 the rounds counts. With a README, the table is written between its marks.
@@ -9,10 +11,13 @@ the rounds counts. With a README, the table is written between its marks.
 import os
 import platform
 import random
-import subprocess
 import sys
 import tempfile
-import time
+
+import decisions
+import postgresql
+import services
+from figures import Table, fastest, least, run
 
 ROUNDS = 7
 START_ROUNDS = 200
@@ -20,79 +25,9 @@ ENTRIES = 10_000
 MARKS = ("<!-- measured: Scripts/bench --write -->", "<!-- end of what was measured -->")
 
 
-def run(arguments, **options):
-    return subprocess.run(arguments, check=True, capture_output=True, **options).stdout
-
-
-def seconds(arguments, nowhere):
-    """Wall time of one run; spawned directly, so that the measuring costs next to nothing."""
-    actions = [(os.POSIX_SPAWN_DUP2, nowhere, 1), (os.POSIX_SPAWN_DUP2, nowhere, 2)]
-    start = time.perf_counter()
-    process = os.posix_spawnp(arguments[0], arguments, os.environ, file_actions=actions)
-    _, status = os.waitpid(process, 0)
-    elapsed = time.perf_counter() - start
-    if status != 0:
-        raise SystemExit(f"bench: {' '.join(arguments)} ended with {status}")
-    return elapsed
-
-
-def fastest(rounds, commands):
-    """The least time of each command, in seconds, after one run that warms the caches."""
-    with open(os.devnull, "r+b") as nowhere:
-        for arguments in commands.values():
-            seconds(arguments, nowhere.fileno())
-        times = {name: [] for name in commands}
-        for _ in range(rounds):
-            for name, arguments in commands.items():
-                times[name].append(seconds(arguments, nowhere.fileno()))
-    return {name: min(values) for name, values in times.items()}
-
-
-def least(rounds, programs):
-    """The least number of each line "NAME NUMBER" that the programs print."""
-    found = {}
-    for _ in range(rounds):
-        for arguments in programs:
-            for line in run(arguments, text=True).splitlines():
-                name, number = line.split()
-                found[name] = min(found.get(name, float("inf")), float(number))
-    return found
-
-
-def figure(number):
-    """Three digits, and never an exponent."""
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-class Table:
-    def __init__(self):
-        self.rows = []
-
-    def at_most(self, what, ours, theirs, goal, unit):
-        ratio = ours / theirs
-        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.2f}×",
-                          f"≤ {goal}×" if goal else "", not goal or ratio <= goal))
-
-    def faster(self, what, ours, theirs, goal, unit):
-        ratio = theirs / ours
-        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.1f}× faster",
-                          f"≥ {goal}×" if goal else "", not goal or ratio >= goal))
-
-    def above(self, what, ours, theirs, goal, unit):
-        more = ours - theirs
-        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"+ {more:.3g} {unit}",
-                          f"≤ + {goal} {unit}", more <= goal))
-
-    def markdown(self):
-        lines = ["| | Watchword | the other | ratio | goal |", "|---|---|---|---|---|"]
-        for what, ours, theirs, ratio, goal, met in self.rows:
-            goal += "" if met else " (missed)"
-            lines.append(f"| {what} | {ours} | {theirs} | {ratio} | {goal} |")
-        return "\n".join(lines)
-
-
 def measure_codes(table, peers, python, benchmark):
-    found = least(ROUNDS, [[peers], [python, os.path.join(HERE, "peers.py")], [benchmark]])
+    pyotp = os.path.join(HERE, "peers", "pyotp_code.py")
+    found = least(ROUNDS, [[peers], [python, pyotp], [benchmark]])
     for name, goal in (("sha1", 1.0), ("sha256", 1.1), ("sha512", 1.25)):
         table.at_most(f"a code, prepared key, {label(name)}; two chained compressions",
                       found[f"code-{name}"], found[f"limit-{name}"], goal, "ns")
@@ -198,13 +133,19 @@ def write(readme, text):
         file.write(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
 
 
-def main(watchword, peers, python, benchmark, readme=None):
+def main(shipped, peers, python, built, readme=None):
+    watchword, codes = os.path.join(shipped, "watchword"), os.path.join(peers, "codes")
     table = Table()
-    with tempfile.TemporaryDirectory() as folder:
-        measure_codes(table, peers, python, benchmark)
+    # On the disk that the measured programs would have, not in memory.
+    with tempfile.TemporaryDirectory(dir=peers) as folder:
+        measure_codes(table, codes, python, os.path.join(built, "CodeBenchmark"))
         measure_start(table, watchword, folder)
-        measure_vault(table, watchword, peers, folder)
+        measure_vault(table, watchword, codes, folder)
         measure_pictures(table, watchword, folder)
+        benchmark = os.path.join(built, "StoreBenchmark")
+        store = decisions.measure(table, benchmark, peers, folder)
+        postgresql.measure(table, benchmark, folder)
+        services.measure(table, shipped, benchmark, peers, python, folder, store)
     text = f"{table.markdown()}\n\nMeasured on {machine()}; the minimum of interleaved rounds."
     print(text)
     if readme:

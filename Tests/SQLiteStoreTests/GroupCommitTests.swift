@@ -147,7 +147,7 @@ struct GroupCommitTests {
     private func transactions(_ database: TestDatabase) throws -> Int {
         let log = try database.folder.bytes(of: "verifier.db-wal")
         var count = 0
-        for frame in stride(from: 32, to: log.count, by: 24 + 4_096) {
+        for frame in stride(from: 32, to: log.count, by: 24 + Schema.pageSize) {
             // Frames of an older round of the log have another salt.
             let isCurrent: Bool = log[frame + 8..<frame + 16].elementsEqual(log[16..<24])
             let size: ArraySlice<UInt8> = log[frame + 4..<frame + 8]

@@ -75,7 +75,8 @@ struct TroubleTests {
         let root = try SQLiteConnection(path: database.path, .readWrite, patience: 1_000)
             .number("SELECT rootpage FROM sqlite_schema WHERE name = 'credentials'")
         var bytes = try database.folder.bytes(of: "verifier.db")
-        for index in (Int(root) - 1) * 4_096..<Int(root) * 4_096 { bytes[index] = 0xff }
+        let page = (Int(root) - 1) * Schema.pageSize
+        for index in page..<page + Schema.pageSize { bytes[index] = 0xff }
         try write(bytes, over: database.path)
         let store = try database.open()
         let damage = StoreFailure(.damaged, code: "SQLITE_CORRUPT")
@@ -99,7 +100,7 @@ struct TroubleTests {
         let database = try TestDatabase()
         try database.open().close()
         let bytes = try database.folder.bytes(of: "verifier.db")
-        for count in [4_096, bytes.count - 4_096] {
+        for count in [Schema.pageSize, bytes.count - Schema.pageSize] {
             try write(Array(bytes.prefix(count)), over: database.path)
             #expect(throws: SQLiteStoreError.self) {
                 let store = try database.open()

@@ -17,7 +17,7 @@ final class Gathering: Sendable {
     /// Somebody else holds the database in each round until all have come. At most as many callers as
     /// there are processors have not handed over their changes then; the others wait together.
     func run(path: String, number: Int, count: Int) async {
-        guard let other = BareLoop(path: path) else { return StoreWriter.say("no lock") }
+        guard let other = OtherWriter(path: path) else { return StoreWriter.say("no lock") }
         for _ in 0..<Self.rounds {
             arrived.store(0, ordering: .sequentiallyConsistent)
             guard other.lock() else { return StoreWriter.say("no lock") }

@@ -28,6 +28,7 @@ extension SQLiteConnection {
     ) throws(SQLiteStoreError) {
         let version = try expectOurs()
         do throws(SQLiteFailure) {
+            if version == 0 { try execute("PRAGMA page_size = \(Schema.pageSize)") }
             try useWriteAheadLog()
             guard version < Schema.steps.count else { return }
             try execute("BEGIN IMMEDIATE")

@@ -35,8 +35,11 @@ internal import CSQLite
             throw SQLiteFailure(call: .open, code: code)
         }
         unsafe handle = ready
-        unsafe sqlite3_busy_timeout(handle, patience)
+        wait(milliseconds: patience)
     }
+
+    /// Sets how long a lock is waited for that somebody else holds.
+    func wait(milliseconds: Int32) { unsafe sqlite3_busy_timeout(handle, milliseconds) }
 
     // Statements that are still there keep the memory alive until they go.
     deinit { unsafe sqlite3_close_v2(handle) }

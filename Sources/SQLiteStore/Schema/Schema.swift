@@ -5,6 +5,9 @@ enum Schema {
     /// Marks the file as ours (`PRAGMA application_id`): “wwdb”.
     static let applicationID: Int64 = 0x7777_6462
 
+    /// Bytes of a page in a new file: a commit writes whole pages, each for the sake of one row or two.
+    static let pageSize = 2_048
+
     /// What each step does; `PRAGMA user_version` is the number of steps that were taken.
     static let steps = [first]
 

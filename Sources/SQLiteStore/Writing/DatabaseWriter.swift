@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Verification
 
-// Sendable by hand: the writer's thread alone uses it, once it was handed over.
+// Sendable by hand: GroupCommitter lends it to one thread at a time.
 /// The one connection that writes.
 final class DatabaseWriter: @unchecked Sendable {
     typealias Answer = Result<CommitOutcome, StoreFailure>
@@ -11,12 +11,18 @@ final class DatabaseWriter: @unchecked Sendable {
     /// The chain's end, as it was written or checked last.
     private(set) var known: ChainMark?
     private let location: DatabaseLocation
+    /// Milliseconds to wait for another process's lock.
+    private let patience: Int32
 
-    init(_ session: SQLiteSession, key: AuditKey, known: ChainMark, at location: DatabaseLocation) {
+    init(
+        _ session: SQLiteSession, key: AuditKey, known: ChainMark, at location: DatabaseLocation,
+        patience: Int32 = 0
+    ) {
         self.session = session
         self.key = key
         self.known = known
         self.location = location
+        self.patience = patience
     }
 
     /// The last thing that happens on the thread.
@@ -42,8 +48,34 @@ final class DatabaseWriter: @unchecked Sendable {
         }
     }
 
+    /// Commits one member's changes; nothing when another process writes just now.
+    func commitAtOnce(_ changes: [StoreChange]) -> Answer? {
+        do throws(MemberFailure) {
+            guard try beginAtOnce() else { return nil }
+            return try complete([changes])[0]
+        } catch {
+            return .failure(error.storeFailure)
+        }
+    }
+
+    private func beginAtOnce() throws(MemberFailure) -> Bool {
+        session.connection.wait(milliseconds: 0)
+        defer { session.connection.wait(milliseconds: patience) }
+        do throws(MemberFailure) {
+            try perform(.begin)
+            return true
+        } catch .database(let failure) where failure.isBusy {
+            return false
+        }
+    }
+
     private func share(_ members: [[StoreChange]]) throws(MemberFailure) -> [Answer] {
         try perform(.begin)
+        return try complete(members)
+    }
+
+    /// Does what belongs into the transaction that was begun, and ends it.
+    private func complete(_ members: [[StoreChange]]) throws(MemberFailure) -> [Answer] {
         do throws(MemberFailure) {
             var chain = try ChainWriter(in: session, key: key, known: known)
             var answers: [Answer] = []

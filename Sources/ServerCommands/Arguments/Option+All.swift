@@ -43,6 +43,9 @@ extension Option {
     static let noClockCheck = Option(
         "no-clock-check", "be ready though the kernel can't know whether the clock is right"
     ).orEnvironment
+    static let keepEvents = Option(
+        "keep-events", .text("DAYS|all"), "how long events are kept; default 400 days"
+    ).orEnvironment
 
     // The other verbs.
     static let scope = Option(

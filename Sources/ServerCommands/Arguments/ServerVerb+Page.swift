@@ -27,7 +27,7 @@ extension Page {
         summary: "answer requests until TERM",
         options: [
             .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
-            .profile, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
+            .profile, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
         ],
         examples: [
             "watchword-server serve",

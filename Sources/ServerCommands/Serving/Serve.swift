@@ -49,7 +49,9 @@ enum Serve {
                 ("service", main.address.text), ("tls", settings.tls == nil ? "no" : "yes"),
                 ("operations", operations.address.text),
             ])
-        let housekeeper = Task.detached { await keepHouse(backing, log) }
+        let housekeeper = Task.detached {
+            await keepHouse(backing, keepingEvents: settings.eventLifetime, log)
+        }
         do {
             try wait(signals) {
                 guard settings.tls != nil else { return false }
@@ -127,12 +129,16 @@ enum Serve {
         if stopping.outcome == false { log.say("gave-up-waiting", []) }
     }
 
-    private static func keepHouse(_ backing: Backing, _ log: ServerLog) async {
+    private static func keepHouse(
+        _ backing: Backing, keepingEvents lifetime: Int64?, _ log: ServerLog
+    ) async {
         while true {
             // Whoever cancels it wakes it up.
             do { try await Task.sleep(for: housekeeping) } catch { return }
             do throws(StoreFailure) {
-                _ = try await backing.store.prune(Pruning(now: Backing.now()))
+                let now = Backing.now()
+                try await backing.store.pruneAll(
+                    now: now, eventsBefore: lifetime.map { now.adding(milliseconds: -$0) })
             } catch {
                 log.say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
             }

@@ -12,6 +12,8 @@ struct ServingSettings: Sendable {
     let tls: TLSIdentity?
     let policy: Policy
     let settings: ServiceSettings
+    /// Milliseconds for which events are kept; nothing for ever.
+    let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
         do throws(UsageError) {
@@ -30,6 +32,7 @@ struct ServingSettings: Sendable {
                 ["count": true, "ignore": false][$0]
             }
             policy = try ServingSettings.policy(profile, countsForeignSecrets: counts ?? true)
+            eventLifetime = try ServingSettings.eventLifetime(arguments)
             settings = ServiceSettings(
                 addressRate: try ServingSettings.rate(arguments),
                 trustedProxies: try ServingSettings.proxies(arguments),
@@ -53,6 +56,30 @@ struct ServingSettings: Sendable {
         } catch {
             throw .badValue("profile", expected: "strict, rfc or wide")
         }
+    }
+
+    private static func eventLifetime(
+        _ arguments: ServerArguments
+    ) throws(UsageError) -> Int64? {
+        let lifetime = try arguments.value(
+            .keepEvents, expected: "a whole number of days from 1 to 36,500, or all"
+        ) { text -> EventLifetime? in
+            if text == "all" { return .unlimited }
+            guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let days = Int64(text),
+                (1...36_500).contains(days)
+            else { return nil }
+            return .days(days)
+        }
+        // A year, and time to look into it.
+        switch lifetime ?? .days(400) {
+        case .days(let days): return days * 86_400_000
+        case .unlimited: return nil
+        }
+    }
+
+    private enum EventLifetime {
+        case days(Int64)
+        case unlimited
     }
 
     private static func rate(_ arguments: ServerArguments) throws(UsageError) -> AddressRate {

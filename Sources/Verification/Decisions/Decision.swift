@@ -41,10 +41,12 @@ struct DecisionContext: Sendable {
         event(kind, reason, subject: record.subject, credential: record.id, number: number)
     }
 
-    /// A write that stands for the one that a wrong code would cost.
-    var decoy: StoreChange {
+    /// What is written in place of the row that a wrong code changes.
+    ///
+    /// - Parameter body: what that row would hold; nothing where it does not matter.
+    func decoy(_ body: [UInt8]? = nil) -> DecoyRow {
         let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        return .writeDecoy(DecoyRow(slot: slot, body: [UInt8](repeating: 0, count: 240)))
+        return DecoyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
     }
 
     /// Random bytes that may be seen.

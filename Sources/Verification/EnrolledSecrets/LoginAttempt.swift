@@ -73,7 +73,7 @@ struct LoginAttempt: Sendable {
             wipe = WipeReason(record.endReason)
         }
         var changes = [
-            context.decoy,
+            .writeDecoy(context.decoy()),
             context.event(
                 .denied, record?.state == .revoked ? .revoked : .unknown, subject: record?.subject,
                 credential: credential),
@@ -161,7 +161,7 @@ struct LoginAttempt: Sendable {
     private func dismiss(_ record: CredentialRecord) -> Decision<LoginOutcome> {
         Decision(
             outcome: outcome(.denied(wipe: nil)),
-            changes: [context.decoy, context.event(.denied, .wrong, of: record)])
+            changes: [.writeDecoy(context.decoy()), context.event(.denied, .wrong, of: record)])
     }
 
     /// Counts a secret that is not accepted; the last one that is allowed ends the credential.

@@ -15,6 +15,8 @@ public struct KeyRing: Sendable {
     /// What ties events together.
     public let auditKey: AuditKey
     let lookup: LookupKey
+    /// What is checked where there is no credential.
+    let standIn: StandIn
     /// The lookup key as the file has it.
     let lookupSecret: SecretBytes
 
@@ -39,6 +41,7 @@ public struct KeyRing: Sendable {
         lookupSecret = lookup
         do throws(CryptographyFailure) {
             self.lookup = try LookupKey(lookup)
+            standIn = try StandIn(under: found)
             auditKey = AuditKey(try lookup.derived("watchword audit key"))
         } catch { throw .failed(error) }
     }

@@ -35,9 +35,9 @@ extension CodeAttempt {
             case .wrong: findings.wrong.append(record)
             }
         }
-        try pad(beyond: findings.checked)
+        let decoy = StoreChange.writeDecoy(try pad(beyond: findings.checked))
         guard findings.right.isEmpty else { return accepted(findings.right) }
-        return denied(findings, subject: subject, credential: credential)
+        return denied(findings, decoy, subject: subject, credential: credential)
     }
 
     /// Whether the credential is of the kind and in the state that the code is presented for.
@@ -115,7 +115,7 @@ extension CodeAttempt {
     }
 
     private func denied(
-        _ findings: Findings, subject: Subject?, credential: CredentialID?
+        _ findings: Findings, _ decoy: StoreChange, subject: Subject?, credential: CredentialID?
     ) -> Decision<VerificationOutcome> {
         let denial: VerificationOutcome.Denial
         var changes: [StoreChange] = []
@@ -130,7 +130,7 @@ extension CodeAttempt {
             denial = .replayed
             let changed = findings.spent.filter(\.isChanged)
             changes = changed.map { .updateCredential($0.record.row) }
-            if changes.isEmpty { changes = [context.decoy] }
+            if changes.isEmpty { changes = [decoy] }
             changes.append(event(.replayed, .spent))
         } else if !findings.wrong.isEmpty {
             denial = .wrong
@@ -138,14 +138,14 @@ extension CodeAttempt {
             changes.append(event(.denied, .wrong))
         } else if let shortest = findings.waiting.map(\.wait).min() {
             denial = .throttled(retryAfter: shortest)
-            changes = restartedWaits(findings.waiting.map(\.record))
+            changes = restartedWaits(findings.waiting.map(\.record), decoy)
             changes.append(event(.denied, .throttled))
         } else if !findings.disabled.isEmpty {
             denial = .disabled
-            changes = [context.decoy, event(.denied, .disabled)]
+            changes = [decoy, event(.denied, .disabled)]
         } else {
             denial = .unknown
-            changes = [context.decoy, event(.denied, .unknown)]
+            changes = [decoy, event(.denied, .unknown)]
         }
         return Decision(
             outcome: VerificationOutcome(
@@ -168,9 +168,11 @@ extension CodeAttempt {
     }
 
     /// Waits that seem to begin in the future, since the clock was set back, begin again now.
-    private func restartedWaits(_ records: [CredentialRecord]) -> [StoreChange] {
+    private func restartedWaits(
+        _ records: [CredentialRecord], _ decoy: StoreChange
+    ) -> [StoreChange] {
         let ahead = records.filter { $0.throttle.isAhead(of: context.now) }
-        guard !ahead.isEmpty else { return [context.decoy] }
+        guard !ahead.isEmpty else { return [decoy] }
         return ahead.map { record in
             var record = record
             record.throttle.restart(at: context.now)

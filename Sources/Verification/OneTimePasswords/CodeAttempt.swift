@@ -97,8 +97,10 @@ struct CodeAttempt: Sendable {
 
 extension CodeAttempt {
     /// Codes that checking a credential computes.
-    func codeCount(of record: CredentialRecord) -> Int {
-        switch (record.kind, purpose) {
+    func codeCount(of record: CredentialRecord) -> Int { codeCount(of: record.kind) }
+
+    private func codeCount(of kind: CredentialKind) -> Int {
+        switch (kind, purpose) {
         case (.totp, .resynchronization): 2 * (2 * Policy.resynchronizationSteps + 1)
         case (.hotp, .resynchronization): 2 * (Policy.resynchronizationCounters + 1)
         case (.totp, _): context.policy.profile.codeCount
@@ -109,17 +111,27 @@ extension CodeAttempt {
 
     /// Does what a usual check costs and was not done: so an unknown subject, a wait and every kind
     /// of one-time password take the same work.
-    func pad(beyond checked: [CredentialRecord]) throws(VerifierError) {
+    ///
+    /// - Returns: what stands for the row that a wrong code changes.
+    func pad(beyond checked: [CredentialRecord]) throws(VerifierError) -> DecoyRow {
+        var done = checked.reduce(0) { $0 + codeCount(of: $1) }
+        var body = checked.first?.row.body
         if checked.isEmpty {
-            context.meter?.count(.openings)
-            let key = context.keys.current
-            let nothing = [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount)
-            _ = try deciding { () throws(CryptographyFailure) in
-                try key.sealing.seal(nothing.span, associatedData: nothing.span)
+            switch code.form {
+            case .oneTimePassword:
+                body = try context.keys.standIn.refuse(self).body
+                done = codeCount(of: .totp)
+            case .recovery:
+                context.meter?.count(.openings)
+                let key = context.keys.current
+                let nothing = [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount)
+                _ = try deciding { () throws(CryptographyFailure) in
+                    try key.sealing.seal(nothing.span, associatedData: nothing.span)
+                }
             }
         }
-        let done = checked.reduce(0) { $0 + codeCount(of: $1) }
-        guard code.form == .oneTimePassword, done < usualCodeCount else { return }
+        let decoy = context.decoy(body)
+        guard code.form == .oneTimePassword, done < usualCodeCount else { return decoy }
         let generator = CodeGenerator(
             key: context.keys.current.pepper, algorithm: .sha1, style: .decimal(.six))
         code.characters.withBytes { code in
@@ -128,6 +140,7 @@ extension CodeAttempt {
                 _ = generator.match(code, around: UInt64(factor), behind: 0, ahead: 0)
             }
         }
+        return decoy
     }
 
     /// The codes that the widest window has.

@@ -1,0 +1,81 @@
+import SQLiteStore
+import Verification
+
+/// Wrong codes and subjects that nobody knows, in turn: their times must not be told apart.
+struct Denials {
+    /// What is refused.
+    enum Kind: String, CaseIterable {
+        case wrong, unknown
+    }
+
+    private let place: Place
+    private let count: Int
+
+    init(_ place: Place, _ count: Int) {
+        self.place = place
+        self.count = count
+    }
+
+    /// Takes the time of so many of each of `kinds`.
+    func run(_ kinds: [Kind]) async throws {
+        let store = try place.openFile()
+        // Four wrong codes each: the fifth is more work, since the subject is to be told.
+        let population = Population(count: (count + 3) / 4)
+        try await population.fill(store, keys: place.keys)
+        let now = UnixTime(seconds: Population.start + 86_400)
+        let verifier = Verifier(store: store, keys: place.keys) { now }
+        var times: [Kind: [Int64]] = [:]
+        let clock = ContinuousClock()
+        for index in 0..<count {
+            let number = index % population.count
+            // Who comes first takes turns, too.
+            for kind in index.isMultiple(of: 2) ? kinds : kinds.reversed() {
+                let subject: Subject?
+                switch kind {
+                case .wrong: subject = try population.subject(number)
+                case .unknown: subject = Subject("unknown-\(number)")
+                }
+                guard let subject else { throw BenchmarkError.refused }
+                let code = try PresentedCode(wrongCode(number, population, now).utf8.span)
+                let start = clock.now
+                let outcome = try await verifier.verify(code, subject: subject)
+                times[kind, default: []].append((clock.now - start).nanoseconds)
+                guard outcome.result == .denied(kind == .wrong ? .wrong : .unknown) else {
+                    throw BenchmarkError.wrongAnswer
+                }
+            }
+        }
+        for kind in kinds {
+            let sorted = times[kind, default: []].sorted()
+            for percent in [1, 10, 25, 50, 75, 90, 99] {
+                StoreBenchmark.say(
+                    "denial-\(kind.rawValue)-p\(percent)",
+                    sorted[(sorted.count - 1) * percent / 100])
+            }
+        }
+        if let wrong = times[.wrong], let unknown = times[.unknown] {
+            print("denial-superiority", superiority(wrong, over: unknown))
+        }
+        store.close()
+    }
+
+    private func wrongCode(_ number: Int, _ population: Population, _ now: UnixTime) -> String {
+        let right = (-1...1).map { population.code(number, at: now.seconds + 30 * $0) }
+        return (0...3).map { "00000\($0)" }.first { !right.contains($0) } ?? ""
+    }
+
+    /// How probable it is that one of `left` is larger than one of `right`, ties counted half.
+    private func superiority(_ left: [Int64], over right: [Int64]) -> Double {
+        let all = (left.map { ($0, true) } + right.map { ($0, false) }).sorted { $0.0 < $1.0 }
+        var rankSum = 0.0
+        var start = 0
+        while start < all.count {
+            var end = start
+            while end < all.count, all[end].0 == all[start].0 { end += 1 }
+            rankSum += Double(start + end + 1) / 2 * Double(all[start..<end].count { $0.1 })
+            start = end
+        }
+        let count = Double(left.count)
+        return (rankSum - count * (count + 1) / 2) / (count * Double(right.count))
+    }
+}

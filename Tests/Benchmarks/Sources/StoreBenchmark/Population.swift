@@ -1,0 +1,83 @@
+import Cryptography
+import Foundation
+import OneTimePassword
+import Verification
+
+/// Credentials whose keys are known, so that there is a right code for each at any time.
+struct Population: Sendable {
+    /// How many there are; their subjects are `subject-0` and so on.
+    let count: Int
+
+    /// When they were enrolled.
+    static let start: Int64 = 1_790_000_010
+    static let period: Int64 = 30
+    // A store in memory copies itself at each commit.
+    private static let share = 16
+    private static let batch = 480
+
+    func subject(_ number: Int) throws -> Subject {
+        guard let subject = Subject("subject-\(number)") else { throw BenchmarkError.refused }
+        return subject
+    }
+
+    /// The key of a credential: any bytes will do, as long as no two have the same.
+    func key(_ number: Int) -> SecretBytes {
+        SecretBytes(copying: Array("key of credential \(number + 1_000_000_000)".utf8).span)
+    }
+
+    func code(_ number: Int, at seconds: Int64) -> String {
+        let code = CodeGenerator.code(
+            at: UInt64(seconds / Self.period), key: key(number), algorithm: .sha1,
+            style: .decimal(.six))
+        return code.text
+    }
+
+    /// Enrols and confirms them all.
+    ///
+    /// That happens in memory, so that a million takes no hour; the rows are what they would be.
+    func fill(_ store: any VerificationStore, keys: KeyRing) async throws {
+        let next = Turn()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while true {
+                        let first = next.take(Self.batch)
+                        guard first < count else { return }
+                        let end = min(first + Self.batch, count)
+                        var rows: [CredentialRow] = []
+                        for start in stride(from: first, to: end, by: Self.share) {
+                            let some = start..<min(start + Self.share, end)
+                            rows += try await self.rows(some, keys)
+                        }
+                        let outcome = try await store.commit(rows.map { .insertCredential($0) })
+                        guard outcome == .done else { throw BenchmarkError.refused }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func rows(_ numbers: Range<Int>, _ keys: KeyRing) async throws -> [CredentialRow] {
+        let memory = MemoryStore(node: [UInt8](repeating: 1, count: 16), key: keys.auditKey)
+        let verifier = Verifier(store: memory, keys: keys) { UnixTime(seconds: Self.start) }
+        var rows: [CredentialRow] = []
+        for number in numbers {
+            let wish = try OneTimePasswordEnrolment(
+                issuer: "Mill", account: "\(number)", key: key(number))
+            let outcome = try await verifier.enrolOneTimePassword(wish, for: subject(number))
+            guard case .granted(let grant) = outcome else { throw BenchmarkError.refused }
+            let code = try PresentedCode(code(number, at: Self.start).utf8.span)
+            let confirmation = try await verifier.confirm(grant.credential, code: code)
+            guard case .accepted = confirmation.result,
+                let row = await memory.credential(grant.credential)
+            else { throw BenchmarkError.refused }
+            rows.append(row)
+        }
+        return rows
+    }
+}
+
+enum BenchmarkError: Error {
+    case usage, refused, wrongAnswer
+}

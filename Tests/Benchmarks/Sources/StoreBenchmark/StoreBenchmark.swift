@@ -1,0 +1,111 @@
+import Cryptography
+import Foundation
+import PostgreSQLStore
+import SQLiteStore
+import Verification
+
+/// What the verifier does in a second on a store; prints “NAME NUMBER” a line.
+///
+///     fill STORE KEYS COUNT       enrols so many, whose keys `bodies` knows
+///     bodies COUNT                what asks the server about them now: right codes, as JSON lines
+///     callers STORE KEYS COUNT EPOCH  nanoseconds a decision by 1, 8 and 32 callers
+///     decisions STORE COUNT       nanoseconds a decision by 1 and by 32 callers, and of a bare update
+///     scale COUNT STORE…          the same of stores with COUNT credentials, 100 and 1,000 times as many
+///     denials STORE COUNT [wrong|unknown]  nanoseconds of so many wrong codes and unknown subjects
+///     year STORE                  a year of logins, with what is old taken away
+///
+/// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the server's key file, or made when it is missing.
+@main
+enum StoreBenchmark {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch (arguments.first, arguments.count) {
+        case ("fill", 4):
+            let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
+            let store = try place.open()
+            try await Population(count: try count(arguments[3])).fill(store, keys: place.keys)
+            try place.close(store)
+        case ("callers", 5):
+            let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
+            try await Callers(
+                place: place, population: Population(count: count(arguments[3])),
+                epoch: count(arguments[4])
+            ).run()
+        case ("bodies", 2):
+            try bodies(count(arguments[1]))
+        case ("decisions", 3):
+            try await Decisions(Place(arguments[1]), count(arguments[2])).run()
+        case ("scale", 3...):
+            try await Scale(count(arguments[1]), arguments[2...].map { try Place($0) }).run()
+        case ("denials", 3...4):
+            let kinds = arguments.dropFirst(3).compactMap { Denials.Kind(rawValue: $0) }
+            try await Denials(Place(arguments[1]), count(arguments[2]))
+                .run(kinds.isEmpty ? Denials.Kind.allCases : kinds)
+        case ("year", 2):
+            try await Year(Place(arguments[1])).run()
+        default:
+            throw BenchmarkError.usage
+        }
+    }
+
+    private static func count(_ text: String) throws -> Int {
+        guard let count = Int(text), count > 0 else { throw BenchmarkError.usage }
+        return count
+    }
+
+    private static func bodies(_ count: Int) throws {
+        let now = Int64(Date().timeIntervalSince1970)
+        let population = Population(count: count)
+        for number in 0..<count {
+            print(
+                #"{"subject":"subject-\#(number)","code":"\#(population.code(number, at: now))"}"#)
+        }
+    }
+
+    static func say(_ name: String, _ number: some BinaryInteger) { print(name, number) }
+}
+
+/// A store and its keys.
+struct Place: Sendable {
+    /// A path, or what libpq calls a connection string.
+    let address: String
+    let keys: KeyRing
+
+    init(_ address: String, keys: KeyRing) {
+        self.address = address
+        self.keys = keys
+    }
+
+    /// With keys that nobody else has.
+    init(_ address: String) throws { self.init(address, keys: try KeyRing.make()) }
+
+    func open() throws -> any VerificationStore {
+        guard address.contains("dbname=") else { return try openFile() }
+        guard let server = PostgreSQLAddress(address) else { throw BenchmarkError.usage }
+        return try PostgreSQLStore(connecting: server, key: keys.auditKey)
+    }
+
+    func openFile() throws -> SQLiteStore {
+        try SQLiteStore(opening: address, key: keys.auditKey)
+    }
+
+    func close(_ store: any VerificationStore) throws {
+        switch store {
+        case let store as SQLiteStore: store.close()
+        case let store as PostgreSQLStore: store.close()
+        default: throw BenchmarkError.usage
+        }
+    }
+
+    /// The keys in a key file, which is made when it is missing.
+    static func ring(_ path: String) throws -> KeyRing {
+        guard FileManager.default.fileExists(atPath: path) else {
+            let ring = try KeyRing.make()
+            let text = try ring.text().withBytes { text in Data(text.indices.map { text[$0] }) }
+            try text.write(to: URL(filePath: path))
+            return ring
+        }
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        return try KeyRing(parsing: SecretBytes(copying: Array(bytes).span))
+    }
+}

@@ -1,0 +1,86 @@
+"""Decisions on a PostgreSQL server that is made for it, beside pgbench with the same UPDATE on that server."""
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+
+from figures import least, run
+
+PROGRAMS = "/usr/lib/postgresql/15/bin"
+SECONDS = 3
+ROUNDS = 2
+ROWS = 1_000
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# The same columns and indexes as the credentials', with ids that pgbench can name.
+PEER = ["CREATE TABLE watchword.peer (LIKE watchword.credentials INCLUDING ALL)", f"""
+INSERT INTO watchword.peer SELECT decode(lpad(to_hex(number), 32, '0'), 'hex'), subject, kind, state, version,
+    key_id, fingerprint, created_at, lapses_at, body
+    FROM (SELECT row_number() OVER () AS number, * FROM watchword.credentials LIMIT {ROWS}) AS filled
+""", "VACUUM ANALYZE watchword.peer"]
+UPDATE = f"""
+\\set row random(1, {ROWS})
+UPDATE watchword.peer SET version = version + 1, body = decode(repeat('2a', 200), 'hex')
+    WHERE id = decode(lpad(to_hex(:row::integer), 32, '0'), 'hex') AND version < 9223372036854775807;
+"""
+
+
+def measure(table, benchmark, folder):
+    with server() as address, tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write(UPDATE)
+        script.flush()
+        keys = os.path.join(folder, "keys")
+        run([benchmark, "fill", address, keys, str(ROWS)])
+        for statement in PEER:
+            run(["psql", "-q", "-d", address, "-v", "ON_ERROR_STOP=1", "-c", statement])
+        found = {}
+        for number in range(ROUNDS):
+            for clients in (1, 8, 32):
+                keep(found, f"pgbench-{clients}", pgbench(address, script.name, clients))
+            for name, nanoseconds in least(1, [[benchmark, "callers", address, keys, str(ROWS), str(number + 1)]]).items():
+                keep(found, name, nanoseconds)
+        for callers, goal in ((1, None), (8, None), (32, 1.0)):
+            table.rate(f"durable verifications, PostgreSQL, {callers} caller{'s' if callers > 1 else ''}; "
+                       f"`pgbench` with the same `UPDATE`, {callers} client{'s' if callers > 1 else ''}",
+                       found[f"callers-{callers}"], found[f"pgbench-{callers}"], goal)
+
+
+def keep(found, name, nanoseconds):
+    found[name] = min(found.get(name, float("inf")), nanoseconds)
+
+
+def pgbench(address, script, clients):
+    text = run([f"{PROGRAMS}/pgbench", "-n", "-M", "prepared", "-f", script, "-c", str(clients),
+                "-j", str(min(clients, 2)), "-T", str(SECONDS), address], text=True)
+    for line in text.splitlines():
+        if line.startswith("tps"):
+            return 1e9 / float(line.split()[2])
+    raise SystemExit("bench: pgbench said no rate")
+
+
+@contextlib.contextmanager
+def server():
+    """A server of its own on a Unix socket, with full durability and the usual settings."""
+    folder = tempfile.mkdtemp(prefix="watchword-bench-", dir="/var/tmp")
+    before = []
+    if os.geteuid() == 0:
+        # PostgreSQL refuses to be run by root.
+        user = pwd.getpwnam("postgres")
+        os.chown(folder, user.pw_uid, user.pw_gid)
+        before = ["runuser", "-u", "postgres", "--"]
+    data = os.path.join(folder, "data")
+    try:
+        run([*before, f"{PROGRAMS}/initdb", "-D", data, "-U", "watchword", "-A", "trust", "-E", "UTF8", "--no-sync",
+             "--locale=C"], cwd=folder)
+        options = f"-c listen_addresses= -c unix_socket_directories={folder}"
+        control = [*before, f"{PROGRAMS}/pg_ctl", "-D", data, "-w", "-s"]
+        subprocess.run([*control, "-o", options, "-l", os.path.join(folder, "log"), "start"], check=True,
+                       cwd=folder, stdout=subprocess.DEVNULL)
+        try:
+            yield f"host={folder} user=watchword dbname=postgres"
+        finally:
+            run([*control, "-m", "fast", "stop"], cwd=folder)
+    finally:
+        shutil.rmtree(folder)
