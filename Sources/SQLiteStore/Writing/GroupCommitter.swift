@@ -23,13 +23,18 @@ final class GroupCommitter: Sendable {
         var isClosed = false
         /// The writer, while nobody uses it.
         var idle: DatabaseWriter?
-        /// Whether the last one who committed was alone with that from beginning to end.
-        var isQuiet = true
+        /// How many in a row were alone with what they did, from beginning to end.
+        var alone = GroupCommitter.quietness
+
+        var isQuiet: Bool { alone >= GroupCommitter.quietness }
     }
 
     /// The most commits that share one transaction: one that grows for ever would keep its first
     /// member waiting.
     private static let largestBatch = 256
+
+    /// After so many in a row who were alone, the next one is taken to be so, too.
+    private static let quietness = 8
 
     /// Whether a caller's thread may wait for the disk.
     ///
@@ -97,7 +102,7 @@ final class GroupCommitter: Sendable {
     private func giveBack(_ writer: DatabaseWriter, isQuiet: Bool) {
         let isWanted = queue.withLock { queue in
             queue.idle = writer
-            queue.isQuiet = isQuiet && queue.jobs.isEmpty
+            if !isQuiet || !queue.jobs.isEmpty { queue.alone = 0 }
             return !queue.jobs.isEmpty || queue.isClosed
         }
         if isWanted { semaphore.post() }
@@ -169,7 +174,7 @@ final class GroupCommitter: Sendable {
     /// What came in the meantime; the writer is given back when that is nothing.
     private func more(for writer: DatabaseWriter, after count: Int) -> [Job]? {
         queue.withLock { queue in
-            queue.isQuiet = count == 1 && queue.jobs.isEmpty
+            queue.alone = count == 1 && queue.jobs.isEmpty ? queue.alone + 1 : 0
             guard queue.jobs.isEmpty else {
                 defer { queue.jobs = [] }
                 return queue.jobs
