@@ -41,6 +41,13 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         /// Why there is no connection at all; nothing while there may be one.
         var down: PostgreSQLFailure?
         var isClosed = false
+
+        /// Whether there was a sleeping thread, which is to be woken then.
+        mutating func takeIdle() -> Bool {
+            guard idle > 0 else { return false }
+            idle -= 1
+            return true
+        }
     }
 
     private let queue = Mutex(Queue())
@@ -66,13 +73,14 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 
     /// Hands a job over; it is done or refused.
     func submit(_ job: Job) {
-        let refusal = queue.withLock { queue -> PostgreSQLFailure? in
-            if queue.isClosed { return .closed }
-            if let down = queue.down { return down }
+        let (refusal, wakes) = queue.withLock { queue -> (PostgreSQLFailure?, Bool) in
+            if queue.isClosed { return (.closed, false) }
+            if let down = queue.down { return (down, false) }
             queue.jobs.append(job)
-            wake(&queue)
-            return nil
+            return (nil, queue.takeIdle())
         }
+        // Who is woken wants the lock at once.
+        if wakes { semaphore.post() }
         if let refusal { work.refuse(job, refusal) }
     }
 
@@ -122,25 +130,19 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     /// What can be done in one go, once there is something; nothing when the end has come.
     private func next() -> [Job]? {
         while true {
-            let (jobs, isClosed) = queue.withLock { queue -> ([Job], Bool) in
+            let (jobs, wakes, isClosed) = queue.withLock { queue -> ([Job], Bool, Bool) in
                 guard queue.jobs.isEmpty else {
                     let jobs = work.take(&queue.jobs)
-                    if !queue.jobs.isEmpty { wake(&queue) }
-                    return (jobs, false)
+                    return (jobs, !queue.jobs.isEmpty && queue.takeIdle(), false)
                 }
                 if !queue.isClosed { queue.idle += 1 }
-                return ([], queue.isClosed)
+                return ([], false, queue.isClosed)
             }
+            if wakes { semaphore.post() }
             if !jobs.isEmpty { return jobs }
             if isClosed { return nil }
             semaphore.wait()
         }
-    }
-
-    private func wake(_ queue: inout Queue) {
-        guard queue.idle > 0 else { return }
-        queue.idle -= 1
-        semaphore.post()
     }
 
     private func connect() throws(PostgreSQLFailure) -> Connected {
@@ -158,16 +160,17 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     ///
     /// - Returns: all that is to be refused, when none has.
     private func leave(_ jobs: [Job], because failure: PostgreSQLFailure) -> [Job] {
-        queue.withLock { queue in
+        let (refused, wakes) = queue.withLock { queue -> ([Job], Bool) in
             if queue.connected > 0 {
                 queue.jobs.insert(contentsOf: jobs, at: 0)
-                wake(&queue)
-                return []
+                return ([], queue.takeIdle())
             }
             queue.down = failure
             defer { queue.jobs = [] }
-            return jobs + queue.jobs
+            return (jobs + queue.jobs, false)
         }
+        if wakes { semaphore.post() }
+        return refused
     }
 
     /// Tries until there is a connection again; nothing when the end has come.
