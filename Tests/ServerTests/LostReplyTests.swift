@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The device and the server as programs, on a road that loses, cuts, doubles and delays, while either is killed.
-struct LostReplyTests {
+@Suite(.serialized) struct LostReplyTests {
     /// What goes wrong with one run of the device.
     enum Fault: CaseIterable {
         case requestCut, replyCut, everyReplyLost

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `watchword login` and `watchword-server`, as they are installed, over TLS with an authority of the test's own.
-struct SignInTests {
+@Suite(.serialized) struct SignInTests {
     @Test("R-01 a device enrols, signs in with rotation, and is revoked; the application knows who")
     func wholeLife() async throws {
         let desk = try await SignInDesk()
