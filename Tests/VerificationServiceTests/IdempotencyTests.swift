@@ -27,6 +27,39 @@ struct IdempotencyTests {
         #expect(other.result == "denied")
     }
 
+    @Test(
+        "R-06 a login that arrives after its own repetition is known by its key, and a thief's is not",
+        arguments: [true, false])
+    func lateLogin(hasKey: Bool) async throws {
+        let world = try await ServiceWorld()
+        let enrolment = try await world.ask(
+            "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment.text("ticket"))
+        let device = try await world.ask(
+            "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#, as: nil)
+        let id = try #require(device.text("credential"))
+        func login(_ secret: String?, _ nonce: String, _ key: String?) async throws -> Reply {
+            let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
+            let nonce = nonce + String(repeating: "A", count: 21)
+            return try await world.ask(
+                "POST", "/v1/device/logins",
+                #"{"credential":"\#(id)","secret":"\#(secret ?? "")","rotation_nonce":"\#(nonce)"}"#,
+                as: nil, headers: headers)
+        }
+        let first = device.text("secret")
+        let repetition = try await login(first, "A", "one")
+        #expect(repetition.result == "accepted")
+        #expect(
+            try await login(repetition.text("secret"), "B", "two").result == "accepted")
+        // The original, held up on its way until now; without the key it could be anybody's.
+        let late = try await login(first, "A", hasKey ? "one" : nil)
+        if hasKey {
+            #expect(late.response.body.text == repetition.response.body.text)
+        } else {
+            #expect(late.text("wipe_reason") == "reuse-detected")
+        }
+    }
+
     @Test("an answer with secrets is given again, too, and nothing of it is stored in clear")
     func secretsAgain() async throws {
         let world = try await ServiceWorld()
