@@ -137,7 +137,7 @@ import Testing
     }
 
     /// How many faults each road has.
-    private static let count = 60
+    private static let count = 40
 
     @Test("R-06 an enrolment whose reply is lost at any place is repeated with the same ticket")
     func enrolment() async throws {
