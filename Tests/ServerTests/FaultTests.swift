@@ -119,6 +119,56 @@ struct FaultTests {
         try await server.stop()
     }
 
+    @Test(
+        "V-31 a disk that became read-only gives 503 and never an acceptance, until it is written again",
+        .enabled(if: canTrace, "strace is missing, or may not trace here"))
+    func readOnly() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker, period: 120)
+        // What the kernel answers once it has mounted a disk again that failed.
+        let tracer = Process()
+        tracer.executableURL = URL(filePath: try #require(ForeignProgram("strace")).path)
+        tracer.arguments =
+            ["-f", "-q", "-o", "/dev/null", "-p", "\(server.pid)"]
+            + ["-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EROFS"]
+        tracer.standardError = FileHandle.nullDevice
+        try tracer.run()
+        defer { if tracer.isRunning { kill(tracer.processIdentifier, SIGKILL) } }
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isTraced(server.pid) {
+            try #require(ContinuousClock.now < end && tracer.isRunning, "strace does not attach")
+        }
+        for _ in 0..<3 {
+            let answer = try await asker.verify("alice", alice.code())
+            #expect(answer?.status == 503)
+            #expect(answer?.headers["retry-after"] != nil)
+        }
+        // It inherited that threads of a test run hold signals back; the kernel lets go of the server.
+        kill(tracer.processIdentifier, SIGKILL)
+        tracer.waitUntilExit()
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        #expect(try await asker.verify("alice", alice.code())?.texts["reason"] == "replayed")
+        #expect(try await state.run("audit", "verify").status == 0)
+        try await server.stop()
+    }
+
+    private static let canTrace =
+        (try? ForeignProgram("strace")?.run(["-o", "/dev/null", "true"]))?.status == 0
+
+    /// Whether every thread of the process is traced.
+    private func isTraced(_ pid: Int32) throws -> Bool {
+        let tasks = "/proc/\(pid)/task"
+        return try names(in: tasks).allSatisfy { name in
+            // A thread that has ended meanwhile is none to be traced.
+            guard let text = try? String(contentsOfFile: "\(tasks)/\(name)/status", encoding: .utf8)
+            else { return true }
+            return text.contains("TracerPid:") && !text.contains("TracerPid:\t0\n")
+        }
+    }
+
     @Test("V-30 an audit finds what somebody changed in the database")
     func tampering() async throws {
         let state = try ServerProcess.State()

@@ -101,6 +101,9 @@ final class ServerProcess: Sendable {
     /// What it has logged so far.
     func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
+    /// The process's number.
+    var pid: Int32 { process.processIdentifier }
+
     func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
     /// Waits for its end: the exit status, or the signal's number, negative.
