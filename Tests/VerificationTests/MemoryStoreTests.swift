@@ -11,4 +11,21 @@ struct MemoryStoreTests {
         let store = MemoryStore(node: sampleBytes(1, count: 16), key: key)
         try await rule.check(StoreContract.Subject(store, key: key))
     }
+
+    @Test("all that has had its time goes, however much it is, and nothing else")
+    func pruneAll() async throws {
+        let store = MemoryStore(
+            node: sampleBytes(1, count: 16), key: StoreKeys.known.auditKey)
+        for number in 0..<600 {
+            let time: Int64 = number < 501 ? 10 : 20
+            _ = try await store.commit([
+                .insertAnswer(.sample(number, expiresAt: time)),
+                .appendEvent(.sample(number, at: time)),
+            ])
+        }
+        let gone = try await store.pruneAll(now: .at(10), eventsBefore: .at(15))
+        #expect(gone == PruningOutcome(credentials: 0, tickets: 0, answers: 501, events: 501))
+        #expect(await store.events(after: 0, limit: 1_000).count == 99)
+        #expect(try await store.pruneAll(now: .at(10)).events == 0)
+    }
 }
