@@ -71,6 +71,8 @@ public final class PostgreSQLServer: Sendable {
             "timezone": "UTC", "log_timezone": "UTC",
             // Memory that is files in the server's folder, so that it goes with it.
             "dynamic_shared_memory_type": "mmap",
+            // Many tests at once, each with some servers of four connections.
+            "max_connections": "400",
             // What a test holds back stays so, however long the test takes.
             "wal_sender_timeout": "0", "wal_receiver_timeout": "0",
         ]

@@ -112,7 +112,7 @@ struct CopyTests {
         for index in 0..<40 { _ = try await EnrolledSubject("s\(index)", asker) }
         try await server.stop()
         var bytes = try state.folder.bytes(of: "watchword/watchword.db")
-        for index in bytes.count / 3..<bytes.count { bytes[index] = 0x5A }
+        for index in 2 * bytes.count / 3..<bytes.count { bytes[index] = 0x5A }
         try state.folder.write(bytes, to: "watchword/watchword.db")
         let listed = try await state.run("audit", "ended")
         #expect(listed.status == 1)

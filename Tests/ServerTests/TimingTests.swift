@@ -6,11 +6,12 @@ import VerificationService
 
 /// How long answers take that must not be told apart.
 ///
-/// `WATCHWORD_TIMING_SAMPLES=10000` takes that many of each, for a quiet machine; the few that are taken
-/// by default see gross differences alone.
+/// `WATCHWORD_TIMING_SAMPLES` takes another number of each. With 10,000, two that are drawn from the same
+/// distribution come within 0.01 of one half; the band leaves room for what a busy machine adds.
 struct TimingTests {
     private static let samples =
-        ProcessInfo.processInfo.environment["WATCHWORD_TIMING_SAMPLES"].flatMap { Int($0) } ?? 500
+        ProcessInfo.processInfo.environment["WATCHWORD_TIMING_SAMPLES"].flatMap { Int($0) }
+        ?? 10_000
 
     /// How probable it is that one of `left` is larger than one of `right`: one half when both are
     /// drawn from the same distribution (Mann and Whitney's U, divided by all pairs).
@@ -81,7 +82,7 @@ struct TimingTests {
                 let answer = try await asker.verify("unknown-\(index)", "123456")
                 #expect(answer?.texts["result"] == "denied")
             })
-        #expect((0.25...0.75).contains(wrong))
+        #expect((0.4...0.6).contains(wrong))
         try await server.stop()
     }
 
