@@ -12,7 +12,7 @@ enum Serve {
     /// How long what has begun may take once TERM has come.
     private static let grace = Duration.seconds(30)
     /// How often what has had its time is taken away, and the end of the events is written down.
-    private static let housekeeping = Duration.seconds(60)
+    private static let interval = Duration.seconds(60)
 
     /// Runs on the process's first thread, which has nothing else to do than wait for signals.
     @MainActor static func run(
@@ -50,7 +50,7 @@ enum Serve {
                 ("operations", operations.address.text),
             ])
         let housekeeper = Task.detached {
-            await keepHouse(backing, keepingEvents: settings.eventLifetime, log)
+            await keepHouse(backing, settings, log)
         }
         do {
             try wait(signals) {
@@ -130,18 +130,18 @@ enum Serve {
     }
 
     private static func keepHouse(
-        _ backing: Backing, keepingEvents lifetime: Int64?, _ log: ServerLog
+        _ backing: Backing, _ settings: ServingSettings, _ log: ServerLog
     ) async {
+        let clock = settings.settings.clock
+        var housekeeping = Housekeeping(
+            backing.store, keepingEventsFor: settings.eventLifetime, now: Backing.now,
+            complaint: { now in clock.complaint(now: now, state: clockState()) },
+            say: { event, facts in log.say(event, facts) })
         while true {
+            // Also once at the beginning: a server may be started again more often than it gets to it.
+            await housekeeping.tidy()
             // Whoever cancels it wakes it up.
-            do { try await Task.sleep(for: housekeeping) } catch { return }
-            do throws(StoreFailure) {
-                let now = Backing.now()
-                try await backing.store.pruneAll(
-                    now: now, eventsBefore: lifetime.map { now.adding(milliseconds: -$0) })
-            } catch {
-                log.say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
-            }
+            do { try await Task.sleep(for: interval) } catch { return }
             do throws(ServerFailure) { try backing.writeDownEnds() } catch {
                 log.say("mark-not-kept", [("cause", ServerWords.sentence(for: error))])
             }

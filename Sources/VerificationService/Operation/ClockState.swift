@@ -34,7 +34,7 @@ package struct ClockRequirement: Sendable {
     }
 
     /// Why the clock can't be trusted; nothing when it can.
-    func complaint(now: UnixTime, state: ClockState) -> String? {
+    package func complaint(now: UnixTime, state: ClockState) -> String? {
         if now < builtAt { return "clock-before-build" }
         guard asksKernel else { return nil }
         switch state {

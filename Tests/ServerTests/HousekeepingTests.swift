@@ -1,0 +1,214 @@
+import StoreContract
+import Synchronization
+import TestSupport
+import Testing
+import Verification
+
+@testable import Arguments
+@testable import ServerCommands
+
+/// What goes by itself, and by which clock.
+struct HousekeepingTests {
+    private static let day: Int64 = 86_400
+    private static let lifetime = 400 * day * 1_000
+
+    /// A store with an event a day, a housekeeper, and a clock and a log of the test's own.
+    private final class House: Sendable {
+        let store = MemoryStore(
+            node: sampleBytes(1, count: 16), key: StoreKeys.known.auditKey)
+        private let clock = Mutex<(now: UnixTime, complaint: String?)>((.at(0), nil))
+        private let lines = Mutex<[String]>([])
+
+        /// Sets the clock, and says what the kernel thinks of it.
+        func set(day: Int64, complaint: String? = nil) {
+            clock.withLock { $0 = (.at(day * HousekeepingTests.day), complaint) }
+        }
+
+        func housekeeper(keepingEventsFor lifetime: Int64?) -> Housekeeping {
+            Housekeeping(
+                store, keepingEventsFor: lifetime, now: { self.clock.withLock { $0.now } },
+                complaint: { _ in self.clock.withLock { $0.complaint } },
+                say: { event, facts in
+                    let words = [event] + facts.map(\.1)
+                    self.lines.withLock { $0.append(words.joined(separator: " ")) }
+                })
+        }
+
+        var said: [String] { lines.withLock { $0 } }
+
+        func happen(on days: Range<Int64>) async throws {
+            for day in days {
+                _ = try await store.commit([
+                    .appendEvent(.sample(Int(day), at: day * HousekeepingTests.day))
+                ])
+            }
+        }
+
+        /// The days of the events that are there.
+        func days() async -> [Int64] {
+            await store.events(after: 0, limit: 10_000).compactMap { $0.event?.number }
+        }
+    }
+
+    @Test("events go when they have been kept for as long as it was wished, or never")
+    func lifetimes() async throws {
+        for (lifetime, first) in [(Self.lifetime, 100), (30 * Self.day * 1_000, 470), (nil, 0)]
+            as [(Int64?, Int64)]
+        {
+            let house = House()
+            try await house.happen(on: 0..<500)
+            house.set(day: 500)
+            var housekeeper = house.housekeeper(keepingEventsFor: lifetime)
+            await housekeeper.tidy()
+            #expect(await house.days() == Array(first..<500))
+            #expect(house.said == [])
+        }
+    }
+
+    @Test("by a clock that leapt ahead no event goes, also when some were written by it")
+    func leapt() async throws {
+        let house = House()
+        try await house.happen(on: 0..<420)
+        var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
+        for ahead: Int64 in [30, 365, 3_650, 100_000] {
+            house.set(day: 420 + ahead)
+            await housekeeper.tidy()
+            #expect(await house.days() == Array(0..<420))
+        }
+        // It is said once, not each minute.
+        #expect(house.said == ["events-kept clock-not-borne-out"])
+        try await house.happen(on: 4_069..<4_071)
+        house.set(day: 4_070)
+        await housekeeper.tidy()
+        // Another server, or the same one after a restart, knows no better.
+        var another = house.housekeeper(keepingEventsFor: Self.lifetime)
+        await another.tidy()
+        #expect(await house.days() == Array(0..<420) + [4_069, 4_070])
+        #expect(house.said.count == 2)
+    }
+
+    @Test("when the clock is right again, old events go as before, and a new doubt is said anew")
+    func rightAgain() async throws {
+        let house = House()
+        try await house.happen(on: 0..<420)
+        var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
+        house.set(day: 5_000)
+        await housekeeper.tidy()
+        house.set(day: 420)
+        await housekeeper.tidy()
+        #expect(await house.days() == Array(20..<420))
+        house.set(day: 5_000)
+        await housekeeper.tidy()
+        #expect(await house.days() == Array(20..<420))
+        #expect(house.said == Array(repeating: "events-kept clock-not-borne-out", count: 2))
+    }
+
+    @Test("by a clock that the kernel does not trust no event goes")
+    func untrusted() async throws {
+        let house = House()
+        try await house.happen(on: 0..<420)
+        var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
+        house.set(day: 420, complaint: "clock-unsynchronized")
+        await housekeeper.tidy()
+        await housekeeper.tidy()
+        #expect(await house.days() == Array(0..<420))
+        #expect(house.said == ["events-kept clock-unsynchronized"])
+        house.set(day: 420)
+        await housekeeper.tidy()
+        #expect(await house.days() == Array(20..<420))
+    }
+
+    @Test("after a long silence old events stay until something new is a week old")
+    func silence() async throws {
+        let house = House()
+        try await house.happen(on: 0..<10)
+        try await house.happen(on: 600..<607)
+        var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
+        house.set(day: 606)
+        await housekeeper.tidy()
+        #expect(await house.days().first == 0)
+        house.set(day: 607)
+        await housekeeper.tidy()
+        #expect(await house.days() == Array(600..<607))
+    }
+
+    @Test("what lapses by the hour goes by any clock, for by any clock it is refused")
+    func lapsing() async throws {
+        let house = House()
+        _ = try await house.store.commit([
+            .insertTicket(.sample(1)), .insertAnswer(.sample(1)),
+            .insertCredential(.sample(1, state: .pending, lapsesAt: 60)),
+            .insertCredential(.sample(2)),
+        ])
+        try await house.happen(on: 0..<1)
+        house.set(day: 5_000, complaint: "clock-unknown")
+        var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
+        await housekeeper.tidy()
+        #expect(await house.store.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(await house.store.answer(key: AnswerRow.sample(1).key) == nil)
+        #expect(await house.store.credential(.sample(1)) == nil)
+        #expect(await house.store.credential(.sample(2)) != nil)
+        #expect(await house.days() == [0])
+    }
+
+    @Test(
+        "--keep-events takes whole days, or all",
+        arguments: [
+            ([], 400), (["--keep-events", "1"], 1), (["--keep-events", "36500"], 36_500),
+            (["--keep-events", "all"], nil),
+        ] as [([String], Int64?)])
+    func option(words: [String], days: Int64?) throws {
+        let settings = try ServingSettings(arguments(words), now: 0)
+        #expect(settings.eventLifetime == days.map { $0 * Self.day * 1_000 })
+    }
+
+    @Test(
+        "--keep-events refuses anything else",
+        arguments: ["0", "36501", "-1", "+1", "1.5", "", "ALL", "99999999999999999999"])
+    func refused(text: String) throws {
+        #expect {
+            _ = try ServingSettings(arguments(["--keep-events", text]), now: 0)
+        } throws: { error in
+            guard case ServerFailure.usage(.badValue("keep-events", _)) = error else {
+                return false
+            }
+            return true
+        }
+    }
+
+    @Test(
+        "a server keeps the events of its database for as long as it was told",
+        arguments: [(["--keep-events", "450"], 450), ([], 400), (["--keep-events", "all"], 500)])
+    func served(words: [String], kept: Int) async throws {
+        let state = try ServerProcess.State()
+        let places = try ServerPlaces(
+            arguments(["--store", "sqlite:\(state.database)", "--keys", state.keyFile]))
+        let backing = try Backing.open(places, making: true)
+        let now = Backing.now()
+        // Half a day off, so that none is just so old.
+        let days = (0..<500).map { day in
+            StoreChange.appendEvent(
+                Event(.accepted, time: now.adding(seconds: Self.day * Int64(day - 500) + 43_200)))
+        }
+        #expect(try await backing.store.commit(days + [.insertAnswer(.sample(1))]) == .done)
+        let server = try await ServerProcess(state, arguments: words)
+        // It goes together with the events.
+        while try await backing.store.answer(key: AnswerRow.sample(1).key) != nil {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let events = try await backing.store.events(after: 0, limit: 1_000)
+        #expect(events.count == kept)
+        #expect(events.last?.position == 500)
+        backing.close()
+        try await server.stop()
+        #expect(try await state.run("audit", "verify").status == 0)
+    }
+
+    private func arguments(_ words: [String]) throws -> ServerArguments {
+        let request = try ArgumentParser<ServerVerb>.parse(["serve"] + words)
+        guard case .run(let arguments) = request else { throw NotUnderstood() }
+        return arguments
+    }
+
+    private struct NotUnderstood: Error {}
+}
