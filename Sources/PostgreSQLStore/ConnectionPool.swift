@@ -5,33 +5,9 @@ internal import Verification
 /// A fixed number of connections, each with a thread of its own, that share a queue.
 ///
 /// A thread takes what waits, as much as its work can do in one go: so a single caller never waits for
-/// company, and many share the round trips. When no connection can be had, calls fail at once until
-/// there is one again; one thread tries meanwhile, less and less often.
+/// company, and many share the round trips. When no connection can be had, or nobody answers on one,
+/// calls fail at once until somebody answers again; one thread tries meanwhile, less and less often.
 final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
-    /// What doing some jobs came to.
-    struct Verdict {
-        /// Whether the connection is of no more use.
-        let isLost: Bool
-        /// What is to be done once more, before all that came later.
-        var again: [Job] = []
-    }
-
-    /// What the pool's connections do.
-    struct Work: Sendable {
-        /// The most threads, each with a connection once there is something for it to do.
-        let size: Int
-        /// Makes a connection.
-        let open: @Sendable () throws(PostgreSQLFailure) -> Connected
-        /// Whether a connection stands that nobody used for a while.
-        let stands: @Sendable (Connected) -> Bool
-        /// Takes from the front what can be done in one go.
-        let take: @Sendable (inout [Job]) -> [Job]
-        /// Does it.
-        let perform: @Sendable (Connected, [Job]) -> Verdict
-        /// Tells a job that it will not be done.
-        let refuse: @Sendable (Job, PostgreSQLFailure) -> Void
-    }
-
     private struct Queue {
         var jobs: [Job] = []
         /// Threads that sleep until they are woken.
@@ -40,6 +16,8 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         var connected = 0
         /// Why there is no connection at all; nothing while there may be one.
         var down: PostgreSQLFailure?
+        /// How often nobody answered; who has a connection from before asks on it first.
+        var silences = 0
         var isClosed = false
 
         /// Whether there was a sleeping thread, which is to be woken then.
@@ -48,6 +26,12 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             idle -= 1
             return true
         }
+    }
+
+    /// A thread's connection, and how many silences it is younger than.
+    private struct Held {
+        let connected: Connected
+        var silences = 0
     }
 
     private let queue = Mutex(Queue())
@@ -63,7 +47,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         queue.withLock { $0.connected = open.count }
         for index in 0..<work.size {
             let ready = open.indices.contains(index) ? open[index] : nil
-            guard let started = WorkerThread({ self.run(ready) }) else {
+            guard let started = WorkerThread({ self.run(ready.map { Held(connected: $0) }) }) else {
                 close()
                 throw PostgreSQLFailure(extent: .connection, code: "thread")
             }
@@ -101,57 +85,81 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         for thread in ending { thread.join() }
     }
 
-    private func run(_ first: Connected?) {
-        var connected = first
-        while let jobs = next() {
-            if let standing = connected, !work.stands(standing) {
-                connected = nil
-                lose()
-            }
-            if connected == nil {
-                do throws(PostgreSQLFailure) { connected = try connect() } catch {
-                    for job in leave(jobs, because: error) { work.refuse(job, error) }
-                    connected = reconnect()
-                    continue
-                }
-            }
-            guard let ready = connected else { continue }
-            let verdict = work.perform(ready, jobs)
-            if verdict.isLost {
-                connected = nil
-                lose()
-            }
-            if !verdict.again.isEmpty {
-                queue.withLock { $0.jobs.insert(contentsOf: verdict.again, at: 0) }
+    private func run(_ first: Held?) {
+        var held = first
+        while let turn = next(held) {
+            switch turn {
+            case .doubt: held = held.flatMap(asked)
+            case .jobs(let jobs): held = perform(jobs, on: held)
             }
         }
     }
 
-    /// What can be done in one go, once there is something; nothing when the end has come.
-    private func next() -> [Job]? {
+    /// Does or refuses `jobs`; the connection that the thread has afterwards.
+    private func perform(_ jobs: [Job], on standing: Held?) -> Held? {
+        var held = standing
+        if let idle = standing, !work.stands(idle.connected) {
+            held = nil
+            lose()
+        }
+        if held == nil {
+            do throws(PostgreSQLFailure) { held = try connect(inHaste: true) } catch {
+                for job in leave(jobs, because: error) { work.refuse(job, error) }
+                return reconnect(after: 50)
+            }
+        }
+        guard let ready = held else { return nil }
+        let verdict = work.perform(ready.connected, jobs)
+        if verdict.isSilent {
+            for job in noteSilence(verdict.again) { work.refuse(job, .timedOut) }
+            return reconnect(after: 0)
+        }
+        if !verdict.again.isEmpty {
+            queue.withLock { $0.jobs.insert(contentsOf: verdict.again, at: 0) }
+        }
+        guard verdict.isLost else { return ready }
+        lose()
+        return nil
+    }
+
+    /// What a thread is to do.
+    private enum Turn {
+        /// What can be done in one go.
+        case jobs([Job])
+        /// Ask whether somebody answers on its connection.
+        case doubt
+    }
+
+    /// What is to be done by a thread with this connection, once there is something; nothing when the
+    /// end has come.
+    private func next(_ held: Held?) -> Turn? {
         while true {
-            let (jobs, wakes, isClosed) = queue.withLock { queue -> ([Job], Bool, Bool) in
+            let (turn, wakes, isClosed) = queue.withLock { queue -> (Turn?, Bool, Bool) in
+                if let held, held.silences != queue.silences, !queue.isClosed {
+                    return (.doubt, false, false)
+                }
                 guard queue.jobs.isEmpty else {
                     let jobs = work.take(&queue.jobs)
-                    return (jobs, !queue.jobs.isEmpty && queue.takeIdle(), false)
+                    return (.jobs(jobs), !queue.jobs.isEmpty && queue.takeIdle(), false)
                 }
                 if !queue.isClosed { queue.idle += 1 }
-                return ([], false, queue.isClosed)
+                return (nil, false, queue.isClosed)
             }
             if wakes { semaphore.post() }
-            if !jobs.isEmpty { return jobs }
+            if let turn { return turn }
             if isClosed { return nil }
             semaphore.wait()
         }
     }
 
-    private func connect() throws(PostgreSQLFailure) -> Connected {
-        let connected = try work.open()
+    private func connect(inHaste: Bool) throws(PostgreSQLFailure) -> Held {
+        let silences = queue.withLock { $0.silences }
+        let connected = try work.open(inHaste)
         queue.withLock { queue in
             queue.connected += 1
             queue.down = nil
         }
-        return connected
+        return Held(connected: connected, silences: silences)
     }
 
     private func lose() { queue.withLock { $0.connected -= 1 } }
@@ -173,14 +181,41 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return refused
     }
 
+    /// Gives up a connection on which nobody answered, and doubts the others.
+    ///
+    /// - Returns: all that is to be refused.
+    private func noteSilence(_ jobs: [Job]) -> [Job] {
+        let (refused, sleeping) = queue.withLock { queue -> ([Job], Int) in
+            queue.connected -= 1
+            queue.silences += 1
+            queue.down = .timedOut
+            defer { (queue.jobs, queue.idle) = ([], 0) }
+            return (jobs + queue.jobs, queue.idle)
+        }
+        for _ in 0..<sleeping { semaphore.post() }
+        return refused
+    }
+
+    /// The connection when somebody answers on it; it is given up otherwise.
+    private func asked(_ held: Held) -> Held? {
+        let silences = queue.withLock { $0.silences }
+        let isAnswered = work.answers(held.connected)
+        queue.withLock { queue in
+            if isAnswered { queue.down = nil } else { queue.connected -= 1 }
+        }
+        return isAnswered ? Held(connected: held.connected, silences: silences) : nil
+    }
+
     /// Tries until there is a connection again; nothing when the end has come.
-    private func reconnect() -> Connected? {
-        var delay = 50
+    ///
+    /// - Parameter first: milliseconds before the first try.
+    private func reconnect(after first: Int) -> Held? {
+        var delay = first
         while !queue.withLock({ $0.isClosed }) {
             // Processes that lost the server together do not come back in step.
-            pause.wait(atMost: Int.random(in: delay / 2...delay))
-            delay = min(2 * delay, 2_000)
-            do throws(PostgreSQLFailure) { return try connect() } catch {
+            if delay > 0 { pause.wait(atMost: Int.random(in: delay / 2...delay)) }
+            delay = min(max(2 * delay, 50), 2_000)
+            do throws(PostgreSQLFailure) { return try connect(inHaste: false) } catch {
                 queue.withLock { if $0.connected == 0 { $0.down = error } }
             }
         }

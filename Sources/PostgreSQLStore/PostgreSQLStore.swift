@@ -44,8 +44,9 @@ public final class PostgreSQLStore: Sendable {
     ///
     /// - Parameters:
     ///   - known: ends of chains that an earlier process kept; see ``ends``.
-    ///   - patience: milliseconds that a statement may take; half of it for a lock. A call that waits
-    ///     behind others, or for a server that does not answer at all, takes a few times as long.
+    ///   - patience: milliseconds that a statement may take; half of it for a lock. Where nobody answers
+    ///     at all, the first read waits half as long again, and the first commit three times as long;
+    ///     later ones fail at once until somebody answers again.
     public init(
         connecting address: PostgreSQLAddress, key: AuditKey, known ends: [ChainEnd] = [],
         patience: Int = 2_000, connections: Connections = .standard
@@ -57,37 +58,46 @@ public final class PostgreSQLStore: Sendable {
         self.known = known
         try ends.expectAuthentic(key)
         try PostgreSQLConnection.opening(address).bringUpToDate(patience: patience)
-        let open: @Sendable ([StoreStatement]) throws(PostgreSQLFailure) -> PostgreSQLSession = {
-            statements throws(PostgreSQLFailure) in
-            try PostgreSQLSession(address, statements, patience: patience, known: known)
-        }
-        let openWriter: @Sendable () throws(PostgreSQLFailure) -> BatchWriter = {
-            () throws(PostgreSQLFailure) in
-            try BatchWriter(try open(StoreStatement.writing), key: key, known: known)
+        let open:
+            @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
+                statements, inHaste throws(PostgreSQLFailure) in
+                try PostgreSQLSession(
+                    address, statements, patience: patience, known: known, inHaste: inHaste)
+            }
+        let openWriter: @Sendable (Bool) throws(PostgreSQLFailure) -> BatchWriter = {
+            inHaste throws(PostgreSQLFailure) in
+            try BatchWriter(try open(StoreStatement.writing, inHaste), key: key, known: known)
         }
         do throws(PostgreSQLFailure) {
             // Who shall commit has a chain of events from the beginning.
             var ready: [BatchWriter] = []
-            for _ in 0..<connections.writing { ready.append(try openWriter()) }
+            for _ in 0..<connections.writing { ready.append(try openWriter(false)) }
             writers = try ConnectionPool(
                 .init(
                     size: connections.writing, open: openWriter,
-                    stands: { known.isSound && $0.session.stands }, take: CommitJob.take,
-                    perform: { writer, jobs in .init(isLost: writer.commit(jobs)) },
+                    stands: { known.isSound && $0.session.stands },
+                    answers: { $0.session.answers }, take: CommitJob.take,
+                    perform: { writer, jobs in writer.commit(jobs) },
                     refuse: { job, failure in job.finish(.failure(StoreFailure(failure))) }),
                 open: ready)
             readers = try ConnectionPool(
                 .init(
                     size: connections.reading,
-                    open: { () throws(PostgreSQLFailure) in try open(StoreStatement.reading) },
-                    stands: { known.isSound && $0.stands }, take: { $0.takeFirst(64) },
+                    open: { inHaste throws(PostgreSQLFailure) in
+                        try open(StoreStatement.reading, inHaste)
+                    },
+                    stands: { known.isSound && $0.stands }, answers: { $0.answers },
+                    take: { $0.takeFirst(64) },
                     perform: { session, jobs in session.read(jobs) },
                     refuse: { job, failure in job.finish(.failure(failure)) }))
             keepers = try ConnectionPool(
                 .init(
                     size: 1,
-                    open: { () throws(PostgreSQLFailure) in try open(StoreStatement.pruning) },
-                    stands: { known.isSound && $0.stands }, take: { $0.takeFirst(1) },
+                    open: { inHaste throws(PostgreSQLFailure) in
+                        try open(StoreStatement.pruning, inHaste)
+                    },
+                    stands: { known.isSound && $0.stands }, answers: { $0.answers },
+                    take: { $0.takeFirst(1) },
                     perform: { session, jobs in session.keepHouse(jobs) },
                     refuse: { job, failure in job.finish(.failure(failure)) }))
         } catch {

@@ -56,15 +56,15 @@ struct AcknowledgedMeanwhileTests {
     ) throws -> PostgreSQLSession {
         // Long enough for a machine that is busy with other tests.
         try PostgreSQLSession(
-            try #require(PostgreSQLAddress(url)), statements, patience: 20_000, known: known)
+            try #require(PostgreSQLAddress(url)), statements, patience: 200_000, known: known)
     }
 
     private func commit(_ number: Int, by writer: BatchWriter) throws {
         let outcome = Mailbox()
-        let isLost = writer.commit([
+        let verdict = writer.commit([
             CommitJob([.appendEvent(.sample(number))]) { outcome.put($0) }
         ])
-        #expect(!isLost)
+        #expect(!verdict.isLost)
         #expect(outcome.taken == .success(.done))
     }
 }

@@ -95,6 +95,27 @@ struct CutConnectionTests {
         }
     }
 
+    @Test("once a call has found out that nobody answers, a thousand others do not wait for it")
+    func silent() async throws {
+        let bench = try await Bench(patience: 400)
+        for _ in 0..<2 {
+            let row = try await bench.observer.credential(.sample(1))
+            bench.proxy.stall()
+            try await bench.expectUnavailable { () async throws(StoreFailure) in
+                _ = try await bench.store.credential(.sample(1))
+            }
+            try await bench.expectUnavailable { () async throws(StoreFailure) in
+                _ = try await bench.store.commit([.appendEvent(.sample(1))])
+            }
+            bench.proxy.heal()
+            #expect(
+                try await eventually { () throws(StoreFailure) in
+                    try await bench.store.credential(.sample(1))
+                } == row)
+            try await bench.decide()
+        }
+    }
+
     @Test("while nothing gets through, calls fail; when it does again, they are done")
     func refused() async throws {
         let bench = try await Bench()
@@ -188,6 +209,17 @@ private final class Bench: Sendable {
             await counts.add(unknown: 1)
             do { try await Task.sleep(for: .milliseconds(2)) } catch _ {}
             return false
+        }
+    }
+
+    /// Expects that a call fails, and a thousand more before a thousand time-outs could be over.
+    func expectUnavailable(_ call: () async throws(StoreFailure) -> Void) async throws {
+        // No measure of speed: it ends a test that would otherwise take a quarter of an hour.
+        let end = ContinuousClock.now + .seconds(60)
+        for _ in 0...1_000 {
+            try #require(ContinuousClock.now < end, "each call waits")
+            let failure = await #expect(throws: StoreFailure.self) { try await call() }
+            #expect(failure?.trouble == .unavailable)
         }
     }
 

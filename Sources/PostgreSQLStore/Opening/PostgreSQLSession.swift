@@ -9,12 +9,16 @@ final class PostgreSQLSession: @unchecked Sendable {
     let patience: Int
 
     /// Connects, sets the session up, and looks whether the database still has what it acknowledged.
+    ///
+    /// - Parameter inHaste: whether somebody waits for it who is better served by a word soon.
     init(
         _ address: PostgreSQLAddress, _ statements: [StoreStatement], patience: Int,
-        known: KnownHeads
+        known: KnownHeads, inHaste: Bool = false
     ) throws(PostgreSQLFailure) {
         self.patience = patience
-        do { connection = try PostgreSQLConnection(address) } catch { throw .broken }
+        do { connection = try PostgreSQLConnection(inHaste ? address.inHaste : address) } catch {
+            throw .broken
+        }
         try connection.enterPipelineMode()
         let settings = Self.settings(patience: patience).map { PipelineCommand.text($0) }
         let prepared = statements.map { PipelineCommand.prepare($0) }
@@ -30,6 +34,16 @@ final class PostgreSQLSession: @unchecked Sendable {
 
     /// Whether it stands as far as is known.
     var stands: Bool { connection.stands }
+
+    /// Whether somebody answers; asked when nobody did elsewhere, so a short silence is enough.
+    var answers: Bool {
+        do throws(PostgreSQLFailure) {
+            _ = try connection.run([.text("SELECT 1")], patience: max(patience / 4, 1))
+            return true
+        } catch {
+            return false
+        }
+    }
 
     /// Runs commands that all must be done.
     func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {

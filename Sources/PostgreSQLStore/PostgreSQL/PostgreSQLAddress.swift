@@ -32,6 +32,21 @@ internal import POSIX
             Self.before + [("dbname", text)] + [("client_encoding", "UTF8")]
     }
 
+    /// The same, tried for as short a time as libpq takes.
+    var inHaste: PostgreSQLAddress {
+        PostgreSQLAddress(
+            holdsPassword: holdsPassword, shown: shown,
+            settings: settings + [("connect_timeout", "2")])
+    }
+
+    private init(
+        holdsPassword: Bool, shown: String, settings: [(keyword: String, value: String)]
+    ) {
+        self.holdsPassword = holdsPassword
+        self.shown = shown
+        self.settings = settings
+    }
+
     // A connection is tried for so long, and one that nobody answers on is noticed: without these the
     // system's defaults count, which are hours. A server that only reads can't keep a code from being
     // used again.

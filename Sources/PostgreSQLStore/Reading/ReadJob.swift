@@ -12,11 +12,18 @@ struct ReadJob: Sendable {
 
 extension PostgreSQLSession {
     /// Sends all reads in one go.
+    ///
+    /// Each takes its statement's patience at most, so that the server's own word comes first where there
+    /// is somebody to say it; behind it nobody waits for long.
     func read(_ jobs: [ReadJob]) -> ConnectionPool<PostgreSQLSession, ReadJob>.Verdict {
         let outcomes: [PipelineOutcome]
         do throws(PostgreSQLFailure) {
             outcomes = try connection.run(
-                jobs.map { .run($0.statement, $0.arguments) }, patience: 3 * patience)
+                jobs.map { .run($0.statement, $0.arguments) }, patience: 3 * patience / 2)
+        } catch .timedOut {
+            // Who waited so long is not made to wait once more.
+            for job in jobs { job.finish(.failure(.timedOut)) }
+            return .init(isLost: true, isSilent: true)
         } catch {
             var again: [ReadJob] = []
             for var job in jobs {

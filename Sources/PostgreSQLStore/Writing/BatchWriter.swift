@@ -5,6 +5,8 @@ internal import Verification
 // Sendable by hand: the thread of its connection alone uses it, once it was handed over.
 /// A connection that commits, with its lease on a chain of events.
 final class BatchWriter: @unchecked Sendable {
+    typealias Verdict = ConnectionPool<BatchWriter, CommitJob>.Verdict
+
     let session: PostgreSQLSession
     private let key: AuditKey
     private let known: KnownHeads
@@ -37,8 +39,8 @@ final class BatchWriter: @unchecked Sendable {
     ///
     /// A member whose condition does not hold, or that fails by itself, leaves the others as they are.
     ///
-    /// - Returns: whether the connection is of no more use.
-    func commit(_ jobs: [CommitJob]) -> Bool {
+    /// - Returns: whether the connection is of no more use, and why.
+    func commit(_ jobs: [CommitJob]) -> Verdict {
         var members: [(number: Int, job: CommitJob)] = []
         for (number, job) in jobs.enumerated() {
             if job.changes.allSatisfy(\.fits) {
@@ -73,10 +75,10 @@ final class BatchWriter: @unchecked Sendable {
                 }
             } catch {
                 for (_, job) in members { job.finish(.failure(StoreFailure(error))) }
-                return true
+                return Verdict(isLost: true, isSilent: error == .timedOut)
             }
         }
-        return rollBack()
+        return Verdict(isLost: rollBack())
     }
 
     /// - Throws: when the connection is lost, and whether the transaction is done is not known.
@@ -146,16 +148,16 @@ extension BatchWriter {
         }
     }
 
-    private func commitEachAlone(_ jobs: [CommitJob]) -> Bool {
-        var isLost = false
+    private func commitEachAlone(_ jobs: [CommitJob]) -> Verdict {
+        var verdict = Verdict(isLost: false)
         for job in jobs {
-            if isLost {
+            if verdict.isLost {
                 job.finish(.failure(StoreFailure(.broken)))
             } else {
-                isLost = commit([job])
+                verdict = commit([job])
             }
         }
-        return isLost
+        return verdict
     }
 
     /// Ends a transaction that failed.
