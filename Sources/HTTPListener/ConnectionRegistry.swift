@@ -24,16 +24,25 @@ final class ConnectionRegistry: Sendable {
     }
 
     private let state = Mutex(State())
+    private let limit: Int
     private let limitPerOrigin: Int
 
-    init(limitPerOrigin: Int) { self.limitPerOrigin = limitPerOrigin }
+    /// - Parameter limit: how many there may be together, those of a daemon that is replaced among them:
+    ///   libmicrohttpd counts its own only.
+    init(limit: Int, limitPerOrigin: Int) {
+        self.limit = limit
+        self.limitPerOrigin = limitPerOrigin
+    }
 
     /// How many connections are open.
     var count: Int { state.withLock { $0.connections.count } }
 
     /// Whether one more connection from there is welcome.
     func accepts(_ peer: PeerAddress) -> Bool {
-        state.withLock { $0.countOfOrigin[peer.origin, default: 0] < limitPerOrigin }
+        state.withLock { state in
+            state.connections.count < limit
+                && state.countOfOrigin[peer.origin, default: 0] < limitPerOrigin
+        }
     }
 
     func add(_ record: ConnectionRecord, until deadline: ContinuousClock.Instant) {

@@ -46,7 +46,8 @@ public final class HTTPListener: Sendable {
         self.limits = limits
         self.refuser = refuser
         self.handler = handler
-        let registry = ConnectionRegistry(limitPerOrigin: limits.connectionsPerAddress)
+        let registry = ConnectionRegistry(
+            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress)
         self.registry = registry
         let socket = try ListeningSocket(address)
         self.address = address.with(port: socket.port)

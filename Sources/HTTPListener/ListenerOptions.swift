@@ -6,8 +6,8 @@ public struct ListenerLimits: Sendable {
     public var body = 64 << 10
     /// Bytes of a request's first line and headers together.
     public var headers = 16 << 10
-    /// Connections at a time.
-    public var connections = 1_000
+    /// Connections at a time; each is an open file, and takes some 70 KB.
+    public var connections = 4_096
     /// Connections at a time from one address (an IPv6 network of 64 bits counts as one).
     public var connectionsPerAddress = 200
     /// How long a client may take from connecting, or from its last answer, to the end of its headers.

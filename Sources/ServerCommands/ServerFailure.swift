@@ -33,6 +33,8 @@ enum ServerFailure: Error {
     /// The service would take codes from strangers' networks in the clear.
     case plainHTTP(String)
     case listener(String, ListenerFailure)
+    /// The system lets this process open so few files that there is no room for connections.
+    case fewFiles(Int, needed: Int)
     case noSuchClient
     /// A line of a list of credentials is none.
     case notAList(String, line: Int)
@@ -92,7 +94,7 @@ enum ServerExit: Int32, CaseIterable, Sendable {
             case .tls, .exists, .notAList, .noMarks: .badInput
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .verifier, .listener, .standardOutput, .system: .system
+            case .verifier, .listener, .fewFiles, .standardOutput, .system: .system
             }
     }
 

@@ -169,9 +169,21 @@ struct LimitsTests {
         await test.stop()
     }
 
+    @Test("the registry counts all connections together, whoever they come from")
+    func registryLimit() {
+        let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 5)
+        let records = (0..<2).map { _ in ConnectionRecord(socket: -1, peer: .unknown) }
+        registry.add(records[0], until: .now)
+        #expect(registry.accepts(.unknown))
+        registry.add(records[1], until: .now)
+        #expect(!registry.accepts(.unknown))
+        registry.remove(records[0])
+        #expect(registry.accepts(.unknown))
+    }
+
     @Test("the registry cuts off those whose time is over, and counts per origin")
     func registry() throws {
-        let registry = ConnectionRegistry(limitPerOrigin: 1)
+        let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 1)
         let now = ContinuousClock.now
         let record = ConnectionRecord(socket: -1, peer: .unknown)
         #expect(registry.accepts(.unknown))

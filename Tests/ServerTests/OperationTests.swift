@@ -157,13 +157,13 @@ struct OperationTests {
         let limits = ListenerLimits()
         for words in [
             "\(limits.body >> 10) KiB of body", "\(limits.headers >> 10) KiB of headers",
-            "\(limits.connectionsPerAddress) of 1,000 connections",
+            "\(limits.connectionsPerAddress) of 4,096 connections",
             "\(limits.headerTime.components.seconds)\nseconds for its headers",
             "100 requests a second, 1,000 at once (`--address-rate`)",
         ] {
             #expect(readme.contains(words), "\(words)")
         }
-        #expect(limits.connections == 1_000)
+        #expect(limits.connections == 4_096)
     }
 
     @Test("a lost key file is not made anew beside a database, and a port that is taken is said")

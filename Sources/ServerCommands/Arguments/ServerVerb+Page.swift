@@ -41,6 +41,8 @@ extension Page {
             "What is missing is made: the database, and the key file (0600) beside it. Keep a copy of "
                 + "the key file elsewhere than the database's backups: neither is worth anything "
                 + "without the other.",
+            "It takes 4,096 connections at a time, 200 from one address, or fewer where the system lets it "
+                + "open fewer files (ulimit -n), which the log then says.",
             "The first TERM answers what has begun and stops; a second one stops at once. HUP reads the "
                 + "certificate and its key again: connections that are there go on.",
         ])

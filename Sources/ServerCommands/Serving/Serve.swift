@@ -25,18 +25,23 @@ enum Serve {
             throw .system(error)
         }
         let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
+        let room = try ConnectionRoom()
         let backing = try Backing.open(
             ServerPlaces(arguments), policy: settings.policy, making: true)
         let service = Service(
             verifier: backing.verifier, settings: settings.settings,
             surroundings: ServiceSurroundings(
                 now: Backing.now, clockState: clockState, log: { log.write($0.rendered()) }))
-        let main = try listen(on: settings.service, tls: settings.tls, service) { request in
+        let main = try listen(
+            on: settings.service, tls: settings.tls, connections: room.service, service
+        ) { request in
             ListenerResponse(await service.answer(ServiceRequest(request)))
         }
         let operations: HTTPListener
         do throws(ServerFailure) {
-            operations = try listen(on: settings.operations, tls: nil, service) { request in
+            operations = try listen(
+                on: settings.operations, tls: nil, connections: ConnectionRoom.operations, service
+            ) { request in
                 ListenerResponse(await service.answerOperations(ServiceRequest(request)))
             }
         } catch {
@@ -47,8 +52,11 @@ enum Serve {
             "listening",
             [
                 ("service", main.address.text), ("tls", settings.tls == nil ? "no" : "yes"),
-                ("operations", operations.address.text),
+                ("operations", operations.address.text), ("connections", "\(room.service)"),
             ])
+        if room.isShort {
+            log.say("few-connections", [("cause", ServerWords.shortage(of: room))])
+        }
         let housekeeper = Task.detached {
             await keepHouse(backing, settings, log)
         }
@@ -67,12 +75,12 @@ enum Serve {
     }
 
     private static func listen(
-        on address: ListenAddress, tls: TLSIdentity?, _ service: Service,
+        on address: ListenAddress, tls: TLSIdentity?, connections: Int, _ service: Service,
         handler: @escaping HTTPListener.Handler
     ) throws(ServerFailure) -> HTTPListener {
         do throws(ListenerFailure) {
             return try HTTPListener.start(
-                on: address, tls: tls,
+                on: address, tls: tls, limits: ListenerLimits(connections: connections),
                 refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
                 handler: handler)
         } catch {

@@ -40,6 +40,9 @@ enum ServerWords {
             "\(address) can be reached from other machines, and codes would travel in the clear: give "
                 + "--tls-certificate and --tls-key, or --insecure-http if something in front does TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
+        case .fewFiles(let files, let needed):
+            "the system lets this process open \(files) files, and each connection is one: it needs "
+                + "\(needed) at least (ulimit -n, or LimitNOFILE= in the unit)"
         case .noSuchClient: "there is no such client; see watchword-server client list"
         case .notAList(let path, let line):
             "\(path): line \(line) is no credential; each line is one, as cr_…"
@@ -49,6 +52,12 @@ enum ServerWords {
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .system(let failure): sentence(for: failure)
         }
+    }
+
+    static func shortage(of room: ConnectionRoom) -> String {
+        "the system lets this process open \(room.files) files, and each connection is one: the server "
+            + "takes \(room.service) connections instead of \(ConnectionRoom.most) (ulimit -n, or "
+            + "LimitNOFILE= in the unit)"
     }
 
     static func sentence(for failure: SystemCallFailure) -> String {
