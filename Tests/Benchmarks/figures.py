@@ -4,8 +4,43 @@ import subprocess
 import time
 
 
-def run(arguments, **options):
-    return subprocess.run(arguments, check=True, capture_output=True, **options).stdout
+# No program that is measured takes longer; one that does hangs.
+PATIENCE = 600
+
+
+class Failure(Exception):
+    """Why there is no figure."""
+
+
+class Place:
+    """Where the programs are that are measured."""
+
+    def __init__(self, folder):
+        self.folder = os.path.abspath(folder)
+        self.python = os.path.join(self.folder, "python", "bin", "python")
+
+    def shipped(self, name):
+        return os.path.join(self.folder, "shipped", "bin", name)
+
+    def peer(self, name):
+        return os.path.join(self.folder, "peers", name)
+
+    def benchmark(self, name):
+        return os.path.join(self.folder, "build", "release", name)
+
+    def source(self, *names):
+        return os.path.join(os.path.dirname(os.path.abspath(__file__)), *names)
+
+
+def run(arguments, timeout=PATIENCE, **options):
+    """What a program prints, which must succeed."""
+    try:
+        ended = subprocess.run(arguments, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=timeout, **options)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{arguments[0]} {arguments[1:2]} did not end in {timeout} s") from None
+    if ended.returncode != 0:
+        raise Failure(f"{arguments[0]} {arguments[1:2]} ended with {ended.returncode}")
+    return ended.stdout
 
 
 def seconds(arguments, nowhere):
@@ -16,7 +51,7 @@ def seconds(arguments, nowhere):
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter() - start
     if status != 0:
-        raise SystemExit(f"bench: {' '.join(arguments)} ended with {status}")
+        raise Failure(f"{' '.join(arguments)} ended with {status}")
     return elapsed
 
 
@@ -32,14 +67,19 @@ def fastest(rounds, commands):
     return {name: min(values) for name, values in times.items()}
 
 
+def keep(found, more):
+    """Takes what is less than what was found."""
+    for name, number in more.items():
+        found[name] = min(found.get(name, float("inf")), number)
+
+
 def least(rounds, programs):
     """The least number of each line "NAME NUMBER" that the programs print."""
     found = {}
     for _ in range(rounds):
         for arguments in programs:
-            for line in run(arguments, text=True).splitlines():
-                name, number = line.split()
-                found[name] = min(found.get(name, float("inf")), float(number))
+            pairs = map(str.split, run(arguments, text=True).splitlines())
+            keep(found, {name: float(number) for name, number in pairs})
     return found
 
 
@@ -49,36 +89,37 @@ def figure(number):
 
 
 class Table:
+    """Rows of five columns: what, ours, the other's, the ratio, and its goal."""
+
     def __init__(self):
         self.rows = []
 
+    def add(self, what, ours, theirs, ratio="", goal="", met=True):
+        self.rows.append((what, ours, theirs, ratio, goal if met else f"{goal} (missed)"))
+
     def at_most(self, what, ours, theirs, goal, unit):
         ratio = ours / theirs
-        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.2f}×",
-                          f"≤ {goal}×" if goal else "", not goal or ratio <= goal))
+        self.add(what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.2f}×",
+                 f"≤ {goal}×" if goal else "", not goal or ratio <= goal)
 
     def faster(self, what, ours, theirs, goal, unit):
         ratio = theirs / ours
-        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.1f}× faster",
-                          f"≥ {goal}×" if goal else "", not goal or ratio >= goal))
+        self.add(what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{ratio:.1f}× faster",
+                 f"≥ {goal}×" if goal else "", not goal or ratio >= goal)
 
     def above(self, what, ours, theirs, goal, unit):
         more = ours - theirs
-        self.rows.append((what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"+ {more:.3g} {unit}",
-                          f"≤ + {goal} {unit}", more <= goal))
+        self.add(what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"+ {more:.3g} {unit}",
+                 f"≤ + {goal} {unit}", more <= goal)
 
     def rate(self, what, ours, theirs, goal):
         """Both in nanoseconds each; the table says how many that is a second."""
         ratio = theirs / ours
-        self.rows.append((what, f"{figure(1e9 / ours)}/s", f"{figure(1e9 / theirs)}/s", f"{ratio:.2f}×",
-                          f"≥ {goal}×" if goal else "", not goal or ratio >= goal))
+        self.add(what, f"{figure(1e9 / ours)}/s", f"{figure(1e9 / theirs)}/s", f"{ratio:.2f}×",
+                 f"≥ {goal}×" if goal else "", not goal or ratio >= goal)
+
+    def within(self, what, ours, low, high, unit):
+        self.add(what, f"{ours:.1f} {unit}", "", "", f"{low} to {high} {unit}", low <= ours <= high)
 
     def told(self, what, ours, theirs=""):
-        self.rows.append((what, ours, theirs, "", "", True))
-
-    def markdown(self):
-        lines = ["| | Watchword | the other | ratio | goal |", "|---|---|---|---|---|"]
-        for what, ours, theirs, ratio, goal, met in self.rows:
-            goal += "" if met else " (missed)"
-            lines.append(f"| {what} | {ours} | {theirs} | {ratio} | {goal} |")
-        return "\n".join(lines)
+        self.add(what, ours, theirs)

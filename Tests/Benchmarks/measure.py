@@ -1,121 +1,101 @@
 #!/usr/bin/env python3
-"""Measures the shipped programs against others in one run, and prints a Markdown table of ratios.
+"""Measures the shipped programs against others, part by part, and prints a Markdown table of ratios.
 
-    measure.py SHIPPED PEERS PYTHON BUILT [README]
+    measure.py PLACE [--only PART]… [--write]
+    measure.py PLACE [--only PART]… --list      the parts alone
 
-SHIPPED and PEERS are folders of programs, BUILT the folder of this package's own.
+PLACE has the programs, as Scripts/bench builds them. Rounds are interleaved, so that whatever disturbs
+the machine disturbs everybody, and the minimum of the rounds counts.
 
-Rounds are interleaved, so that whatever disturbs the machine disturbs everybody, and the minimum of
-the rounds counts. With a README, the table is written between its marks.
+Each part's rows are kept in PLACE, so that one that fails costs no other: `--only` measures it again
+beside the rest. `--write` puts the table into the README once every part has its rows.
 """
+import argparse
+import datetime
+import json
 import os
 import platform
-import random
 import sys
 import tempfile
+import time
 
 import decisions
 import postgresql
+import programs
+import scale
 import services
-from figures import Table, fastest, least, run
+from figures import Failure, Place, Table
 
-ROUNDS = 7
-START_ROUNDS = 200
-ENTRIES = 10_000
+PARTS = {
+    "codes": programs.measure_codes,
+    "start": programs.measure_start,
+    "vault": programs.measure_vault,
+    "pictures": programs.measure_pictures,
+    "sqlite": decisions.measure_store,
+    "denials": decisions.measure_denials,
+    "year": decisions.measure_year,
+    "postgresql": postgresql.measure,
+    "scale-sqlite": scale.measure_sqlite,
+    "scale-postgresql": scale.measure_postgresql,
+    "http": services.measure,
+    "memory": services.measure_memory,
+}
 MARKS = ("<!-- measured: Scripts/bench --write -->", "<!-- end of what was measured -->")
 
 
-def measure_codes(table, peers, python, benchmark):
-    pyotp = os.path.join(HERE, "peers", "pyotp_code.py")
-    found = least(ROUNDS, [[peers], [python, pyotp], [benchmark]])
-    for name, goal in (("sha1", 1.0), ("sha256", 1.1), ("sha512", 1.25)):
-        table.at_most(f"a code, prepared key, {label(name)}; two chained compressions",
-                      found[f"code-{name}"], found[f"limit-{name}"], goal, "ns")
-    for name in ("sha1", "sha256", "sha512"):
-        table.at_most(f"the same, each waiting for the one before, {label(name)}",
-                      found[f"latency-{name}"], found[f"limit-{name}"], 1.3, "ns")
-    for name in ("sha1", "sha256", "sha512"):
-        table.at_most(f"a code, cold key, {label(name)}; four chained compressions",
-                      found[f"cold-{name}"], found[f"limit4-{name}"], 1.1, "ns")
-    for name, goal in (("sha1", 5.5), ("sha256", 9), ("sha512", 2.8)):
-        table.faster(f"a code, {label(name)}; liboath", found[f"code-{name}"],
-                     found[f"liboath-{name}"], goal, "ns")
-    table.faster("a ±1 window that misses; liboath", found["window-miss"], found["liboath-window"], 6,
-                 "ns")
-    table.faster("a resynchronisation over 1,001 codes; liboath", found["resync-miss"] / 1e3,
-                 found["liboath-resync"] / 1e3, 6, "µs")
-    table.faster("a code, SHA-1; libcotp", found["code-sha1"], found["libcotp-sha1"], None, "ns")
-    table.faster("a code, SHA-1; pyotp", found["code-sha1"], found["pyotp-sha1"], None, "ns")
+def measure(name, place):
+    """Measures a part; returns its rows, with the day."""
+    say(name)
+    start = time.monotonic()
+    table = Table()
+    # On the disk that the measured programs would have, not in memory.
+    with tempfile.TemporaryDirectory(dir=place.folder) as folder:
+        PARTS[name](table, place, folder)
+    for row in table.rows:
+        say("  " + " | ".join(row))
+    say(f"{name} took {time.monotonic() - start:.0f} s")
+    return {"day": datetime.date.today().isoformat(), "rows": table.rows}
 
 
-def label(name):
-    return name.replace("sha", "SHA-")
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
-def measure_start(table, watchword, folder):
-    key = os.path.join(folder, "key")
-    with open(key, "w", encoding="ascii") as file:
-        file.write("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n")
-    times = fastest(START_ROUNDS, {
-        "ours": [watchword, "totp", "--secret-file", key],
-        "theirs": ["oathtool", "--totp", "-b", f"@{key}"],
-    })
-    table.at_most("`totp`, whole process; `oathtool`", times["ours"] * 1e3, times["theirs"] * 1e3, 3.3,
-                  "ms")
+class Kept:
+    """The rows of parts, each in a file of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, f"{name}.json")
+
+    def forget(self):
+        for name in os.listdir(self.folder):
+            os.remove(os.path.join(self.folder, name))
+
+    def write(self, name, part):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            json.dump(part, file)
+
+    def missing(self):
+        return [name for name in PARTS if not os.path.exists(self.path(name))]
+
+    def read(self):
+        """The parts that have rows, in their order."""
+        for name in PARTS:
+            if os.path.exists(self.path(name)):
+                with open(self.path(name), encoding="utf-8") as file:
+                    yield json.load(file)
 
 
-def measure_vault(table, watchword, peers, folder):
-    passphrase = os.path.join(folder, "passphrase")
-    lines = os.path.join(folder, "entries")
-    with open(passphrase, "w", encoding="ascii") as file:
-        file.write("correct horse battery staple\n")
-    chance = random.Random(4226)
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-    with open(lines, "w", encoding="ascii") as file:
-        for number in range(ENTRIES):
-            key = "".join(chance.choices(alphabet, k=32))
-            file.write(f"otpauth://totp/Service{number}:alice?secret={key}&issuer=Service{number}\n")
-    vault = [watchword, "--vault", os.path.join(folder, "vault"), "--passphrase-file", passphrase]
-    run([*vault, "init", "--no-recovery-key"])
-    run([*vault, "import", lines])
-    # The scrypt that every opening pays, alone and in the same rounds.
-    times = fastest(ROUNDS, {
-        "scrypt": [peers, "scrypt"],
-        "code": [*vault, "code", f"Service{ENTRIES - 1}:alice"],
-        "list": [*vault, "list"],
-    })
-    scrypt = times["scrypt"] * 1e3
-    table.at_most(f"`code` from a vault of {ENTRIES:,} entries; its scrypt alone", times["code"] * 1e3,
-                  scrypt, 1.15, "ms")
-    table.above(f"`list` of {ENTRIES:,} entries; its scrypt alone", times["list"] * 1e3, scrypt, 60,
-                "ms")
-
-
-def measure_pictures(table, watchword, folder):
-    # Only here: the rest of this file needs nothing but Python itself.
-    from PIL import Image, ImageChops
-    uri = "otpauth://totp/ACME:alice@example.com?secret=JBSWY3DPEHPK3PXP&issuer=ACME"
-    small, photo = os.path.join(folder, "small.png"), os.path.join(folder, "photo.jpg")
-    run(["qrencode", "-s", "10", "-o", small, uri])
-    symbol = Image.open(small).convert("RGB").convert("L").resize((400, 400))
-    symbol.save(small)
-    # A sheet hung a little askew on a wall in uneven light, and a camera's grain over everything.
-    size = (4000, 3000)
-    wall = Image.linear_gradient("L").rotate(20, fillcolor=128).resize(size)
-    wall = wall.point(lambda value: 60 + value // 3)
-    sheet = symbol.resize((900, 900)).rotate(7, expand=True, fillcolor=255)
-    wall.paste(sheet, (1500, 900))
-    wall = ImageChops.add(wall, Image.effect_noise(size, 3), offset=-128)
-    wall.convert("RGB").save(photo, quality=88)
-    for path, what, goal in ((small, "a 400 × 400 PNG", 0.5), (photo, "a 12-megapixel JPEG", 0.3)):
-        reading = [watchword, "qr", "read", path]
-        other = ["zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", path]
-        for arguments in (reading, other):
-            if uri.encode() not in run(arguments):
-                raise SystemExit(f"bench: {arguments[0]} did not read {what}")
-        times = fastest(ROUNDS, {"ours": reading, "theirs": other})
-        table.at_most(f"`qr read` of {what}; `zbarimg`", times["ours"] * 1e3, times["theirs"] * 1e3,
-                      goal, "ms")
+def text_of(parts):
+    lines = ["| | Watchword | the other | ratio | goal |", "|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for part in parts for row in part["rows"]]
+    days = sorted({part["day"] for part in parts})
+    lines += ["", f"Measured on {machine()}, {' and '.join(days)}; the minimum of interleaved rounds."]
+    return "\n".join(lines)
 
 
 def machine():
@@ -133,24 +113,33 @@ def write(readme, text):
         file.write(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
 
 
-def main(shipped, peers, python, built, readme=None):
-    watchword, codes = os.path.join(shipped, "watchword"), os.path.join(peers, "codes")
-    table = Table()
-    # On the disk that the measured programs would have, not in memory.
-    with tempfile.TemporaryDirectory(dir=peers) as folder:
-        measure_codes(table, codes, python, os.path.join(built, "CodeBenchmark"))
-        measure_start(table, watchword, folder)
-        measure_vault(table, watchword, codes, folder)
-        measure_pictures(table, watchword, folder)
-        benchmark = os.path.join(built, "StoreBenchmark")
-        store = decisions.measure(table, benchmark, peers, folder)
-        postgresql.measure(table, benchmark, folder)
-        services.measure(table, shipped, benchmark, peers, python, folder, store)
-    text = f"{table.markdown()}\n\nMeasured on {machine()}; the minimum of interleaved rounds."
+def main():
+    arguments = argparse.ArgumentParser(prog="bench")
+    arguments.add_argument("place")
+    arguments.add_argument("--only", action="append", choices=PARTS, metavar="PART")
+    arguments.add_argument("--write", action="store_true")
+    arguments.add_argument("--list", action="store_true")
+    wanted = arguments.parse_args()
+    if wanted.list:
+        print("\n".join(wanted.only or PARTS))
+        return
+    place = Place(wanted.place)
+    kept = Kept(os.path.join(place.folder, "rows"))
+    # A whole run owes nothing to an earlier one.
+    if not wanted.only:
+        kept.forget()
+    for name in wanted.only or PARTS:
+        try:
+            kept.write(name, measure(name, place))
+        except Failure as failure:
+            raise SystemExit(f"bench: {name}: {failure}\nbench: the other parts' rows are kept; "
+                             f"without rows: {' '.join(kept.missing())}") from None
+    text = text_of(list(kept.read()))
     print(text)
-    if readme:
-        write(readme, text)
+    if wanted.write:
+        if kept.missing():
+            raise SystemExit(f"bench: not written, without rows: {' '.join(kept.missing())}")
+        write(place.source("..", "..", "README.md"), text)
 
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-main(*sys.argv[1:])
+main()

@@ -6,13 +6,12 @@ import shutil
 import subprocess
 import tempfile
 
-from figures import least, run
+from figures import Failure, keep, least, run
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 SECONDS = 3
 ROUNDS = 2
 ROWS = 1_000
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The same columns and indexes as the credentials', with ids that pgbench can name.
 PEER = ["CREATE TABLE watchword.peer (LIKE watchword.credentials INCLUDING ALL)", f"""
@@ -27,28 +26,23 @@ UPDATE watchword.peer SET version = version + 1, body = decode(repeat('2a', 200)
 """
 
 
-def measure(table, benchmark, folder):
+def measure(table, place, folder):
+    benchmark, keys = place.benchmark("StoreBenchmark"), os.path.join(folder, "keys")
     with server() as address, tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write(UPDATE)
         script.flush()
-        keys = os.path.join(folder, "keys")
-        run([benchmark, "fill", address, keys, str(ROWS)])
-        for statement in PEER:
-            run(["psql", "-q", "-d", address, "-v", "ON_ERROR_STOP=1", "-c", statement])
+        store = database(address, "bench")
+        run([benchmark, "fill", store, keys, str(ROWS)])
+        tell(store, *PEER)
         found = {}
         for number in range(ROUNDS):
             for clients in (1, 8, 32):
-                keep(found, f"pgbench-{clients}", pgbench(address, script.name, clients))
-            for name, nanoseconds in least(1, [[benchmark, "callers", address, keys, str(ROWS), str(number + 1)]]).items():
-                keep(found, name, nanoseconds)
+                keep(found, {f"pgbench-{clients}": pgbench(store, script.name, clients)})
+            keep(found, least(1, [[benchmark, "callers", store, keys, str(ROWS), str(number + 1)]]))
         for callers, goal in ((1, None), (8, None), (32, 1.0)):
             table.rate(f"durable verifications, PostgreSQL, {callers} caller{'s' if callers > 1 else ''}; "
                        f"`pgbench` with the same `UPDATE`, {callers} client{'s' if callers > 1 else ''}",
                        found[f"callers-{callers}"], found[f"pgbench-{callers}"], goal)
-
-
-def keep(found, name, nanoseconds):
-    found[name] = min(found.get(name, float("inf")), nanoseconds)
 
 
 def pgbench(address, script, clients):
@@ -57,7 +51,18 @@ def pgbench(address, script, clients):
     for line in text.splitlines():
         if line.startswith("tps"):
             return 1e9 / float(line.split()[2])
-    raise SystemExit("bench: pgbench said no rate")
+    raise Failure("pgbench said no rate")
+
+
+def database(address, name):
+    """Makes a database, and gives its address."""
+    tell(f"{address} dbname=postgres", f"CREATE DATABASE {name}")
+    return f"{address} dbname={name}"
+
+
+def tell(store, *statements):
+    for statement in statements:
+        run(["psql", "-q", "-d", store, "-v", "ON_ERROR_STOP=1", "-c", statement])
 
 
 @contextlib.contextmanager
@@ -79,7 +84,7 @@ def server():
         subprocess.run([*control, "-o", options, "-l", os.path.join(folder, "log"), "start"], check=True,
                        cwd=folder, stdout=subprocess.DEVNULL)
         try:
-            yield f"host={folder} user=watchword dbname=postgres"
+            yield f"host={folder} user=watchword"
         finally:
             run([*control, "-m", "fast", "stop"], cwd=folder)
     finally:

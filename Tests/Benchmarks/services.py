@@ -1,4 +1,4 @@
-"""Verifications over HTTP by 32 connections: against another verifier, and against bare HTTP."""
+"""The server: verifications over HTTP, against another verifier and against bare HTTP; and its memory."""
 import contextlib
 import json
 import os
@@ -8,100 +8,121 @@ import time
 import urllib.error
 import urllib.request
 
-from figures import figure, run
+from decisions import decisions
+from figures import Failure, figure, keep, run
 
 PEOPLE = 100_000
 PEER_PEOPLE = 20_000
 SECONDS = 5
 ROUNDS = 2
 CONNECTIONS = 32
-OPEN = 900
-HERE = os.path.dirname(os.path.abspath(__file__))
+OPEN = 1_000
+# Open connections of one address: the server has a limit.
+SHARE = 180
+# As many as `measure_store` has would not find less.
+SLICES = 25
 
 
-def measure(table, shipped, benchmark, peers, python, folder, store):
-    """Adds the rows; `store` has what a decision costs without HTTP around it."""
-    ours = peer = bare = None
+def measure(table, place, folder):
+    found = {}
     for number in range(ROUNDS):
-        place = os.path.join(folder, f"service-{number}")
-        ours = better(ours, our_service(shipped, benchmark, place))
-        peer = better(peer, flask(python, benchmark, place))
-        bare = better(bare, bare_http(os.path.join(peers, "bare_http"), benchmark, place))
+        round_folder = os.path.join(folder, str(number))
+        os.mkdir(round_folder, mode=0o700)
+        keep(found, named("ours", our_service(place, round_folder)))
+        keep(found, named("flask", flask(place, round_folder)))
+        keep(found, named("bare", bare_http(place, round_folder)))
+        # What a decision costs without HTTP around it.
+        keep(found, decisions(place, os.path.join(round_folder, "store"), SLICES))
     table.rate(f"verifications over HTTP, SQLite, {CONNECTIONS} connections; Flask, gunicorn, SQLAlchemy",
-               ours["each"], peer["each"], 10)
-    own = store["sqlite-32-processor"]
+               found["ours-each"], found["flask-each"], 10)
+    own = found["sqlite-32-processor"]
     table.at_most("the server's processor time for a verification over HTTP, the store's own "
                   f"({figure(own / 1e3)} µs) left out; libmicrohttpd's bare answer",
-                  (ours["processor"] - own) / 1e3, bare["processor"] / 1e3, 2, "µs")
-    table.told(f"the server's memory at rest; with {OPEN:,} open connections",
-               f"{figure(ours['rest'])} MB; {figure(ours['open'])} MB")
+                  (found["ours-processor"] - own) / 1e3, found["bare-processor"] / 1e3, 2, "µs")
 
 
-def better(before, now):
-    return now if before is None else {name: min(before[name], now[name]) for name in now}
+def named(name, found):
+    return {f"{name}-{part}": number for part, number in found.items()}
 
 
-def our_service(shipped, benchmark, place):
-    server = os.path.join(shipped, "watchword-server")
-    os.makedirs(place, mode=0o700)
-    database, keys = os.path.join(place, "watchword.db"), os.path.join(place, "keys")
-    where = ["--store", f"sqlite:{database}", "--keys", keys]
-    token = run([server, "client", "add", "bench", "--scope", "verify", *where], text=True).strip()
-    run([benchmark, "fill", database, keys, str(PEOPLE)])
-    log = os.path.join(place, "log")
-    command = [server, "serve", *where, "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
-               "--no-clock-check"]
-    with open(log, "wb") as output, ended(subprocess.Popen(command, stderr=output)) as process:
-        port = until(lambda: listening(log), process)
+def measure_memory(table, place, folder):
+    with serving(place, folder) as (process, port), contextlib.ExitStack() as connections:
         rest = memory(process.pid)
-        found = load(port, token, benchmark, PEOPLE, place, [process.pid])
-        with contextlib.ExitStack() as connections:
-            for number in range(OPEN):
-                # No address may have more than 200.
-                source = (f"127.0.0.{2 + number // 180}", 0)
-                connection = connections.enter_context(
-                    socket.create_connection(("127.0.0.1", port), source_address=source))
-                connection.sendall(b"GET /v1/openapi.json HTTP/1.1\r\nHost: bench\r\n\r\n")
-                if not connection.recv(12).endswith(b"200"):
-                    raise SystemExit("bench: a connection was refused")
-            return found | {"rest": rest, "open": memory(process.pid)}
+        for number in range(OPEN):
+            source = (f"127.0.0.{2 + number // SHARE}", 0)
+            connection = connections.enter_context(
+                socket.create_connection(("127.0.0.1", port), timeout=10, source_address=source))
+            connection.sendall(b"GET /v1/openapi.json HTTP/1.1\r\nHost: bench\r\n\r\n")
+            if not connection.recv(12).endswith(b"200"):
+                raise Failure(f"connection {number} was refused")
+        table.told(f"the server's memory at rest; with {OPEN:,} open connections",
+                   f"{figure(rest)} MB; {figure(memory(process.pid))} MB")
 
 
-def flask(python, benchmark, place):
-    database = os.path.join(place, "peer.db")
-    peers = os.path.join(HERE, "peers")
-    run([python, os.path.join(peers, "flask_verifier.py"), database, str(PEER_PEOPLE)])
+def our_service(place, folder):
+    token = run([place.shipped("watchword-server"), "client", "add", "bench", "--scope", "verify", *state(folder)],
+                text=True).strip()
+    run([place.benchmark("StoreBenchmark"), "fill", database(folder), keys(folder), str(PEOPLE)])
+    with serving(place, folder) as (process, port):
+        return load(place, port, token, PEOPLE, folder, [process.pid])
+
+
+def database(folder):
+    return os.path.join(folder, "watchword.db")
+
+
+def keys(folder):
+    return os.path.join(folder, "keys")
+
+
+def state(folder):
+    return ["--store", f"sqlite:{database(folder)}", "--keys", keys(folder)]
+
+
+@contextlib.contextmanager
+def serving(place, folder):
+    """Our server over that folder's database, and the port it listens at."""
+    log = os.path.join(folder, "log")
+    command = [place.shipped("watchword-server"), "serve", *state(folder), "--listen", "127.0.0.1:0",
+               "--ops-listen", "127.0.0.1:0", "--no-clock-check"]
+    with open(log, "wb") as output, ended(subprocess.Popen(command, stderr=output)) as process:
+        yield process, until(lambda: listening(log), process)
+
+
+def flask(place, folder):
+    peers, path = place.source("peers"), os.path.join(folder, "peer.db")
+    run([place.python, os.path.join(peers, "flask_verifier.py"), path, str(PEER_PEOPLE)])
     port = free_port()
     # Processes for the processors, and threads so that connections stay open.
-    command = [python, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "3", "--threads", "12",
+    command = [place.python, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "3", "--threads", "12",
                "--worker-class", "gthread", "--keep-alive", "30", "--log-level", "error",
-               "--chdir", peers, "--worker-tmp-dir", place, "flask_verifier:application"]
-    environment = os.environ | {"WATCHWORD_PEER_DATABASE": database, "PYTHONDONTWRITEBYTECODE": "1"}
+               "--chdir", peers, "--worker-tmp-dir", folder, "flask_verifier:application"]
+    environment = os.environ | {"WATCHWORD_PEER_DATABASE": path, "PYTHONDONTWRITEBYTECODE": "1"}
     with ended(subprocess.Popen(command, env=environment)) as process:
         until(lambda: answers(port), process)
-        return load(port, "bench", benchmark, PEER_PEOPLE, place, [])
+        return load(place, port, "bench", PEER_PEOPLE, folder, [])
 
 
-def bare_http(program, benchmark, place):
-    with ended(subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)) as process:
+def bare_http(place, folder):
+    with ended(subprocess.Popen([place.peer("bare_http")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)) as process:
         port = int(process.stdout.readline())
-        return load(port, "bench", benchmark, PEOPLE, place, [process.pid], once=False)
+        return load(place, port, "bench", PEOPLE, folder, [process.pid], once=False)
 
 
-def load(port, token, benchmark, people, place, pids, once=True):
+def load(place, port, token, people, folder, pids, once=True):
     """Sends right codes, each once; nanoseconds an answer, and of the processors in the server."""
-    bodies = os.path.join(place, "bodies")
+    bodies = os.path.join(folder, "bodies")
     with open(bodies, "wb") as file:
-        subprocess.run([benchmark, "bodies", str(people)], check=True, stdout=file)
+        file.write(run([place.benchmark("StoreBenchmark"), "bodies", str(people)]))
     before = sum(map(processor_time, pids))
-    text = run(["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", os.path.join(HERE, "verifications.lua"),
+    text = run(["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", place.source("verifications.lua"),
                 f"http://127.0.0.1:{port}", "--", bodies, token, "2"], text=True)
     used = sum(map(processor_time, pids)) - before
     found = {name: int(number) for name, number in
              (line.split() for line in text.splitlines()[-5:])}
     # Who answers always the same may be sent a body again.
     if found["accepted"] == 0 or (once and found["others"] > 0):
-        raise SystemExit(f"bench: {found['others']} answers were not an acceptance")
+        raise Failure(f"{found['others']} answers were not an acceptance")
     each = found["microseconds"] * 1e3 / found["accepted"]
     return {"each": each, "processor": used * 1e9 / found["accepted"]}
 
@@ -124,9 +145,9 @@ def until(attempt, process):
         if found:
             return found
         if process.poll() is not None:
-            raise SystemExit("bench: a server ended")
+            raise Failure("a server ended")
         time.sleep(0.01)
-    raise SystemExit("bench: a server does not answer")
+    raise Failure("a server does not answer")
 
 
 def listening(log):
@@ -166,4 +187,4 @@ def memory(pid):
         for line in file:
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1e3
-    raise SystemExit("bench: a server ended")
+    raise Failure("a server ended")

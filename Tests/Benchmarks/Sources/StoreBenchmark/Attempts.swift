@@ -1,6 +1,6 @@
 import Verification
 
-/// Right codes without an end: each credential in its turn, and a time step later the next time.
+/// Right codes without an end: each credential in its turn, and some time steps later the next time.
 ///
 /// Neighbours in the order are no neighbours in the store.
 final class Attempts: Sendable {
@@ -15,6 +15,9 @@ final class Attempts: Sendable {
     private let next = Turn()
     // A prime above any count: its multiples visit every credential before they come back.
     private static let stride = 1_299_709
+    // Of a million codes a few are those of a neighbouring step as well. So that none of them counts as
+    // spent, what was spent is out of the window when its credential's turn comes again.
+    private static let steps: Int64 = 4
 
     private let epoch: Int64
 
@@ -29,7 +32,7 @@ final class Attempts: Sendable {
         let first = next.take(count)
         return try (first..<(first + count)).map { index in
             let number = index * Self.stride % population.count
-            let pass = Int64(index / population.count) + 1
+            let pass = Self.steps * (Int64(index / population.count) + 1)
             let time = Population.start + epoch + pass * Population.period
             return Attempt(
                 subject: try population.subject(number),

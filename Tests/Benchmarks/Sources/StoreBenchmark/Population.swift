@@ -12,8 +12,7 @@ struct Population: Sendable {
     static let start: Int64 = 1_790_000_010
     static let period: Int64 = 30
     // A store in memory copies itself at each commit.
-    private static let share = 16
-    private static let batch = 480
+    private static let share = 4
 
     func subject(_ number: Int) throws -> Subject {
         guard let subject = Subject("subject-\(number)") else { throw BenchmarkError.refused }
@@ -35,20 +34,24 @@ struct Population: Sendable {
     /// Enrols and confirms them all.
     ///
     /// That happens in memory, so that a million takes no hour; the rows are what they would be.
-    func fill(_ store: any VerificationStore, keys: KeyRing) async throws {
+    ///
+    /// - Parameter batch: how many rows a commit has. They come in the order of their ids, so that one that
+    ///   is large writes each page of the store's trees once; one that is too large meets a time-out.
+    func fill(_ store: any VerificationStore, keys: KeyRing, batch: Int = 480) async throws {
         let next = Turn()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     while true {
-                        let first = next.take(Self.batch)
+                        let first = next.take(batch)
                         guard first < count else { return }
-                        let end = min(first + Self.batch, count)
+                        let end = min(first + batch, count)
                         var rows: [CredentialRow] = []
                         for start in stride(from: first, to: end, by: Self.share) {
                             let some = start..<min(start + Self.share, end)
                             rows += try await self.rows(some, keys)
                         }
+                        rows.sort { $0.id < $1.id }
                         let outcome = try await store.commit(rows.map { .insertCredential($0) })
                         guard outcome == .done else { throw BenchmarkError.refused }
                     }

@@ -10,7 +10,7 @@ import Verification
 ///     bodies COUNT                what asks the server about them now: right codes, as JSON lines
 ///     callers STORE KEYS COUNT EPOCH  nanoseconds a decision by 1, 8 and 32 callers
 ///     decisions STORE COUNT       nanoseconds a decision by 1 and by 32 callers, and of a bare update
-///     scale COUNT STORE…          the same of stores with COUNT credentials, 100 and 1,000 times as many
+///     scale KEYS EPOCH COUNT STORE…  nanoseconds a decision by 1 and by 32 callers in filled stores, in turn
 ///     denials STORE COUNT [wrong|unknown]  nanoseconds of so many wrong codes and unknown subjects
 ///     year STORE                  a year of logins, with what is old taken away
 ///
@@ -23,7 +23,10 @@ enum StoreBenchmark {
         case ("fill", 4):
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
             let store = try place.open()
-            try await Population(count: try count(arguments[3])).fill(store, keys: place.keys)
+            // A file has no time-outs but for locks.
+            let batch = store is SQLiteStore ? 48_000 : 480
+            try await Population(count: try count(arguments[3]))
+                .fill(store, keys: place.keys, batch: batch)
             try place.close(store)
         case ("callers", 5):
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
@@ -35,8 +38,13 @@ enum StoreBenchmark {
             try bodies(count(arguments[1]))
         case ("decisions", 3):
             try await Decisions(Place(arguments[1]), count(arguments[2])).run()
-        case ("scale", 3...):
-            try await Scale(count(arguments[1]), arguments[2...].map { try Place($0) }).run()
+        case ("scale", 5...) where arguments.count % 2 == 1:
+            let keys = try Place.ring(arguments[1])
+            let sizes = try stride(from: 3, to: arguments.count, by: 2).map { index in
+                let population = Population(count: try count(arguments[index]))
+                return (population, Place(arguments[index + 1], keys: keys))
+            }
+            try await Scale(sizes: sizes, epoch: count(arguments[2])).run()
         case ("denials", 3...4):
             let kinds = arguments.dropFirst(3).compactMap { Denials.Kind(rawValue: $0) }
             try await Denials(Place(arguments[1]), count(arguments[2]))

@@ -1,0 +1,52 @@
+"""Decisions as the store grows, from a thousand credentials to a million."""
+import os
+import sys
+
+from figures import figure, least, run
+from postgresql import database, server, tell
+
+SMALLEST = 1_000
+COUNTS = [SMALLEST, 100 * SMALLEST, 1_000 * SMALLEST]
+# A million credentials are filled in minutes; this is for a machine that is much slower.
+PATIENCE = 3_600
+
+
+def measure_sqlite(table, place, folder):
+    scale(table, place, folder, "SQLite", [os.path.join(folder, str(count), "watchword.db") for count in COUNTS])
+
+
+def measure_postgresql(table, place, folder):
+    with server() as address:
+        stores = [database(address, f"scale_{count}") for count in COUNTS]
+        scale(table, place, folder, "PostgreSQL", stores, tidy)
+
+
+def tidy(store):
+    """Filling is no day's work: what it leaves to be done is done before anything is measured."""
+    tell(store, "VACUUM ANALYZE", "CHECKPOINT")
+
+
+def scale(table, place, folder, kind, stores, tidy=None):
+    benchmark, keys = place.benchmark("StoreBenchmark"), os.path.join(folder, "keys")
+    for count, store in zip(COUNTS, stores):
+        print(f"bench:   filling {kind} with {count:,} credentials", file=sys.stderr)
+        run([benchmark, "fill", store, keys, str(count)], timeout=PATIENCE)
+        if tidy:
+            tidy(store)
+    sizes = [text for count, store in zip(COUNTS, stores) for text in (str(count), store)]
+    found = least(1, [[benchmark, "scale", keys, "1", *sizes]])
+    for callers in (1, 32):
+        who = f"{kind}, {callers} caller{'s' if callers > 1 else ''}"
+        for count in COUNTS[1:]:
+            # No more than 1.25 times the time, in other words.
+            table.rate(f"durable verifications among {count:,} credentials; among {SMALLEST:,} ({who})",
+                       found[f"scale-{count}-{callers}"], found[f"scale-{SMALLEST}-{callers}"], 0.8)
+        for count in COUNTS[1:]:
+            table.told(f"how long they take, 50th, 99th and 99.9th percentile, among {count:,}; "
+                       f"among {SMALLEST:,} ({who})",
+                       percentiles(found, count, callers), percentiles(found, SMALLEST, callers))
+
+
+def percentiles(found, count, callers):
+    parts = [figure(found[f"scale-{count}-{callers}-{part}"] / 1e6) for part in ("p50", "p99", "p999")]
+    return f"{', '.join(parts)} ms"
