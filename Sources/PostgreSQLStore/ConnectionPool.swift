@@ -10,8 +10,11 @@ internal import Verification
 final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     private struct Queue {
         var jobs: [Job] = []
-        /// Threads that sleep until they are woken.
-        var idle = 0
+        /// What wakes the threads that sleep, each its own.
+        ///
+        /// Of one for all, a thread that did what was its own to do, as to ask on its connection, and slept
+        /// again could take the post that was meant for another.
+        var idle: [Semaphore] = []
         /// Threads that have a connection.
         var connected = 0
         /// Why there is no connection at all; nothing while there may be one.
@@ -19,13 +22,6 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         /// How often nobody answered; who has a connection from before asks on it first.
         var silences = 0
         var isClosed = false
-
-        /// Whether there was a sleeping thread, which is to be woken then.
-        mutating func takeIdle() -> Bool {
-            guard idle > 0 else { return false }
-            idle -= 1
-            return true
-        }
     }
 
     /// A thread's connection, and how many silences it is younger than.
@@ -35,7 +31,8 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     }
 
     private let queue = Mutex(Queue())
-    private let semaphore = Semaphore()
+    /// What each thread sleeps on.
+    private let semaphores: [Semaphore]
     /// What a thread that waits before it tries again is woken by.
     private let pause = Semaphore()
     private let threads = Mutex<[WorkerThread]>([])
@@ -44,10 +41,15 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     /// - Parameter open: connections that are there already.
     init(_ work: Work, open: [Connected] = []) throws(PostgreSQLFailure) {
         self.work = work
+        semaphores = (0..<work.size).map { _ in Semaphore() }
         queue.withLock { $0.connected = open.count }
         for index in 0..<work.size {
             let ready = open.indices.contains(index) ? open[index] : nil
-            guard let started = WorkerThread({ self.run(ready.map { Held(connected: $0) }) }) else {
+            let semaphore = semaphores[index]
+            let started = WorkerThread({
+                self.run(ready.map { Held(connected: $0) }, semaphore)
+            })
+            guard let started else {
                 close()
                 throw PostgreSQLFailure(extent: .connection, code: "thread")
             }
@@ -57,14 +59,14 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 
     /// Hands a job over; it is done or refused.
     func submit(_ job: Job) {
-        let (refusal, wakes) = queue.withLock { queue -> (PostgreSQLFailure?, Bool) in
-            if queue.isClosed { return (.closed, false) }
-            if let down = queue.down { return (down, false) }
+        let (refusal, sleeping) = queue.withLock { queue -> (PostgreSQLFailure?, Semaphore?) in
+            if queue.isClosed { return (.closed, nil) }
+            if let down = queue.down { return (down, nil) }
             queue.jobs.append(job)
-            return (nil, queue.takeIdle())
+            return (nil, queue.idle.popLast())
         }
         // Who is woken wants the lock at once.
-        if wakes { semaphore.post() }
+        sleeping?.post()
         if let refusal { work.refuse(job, refusal) }
     }
 
@@ -78,16 +80,16 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             defer { threads = [] }
             return threads
         }
-        for _ in ending {
+        for semaphore in semaphores {
             semaphore.post()
             pause.post()
         }
         for thread in ending { thread.join() }
     }
 
-    private func run(_ first: Held?) {
+    private func run(_ first: Held?, _ semaphore: Semaphore) {
         var held = first
-        while let turn = next(held) {
+        while let turn = next(held, semaphore) {
             switch turn {
             case .doubt: held = held.flatMap(asked)
             case .jobs(let jobs): held = perform(jobs, on: held)
@@ -132,20 +134,20 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 
     /// What is to be done by a thread with this connection, once there is something; nothing when the
     /// end has come.
-    private func next(_ held: Held?) -> Turn? {
+    private func next(_ held: Held?, _ semaphore: Semaphore) -> Turn? {
         while true {
-            let (turn, wakes, isClosed) = queue.withLock { queue -> (Turn?, Bool, Bool) in
+            let (turn, sleeping, isClosed) = queue.withLock { queue -> (Turn?, Semaphore?, Bool) in
                 if let held, held.silences != queue.silences, !queue.isClosed {
-                    return (.doubt, false, false)
+                    return (.doubt, nil, false)
                 }
                 guard queue.jobs.isEmpty else {
                     let jobs = work.take(&queue.jobs)
-                    return (.jobs(jobs), !queue.jobs.isEmpty && queue.takeIdle(), false)
+                    return (.jobs(jobs), queue.jobs.isEmpty ? nil : queue.idle.popLast(), false)
                 }
-                if !queue.isClosed { queue.idle += 1 }
-                return (nil, false, queue.isClosed)
+                if !queue.isClosed { queue.idle.append(semaphore) }
+                return (nil, nil, queue.isClosed)
             }
-            if wakes { semaphore.post() }
+            sleeping?.post()
             if let turn { return turn }
             if isClosed { return nil }
             semaphore.wait()
@@ -168,16 +170,16 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     ///
     /// - Returns: all that is to be refused, when none has.
     private func leave(_ jobs: [Job], because failure: PostgreSQLFailure) -> [Job] {
-        let (refused, wakes) = queue.withLock { queue -> ([Job], Bool) in
+        let (refused, sleeping) = queue.withLock { queue -> ([Job], Semaphore?) in
             if queue.connected > 0 {
                 queue.jobs.insert(contentsOf: jobs, at: 0)
-                return ([], queue.takeIdle())
+                return ([], queue.idle.popLast())
             }
             queue.down = failure
             defer { queue.jobs = [] }
-            return (jobs + queue.jobs, false)
+            return (jobs + queue.jobs, nil)
         }
-        if wakes { semaphore.post() }
+        sleeping?.post()
         return refused
     }
 
@@ -185,14 +187,14 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     ///
     /// - Returns: all that is to be refused.
     private func noteSilence(_ jobs: [Job]) -> [Job] {
-        let (refused, sleeping) = queue.withLock { queue -> ([Job], Int) in
+        let (refused, sleeping) = queue.withLock { queue -> ([Job], [Semaphore]) in
             queue.connected -= 1
             queue.silences += 1
             queue.down = .timedOut
-            defer { (queue.jobs, queue.idle) = ([], 0) }
+            defer { (queue.jobs, queue.idle) = ([], []) }
             return (jobs + queue.jobs, queue.idle)
         }
-        for _ in 0..<sleeping { semaphore.post() }
+        for semaphore in sleeping { semaphore.post() }
         return refused
     }
 
