@@ -108,6 +108,13 @@ public final class PostgreSQLStore: Sendable {
     /// Where the chains ended that this process appended to, as the database acknowledged it last.
     public var ends: [ChainEnd] { known.ends }
 
+    /// Calls `tell` whenever so many events more were acknowledged than when it was called last.
+    ///
+    /// On the thread that commits, before the commits are answered: it must not wait for anybody.
+    public func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {
+        known.watch(every: UInt64(max(events, 1)), tell)
+    }
+
     deinit { close() }
 
     /// Does what is waiting and closes the connections; calls that come later fail.

@@ -1,5 +1,6 @@
 import PostgreSQLServer
 import StoreContract
+import Synchronization
 import Testing
 import Verification
 
@@ -73,6 +74,22 @@ struct ChainTests {
         #expect(try await reader.events(after: 0, limit: 1_000) == read)
         #expect(read.map(\.position) == (1...240).map(UInt64.init))
         #expect(try database.audit().findings == [])
+    }
+
+    @Test("who watches is told at each so many events, before they are answered")
+    func watched() async throws {
+        let database = try TestDatabase()
+        let store = try database.open(connections: .init(reading: 1, writing: 2))
+        let told = Mutex(0)
+        store.whenEndsMove(by: 5) { told.withLock { $0 += 1 } }
+        for number in 1...17 {
+            _ = try await store.commit([.appendEvent(.sample(number))])
+            #expect(told.withLock { $0 } == number / 5)
+        }
+        // More than so many in one commit are told once.
+        _ = try await store.commit((0..<13).map { .appendEvent(.sample($0)) })
+        #expect(told.withLock { $0 } == 4)
+        #expect(store.ends.map(\.position).max() == 30)
     }
 
     @Test("a chain that was closed is not appended to, and another one is begun")

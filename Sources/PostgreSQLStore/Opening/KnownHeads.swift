@@ -26,6 +26,9 @@ final class KnownHeads: Sendable {
     private struct Content {
         var ends: [[UInt8]: ChainEnd] = [:]
         var isBehind = false
+        /// Who is told when so many events more were acknowledged, and how many were since.
+        var watch: (count: UInt64, tell: @Sendable () -> Void)?
+        var untold: UInt64 = 0
     }
 
     private let content = Mutex(Content())
@@ -36,8 +39,22 @@ final class KnownHeads: Sendable {
         }
     }
 
-    /// Remembers what was acknowledged.
-    func acknowledge(_ end: ChainEnd) { content.withLock { $0.ends[end.mark.node] = end } }
+    /// Remembers what was acknowledged, with its last so many events.
+    func acknowledge(_ end: ChainEnd, events: UInt64) {
+        let tell = content.withLock { content -> (@Sendable () -> Void)? in
+            content.ends[end.mark.node] = end
+            content.untold += events
+            guard let watch = content.watch, content.untold >= watch.count else { return nil }
+            content.untold = 0
+            return watch.tell
+        }
+        tell?()
+    }
+
+    /// Calls `tell` whenever so many events more were acknowledged.
+    func watch(every count: UInt64, _ tell: @escaping @Sendable () -> Void) {
+        content.withLock { $0.watch = (count, tell) }
+    }
 
     /// The chains' ends as they were acknowledged, by their nodes.
     var marks: [[UInt8]: ChainMark] { content.withLock { $0.ends.mapValues(\.mark) } }

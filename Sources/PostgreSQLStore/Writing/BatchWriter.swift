@@ -124,7 +124,7 @@ extension BatchWriter {
         var last = positions.row(count - 1)
         let position = try last.unsigned()
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
-        known.acknowledge(ChainEnd(mark: head, position: position))
+        known.acknowledge(ChainEnd(mark: head, position: position), events: UInt64(count))
         lease.move(to: chain)
     }
 

@@ -11,7 +11,7 @@ import VerificationService
 enum Serve {
     /// How long what has begun may take once TERM has come.
     private static let grace = Duration.seconds(30)
-    /// How often what has had its time is taken away, and the end of the events is written down.
+    /// How often what has had its time is taken away.
     private static let interval = Duration.seconds(60)
 
     /// Runs on the process's first thread, which has nothing else to do than wait for signals.
@@ -32,6 +32,7 @@ enum Serve {
             verifier: backing.verifier, settings: settings.settings,
             surroundings: ServiceSurroundings(
                 now: Backing.now, clockState: clockState, log: { log.write($0.rendered()) }))
+        let ends = try keepEnds(backing, log)
         let main = try listen(
             on: settings.service, tls: settings.tls, connections: room.service, service
         ) { request in
@@ -70,6 +71,7 @@ enum Serve {
         } catch { throw .system(error) }
         housekeeper.cancel()
         await housekeeper.value
+        ends.stop()
         backing.close()
         log.say("stopped", [])
     }
@@ -150,10 +152,22 @@ enum Serve {
             await housekeeping.tidy()
             // Whoever cancels it wakes it up.
             do { try await Task.sleep(for: interval) } catch { return }
+        }
+    }
+
+    private static func keepEnds(
+        _ backing: Backing, _ log: ServerLog
+    ) throws(ServerFailure) -> EndsKeeper {
+        let keeper = EndsKeeper {
             do throws(ServerFailure) { try backing.writeDownEnds() } catch {
                 log.say("mark-not-kept", [("cause", ServerWords.sentence(for: error))])
             }
         }
+        guard let keeper else {
+            throw .verifier(.store(StoreFailure(.unavailable, code: "thread")))
+        }
+        backing.store.whenEndsMove(by: EndsKeeper.events) { keeper.ask() }
+        return keeper
     }
 
     @Sendable private static func clockState() -> ClockState {

@@ -10,6 +10,9 @@ protocol ServedDatabase: VerificationStore {
     /// Writes down where the events end, so that an earlier state in its place is noticed.
     func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure)
 
+    /// Calls `tell` whenever so many events more are in it; `tell` waits for nobody.
+    func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void)
+
     /// Tells which key has which number.
     ///
     /// - Returns: the numbers under which other machines have other keys.
@@ -22,6 +25,10 @@ extension SQLiteStore: ServedDatabase {
             throw .store(places.database.shown, error)
         }
     }
+
+    /// What the file's disk has confirmed does not go by itself; who puts an earlier file back has stopped
+    /// the server first, or has made it a copy of the time before.
+    func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
 
     /// The file's machine has one key file.
     func claim(_ keys: KeyRing, _ places: ServerPlaces) -> Set<KeyID> { [] }

@@ -1,0 +1,106 @@
+import Foundation
+import PostgreSQLServer
+import PostgreSQLStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ServerCommands
+
+/// When it is written down where the events end, and what that is good for.
+struct EndsKeeperTests {
+    /// Counts what is written, and holds a writing up.
+    private final class Desk: Sendable {
+        private let changed = NSCondition()
+        private let content = Mutex<(written: Int, isHeld: Bool)>((0, false))
+
+        var written: Int { content.withLock { $0.written } }
+
+        func hold(_ isHeld: Bool) {
+            changed.lock()
+            content.withLock { $0.isHeld = isHeld }
+            changed.broadcast()
+            changed.unlock()
+        }
+
+        func write() {
+            changed.lock()
+            content.withLock { $0.written += 1 }
+            changed.broadcast()
+            while content.withLock({ $0.isHeld }) { changed.wait() }
+            changed.unlock()
+        }
+
+        /// Waits until so much was begun, however long that takes.
+        func wait(for count: Int) {
+            changed.lock()
+            while written < count { changed.wait() }
+            changed.unlock()
+        }
+    }
+
+    /// A day: nobody waits for it.
+    private static let never = 86_400_000
+
+    @Test("who asks waits for nothing, and what is asked meanwhile is done once more")
+    func asking() throws {
+        let desk = Desk()
+        let keeper = try #require(EndsKeeper(every: Self.never) { desk.write() })
+        desk.hold(true)
+        keeper.ask()
+        desk.wait(for: 1)
+        for _ in 0..<100 { keeper.ask() }
+        desk.hold(false)
+        desk.wait(for: 2)
+        keeper.stop()
+        #expect(desk.written == 2)
+    }
+
+    @Test("it is done from time to time, also when nobody asks, and not after the end")
+    func fromTimeToTime() throws {
+        let desk = Desk()
+        let keeper = try #require(EndsKeeper(every: 1) { desk.write() })
+        desk.wait(for: 3)
+        keeper.stop()
+        let written = desk.written
+        keeper.ask()
+        #expect(desk.written == written)
+    }
+
+    @Test(
+        "a server killed after a thousand events knows a database that lacks them",
+        .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+    func killed() async throws {
+        let (database, url) = try await offThePool {
+            let server = try PostgreSQLServer.shared()
+            return (server, try server.makeDatabase())
+        }
+        let state = try ServerProcess.State(store: url)
+        let server = try await ServerProcess(state)
+        let asker = try Asker(server.port, key: try await state.makeKey())
+        let tables = ["events", "chains", "counter"]
+        for table in tables {
+            try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)", in: url)
+        }
+        let file = EndsFile(path: state.keyFile + ".ends")
+        var asked = 0
+        // Each is an event. So many take far less than the minute after which it is written anyhow.
+        while try file.read().map(\.position).max() ?? 0 < EndsKeeper.events {
+            asked += 1
+            try #require(asked < 4 * EndsKeeper.events, "nothing is written")
+            #expect(try await asker.verify("nobody", "123456")?.status == 200)
+        }
+        server.send(SIGKILL)
+        #expect(try await server.ending() == -SIGKILL)
+        try database.awaitNoClients(of: url)
+        for table in tables {
+            let values = table == "chains" ? "OVERRIDING SYSTEM VALUE" : ""
+            try database.query(
+                "DELETE FROM watchword.\(table); "
+                    + "INSERT INTO watchword.\(table) \(values) TABLE kept_\(table)", in: url)
+        }
+        let restarted = try await state.run("serve", "--listen", "127.0.0.1:0")
+        #expect(restarted.status == 3)
+        #expect(String(decoding: restarted.errors, as: UTF8.self).contains("lacks events"))
+    }
+}
