@@ -1,4 +1,3 @@
-import Foundation
 import PostgreSQLServer
 import StoreContract
 import TestSupport
@@ -8,28 +7,16 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Whom a store talks to, as the connection string says.
-@Suite(
-    .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"),
-    .enabled(if: ForeignProgram("openssl") != nil, "openssl is not installed"))
+@Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql-15 or openssl is missing"))
 struct TLSTests {
     @Test("over TLS a server with the right certificate is talked to, and another one is not")
     func verified() async throws {
         let folder = try TemporaryFolder()
-        for name in ["server", "other"] { try await makeCertificate(name, folder) }
-        let (certificate, key) = (folder.file("server.pem"), folder.file("server.key"))
-        // The folder above is the test's own; the server reads these as another user.
-        try setMode(0o755, of: folder.path)
-        if geteuid() == 0 {
-            for path in [certificate, key] {
-                try FileManager.default.setAttributes(
-                    [.ownerAccountName: "postgres"], ofItemAtPath: path)
-            }
-        }
         let server = try await offThePool {
-            try PostgreSQLServer.start(settings: [
-                "ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key,
-            ])
+            try PostgreSQLServer.makeCertificate("other", in: folder)
+            return try PostgreSQLServer.startWithTLS("server", in: folder)
         }
+        let certificate = folder.file("server.pem")
         let database = try TestDatabase(on: server)
         let url = database.url + "?sslmode=verify-full&sslrootcert="
         let store = try PostgreSQLStore(
@@ -49,19 +36,5 @@ struct TLSTests {
             guard case .unreachable(let message) = error else { throw error }
             #expect(message.contains("certificate"))
         }
-    }
-
-    private func makeCertificate(_ name: String, _ folder: TemporaryFolder) async throws {
-        let openssl = try #require(ForeignProgram("openssl"))
-        let outcome = try await offThePool {
-            try openssl.run([
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-                "subjectAltName=IP:127.0.0.1", "-keyout", folder.file("\(name).key"), "-out",
-                folder.file("\(name).pem"),
-            ])
-        }
-        #expect(outcome.status == 0)
-        try setMode(0o600, of: folder.file("\(name).key"))
     }
 }

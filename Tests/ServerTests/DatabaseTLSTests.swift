@@ -1,0 +1,86 @@
+import PostgreSQLServer
+import TestSupport
+import Testing
+
+@testable import ServerCommands
+
+/// The server program over a PostgreSQL that it reaches by TLS alone.
+@Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql-15 or openssl is missing"))
+struct DatabaseTLSTests {
+    /// The URL for the role with a password, which stands in a file.
+    private func guarded(_ url: String, authority: String) -> String {
+        url.replacing("watchword@", with: "guarded@")
+            + "?sslmode=verify-full&sslrootcert=\(authority)"
+    }
+
+    @Test("codes are verified over a database that is reached by TLS, its certificate checked")
+    func served() async throws {
+        let folder = try TemporaryFolder()
+        let (database, url) = try await offThePool {
+            let server = try PostgreSQLServer.startWithTLS("server", in: folder)
+            return (server, try server.makeDatabase())
+        }
+        let state = try ServerProcess.State(
+            store: guarded(url, authority: folder.file("server.pem")))
+        let passwords = try passwordFile(state)
+        let server = try await ServerProcess(state, environment: passwords)
+        let client = try await state.run(
+            "client", "add", "tests", "--scope", "verify,enrol,reasons", environment: passwords)
+        let key = client.text.trimmingPrefix { $0.isWhitespace }.prefix { !$0.isWhitespace }
+        let asker = try Asker(server.port, key: String(key))
+        let alice = try await EnrolledSubject("alice", asker)
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        #expect(try await asker.verify("alice", alice.code())?.texts["reason"] == "replayed")
+        let connections = try await offThePool {
+            try database.query(
+                "SELECT DISTINCT usename, ssl, version FROM pg_stat_ssl "
+                    + "JOIN pg_stat_activity USING (pid) WHERE datname = '\(name(of: url))'")
+        }
+        #expect(connections == "guarded|t|TLSv1.3")
+        #expect(try await server.stop() == 0)
+        #expect(try await state.run("audit", "verify", environment: passwords).status == 0)
+    }
+
+    @Test("a database that somebody else vouches for, or that speaks no TLS, is refused")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        let servers = try await offThePool {
+            try PostgreSQLServer.makeCertificate("other", in: folder)
+            return [
+                try PostgreSQLServer.startWithTLS("server", in: folder),
+                try PostgreSQLServer.shared(),
+            ]
+        }
+        let reasons = ["certificate verify failed", "server does not support SSL"]
+        for (server, word) in zip(servers, reasons) {
+            let url = try await offThePool { try server.makeDatabase() }
+            let state = try ServerProcess.State(
+                store: guarded(url, authority: folder.file("other.pem")))
+            let passwords = try passwordFile(state)
+            for verb in ["serve", "audit verify"] {
+                let outcome = try await offThePool {
+                    try ForeignProgram(path: BuiltProgram.path("watchword-server")).run(
+                        verb.split(separator: " ").map(String.init),
+                        environment: state.environment.merging(passwords) { $1 })
+                }
+                #expect(outcome.status == ServerExit.system.rawValue)
+                let words = String(decoding: outcome.errors, as: UTF8.self)
+                #expect(words.contains(word))
+                #expect(words.contains("postgresql://127.0.0.1"))
+                #expect(!words.contains(PostgreSQLServer.password))
+            }
+        }
+    }
+
+    /// Puts the password where libpq finds it, and nobody who looks at arguments or the environment.
+    private func passwordFile(_ state: ServerProcess.State) throws -> [String: String] {
+        let path = try state.folder.write(
+            Array("127.0.0.1:*:*:guarded:\(PostgreSQLServer.password)\n".utf8), to: "pgpass")
+        try setMode(0o600, of: path)
+        return ["PGPASSFILE": path]
+    }
+
+    private func name(of url: String) -> String {
+        url.split(separator: "/").last.map(String.init) ?? url
+    }
+}
