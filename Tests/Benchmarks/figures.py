@@ -34,12 +34,14 @@ class Place:
 
 def run(arguments, timeout=PATIENCE, **options):
     """What a program prints, which must succeed."""
+    command = " ".join(arguments[:2])
     try:
-        ended = subprocess.run(arguments, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=timeout, **options)
+        ended = subprocess.run(arguments, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout, **options)
     except subprocess.TimeoutExpired:
-        raise Failure(f"{arguments[0]} {arguments[1:2]} did not end in {timeout} s") from None
+        raise Failure(f"{command}: not done in {timeout} s") from None
     if ended.returncode != 0:
-        raise Failure(f"{arguments[0]} {arguments[1:2]} ended with {ended.returncode}")
+        said = ended.stderr if options.get("text") else ended.stderr.decode(errors="replace")
+        raise Failure(f"{command}: ended with {ended.returncode}\n{said[:1_000]}")
     return ended.stdout
 
 

@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import platform
+import signal
 import sys
 import tempfile
 import time
@@ -123,6 +124,8 @@ def main():
     if wanted.list:
         print("\n".join(wanted.only or PARTS))
         return
+    # What was started ends with us, and what was written goes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: told to end"))
     place = Place(wanted.place)
     kept = Kept(os.path.join(place.folder, "rows"))
     # A whole run owes nothing to an earlier one.

@@ -81,6 +81,7 @@ def server():
              "--locale=C"], cwd=folder)
         options = f"-c listen_addresses= -c unix_socket_directories={folder}"
         control = [*before, f"{PROGRAMS}/pg_ctl", "-D", data, "-w", "-s"]
+        # The server keeps what it is given open: nobody would see the end of a pipe.
         subprocess.run([*control, "-o", options, "-l", os.path.join(folder, "log"), "start"], check=True,
                        cwd=folder, stdout=subprocess.DEVNULL)
         try:
