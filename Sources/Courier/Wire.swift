@@ -41,7 +41,7 @@ struct FieldWriter {
     func string(_ bytes: Span<UInt8>) {
         number(UInt64(bytes.count), width: 4)
         buffer.append { output in
-            for index in bytes.indices { output.append(bytes[index]) }
+            output.append(copying: bytes)
         }
     }
 }

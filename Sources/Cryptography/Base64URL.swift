@@ -2,8 +2,10 @@
 public enum Base64URL {
     /// Writes bytes that may be seen.
     public static func encode(_ bytes: Span<UInt8>) -> String {
-        let text = Base64.encode(bytes)
-        return String(decoding: text.prefix(while: { $0 != padding }).map(toURL), as: UTF8.self)
+        var text = Base64.encode(bytes)
+        while text.last == padding { text.removeLast() }
+        for index in text.indices { text[index] = toURL(text[index]) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Writes a secret, as text that is one, too.

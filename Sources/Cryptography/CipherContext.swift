@@ -4,6 +4,12 @@ internal import COpenSSL
 ///
 /// OpenSSL counts in `Int32`: what is longer is handed over in pieces of 2^30 bytes.
 @safe struct CipherContext: ~Copyable {
+    // Fetched once: OpenSSL looks it up at each use otherwise.
+    @safe private struct Cipher: @unchecked Sendable {
+        let handle: OpaquePointer?
+    }
+    private static let cipher = unsafe Cipher(handle: EVP_CIPHER_fetch(nil, "AES-256-GCM", nil))
+
     private static let nonceCount = 12
     private static let tagCount: Int32 = 16
     private static let piece = 1 << 30
@@ -11,7 +17,9 @@ internal import COpenSSL
 
     /// Makes a context; `call` names who asked, should it fail.
     init(_ call: CryptographyFailure.Call) throws(CryptographyFailure) {
-        guard let ready = unsafe EVP_CIPHER_CTX_new() else { throw CryptographyFailure(call) }
+        guard unsafe Self.cipher.handle != nil, let ready = unsafe EVP_CIPHER_CTX_new() else {
+            throw CryptographyFailure(call)
+        }
         unsafe context = ready
     }
 
@@ -66,7 +74,7 @@ internal import COpenSSL
         _ call: Begin, key: Span<UInt8>, nonce: UnsafePointer<UInt8>
     ) -> Bool {
         unsafe key.withUnsafeBufferPointer { key in
-            unsafe call(context, EVP_aes_256_gcm(), nil, key.baseAddress, nonce) == 1
+            unsafe call(context, Self.cipher.handle, nil, key.baseAddress, nonce) == 1
         }
     }
 
@@ -91,7 +99,7 @@ internal import COpenSSL
 
     private func end(_ call: End) -> Bool {
         // GCM writes nothing here, but OpenSSL wants an address.
-        var rest: [UInt8] = [0]
+        var rest: UInt8 = 0
         var written: Int32 = 0
         return unsafe call(context, &rest, &written) == 1
     }

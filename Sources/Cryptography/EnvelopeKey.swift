@@ -24,7 +24,7 @@ internal import COpenSSL
                     let digest = context.finish()
                     for index in 0..<algorithm.digestCount { output.append(digest[index]) }
                 } else {
-                    for index in key.indices { output.append(key[index]) }
+                    output.append(copying: key)
                 }
             }
             while output.count < blockCount { output.append(0) }

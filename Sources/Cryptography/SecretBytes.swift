@@ -41,7 +41,7 @@ internal import COpenSSL
     /// Copies what `bytes` lends.
     public convenience init(copying bytes: Span<UInt8>) {
         self.init(capacity: bytes.count) { output in
-            for index in bytes.indices { output.append(bytes[index]) }
+            output.append(copying: bytes)
         }
     }
 

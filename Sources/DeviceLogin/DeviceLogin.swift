@@ -153,7 +153,7 @@ extension DeviceLogin {
                     output in
                     for byte in purpose.utf8 { output.append(byte) }
                     output.append(0)
-                    for index in bytes.indices { output.append(bytes[index]) }
+                    output.append(copying: bytes)
                     for byte in nonce { output.append(byte) }
                 }
             }

@@ -5,6 +5,10 @@ internal import Synchronization
 final class ConnectionRecord: Sendable {
     let socket: Int32
     let peer: PeerAddress
+    /// When it is cut off, in nanoseconds of the registry's; the largest number while it is our turn.
+    ///
+    /// Written at each step of each request, so it needs no lock.
+    fileprivate let deadline = Atomic<Int64>(.max)
 
     init(socket: Int32, peer: PeerAddress) {
         self.socket = socket
@@ -18,14 +22,14 @@ final class ConnectionRecord: Sendable {
 /// holds a connection for ever. Here each part of a request has an end.
 final class ConnectionRegistry: Sendable {
     private struct State {
-        /// The record of each connection, and when it is cut off; `nil` while it is our turn.
-        var connections: [ObjectIdentifier: (ConnectionRecord, ContinuousClock.Instant?)] = [:]
+        var connections: [ObjectIdentifier: ConnectionRecord] = [:]
         var countOfOrigin: [[UInt8]: Int] = [:]
     }
 
     private let state = Mutex(State())
     private let limit: Int
     private let limitPerOrigin: Int
+    private let start = ContinuousClock.now
 
     /// - Parameter limit: how many there may be together, those of a daemon that is replaced among them:
     ///   libmicrohttpd counts its own only.
@@ -46,8 +50,9 @@ final class ConnectionRegistry: Sendable {
     }
 
     func add(_ record: ConnectionRecord, until deadline: ContinuousClock.Instant) {
+        setDeadline(deadline, of: record)
         state.withLock { state in
-            state.connections[ObjectIdentifier(record)] = (record, deadline)
+            state.connections[ObjectIdentifier(record)] = record
             state.countOfOrigin[record.peer.origin, default: 0] += 1
         }
     }
@@ -65,18 +70,24 @@ final class ConnectionRegistry: Sendable {
 
     /// Says until when the client must have done its part; `nil` when it is our turn.
     func setDeadline(_ deadline: ContinuousClock.Instant?, of record: ConnectionRecord) {
-        state.withLock { $0.connections[ObjectIdentifier(record)]?.1 = deadline }
+        record.deadline.store(deadline.map(nanoseconds) ?? .max, ordering: .relaxed)
+    }
+
+    private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
+        let (seconds, attoseconds) = (instant - start).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
     /// Cuts off every connection whose time is over at `now`, and tells how many.
     @discardableResult func cutOff(at now: ContinuousClock.Instant) -> Int {
+        let end = nanoseconds(now)
         // Under the lock, so that none of the sockets is closed and given away meanwhile.
-        state.withLock { state in
+        return state.withLock { state in
             var count = 0
-            for (key, (record, deadline)) in state.connections {
-                guard let deadline, deadline <= now else { continue }
+            for record in state.connections.values {
+                guard record.deadline.load(ordering: .relaxed) <= end else { continue }
                 shutdown(record.socket, Int32(SHUT_RDWR))
-                state.connections[key]?.1 = nil
+                record.deadline.store(.max, ordering: .relaxed)
                 count += 1
             }
             return count

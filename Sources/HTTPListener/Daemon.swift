@@ -34,7 +34,7 @@ final class Daemon: Sendable {
 
     private static func terminated(_ bytes: Span<UInt8>) -> SecretBytes {
         SecretBytes(capacity: bytes.count + 1) { output in
-            for index in bytes.indices { output.append(bytes[index]) }
+            output.append(copying: bytes)
             output.append(0)
         }
     }

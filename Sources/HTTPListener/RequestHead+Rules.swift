@@ -30,7 +30,7 @@ extension RequestHead {
         func value(_ name: String) -> String? { headers.first { $0.name == name }?.value }
         // RFC 9112, section 3.2: no host, no answer.
         guard isOld || value("host") != nil else { throw .malformed }
-        if let host = value("host"), host.contains(where: { ", /?#@".contains($0) }) {
+        if let host = value("host"), host.utf8.contains(where: \.isOutsideHost) {
             throw .malformed
         }
         let length = try contentLength(value("content-length"), coding: value("transfer-encoding"))
@@ -54,22 +54,25 @@ extension RequestHead {
 
     private func joined() throws(ListenerRefusal) -> ([ListenerHeader], SecretBytes?) {
         var headers: [ListenerHeader] = []
+        headers.reserveCapacity(fields.count)
         var authorization: SecretBytes?
-        var placeOf: [String: Int] = [:]
         for (name, value) in fields {
-            let name = try text(name, where: \.isTokenByte).lowercased()
+            guard !name.bytes.isEmpty, name.bytes.allSatisfy(\.isTokenByte) else {
+                throw .malformed
+            }
+            let name = String(decoding: name.bytes.map(\.lowercased), as: UTF8.self)
             guard value.bytes.allSatisfy(\.isValueByte) else { throw .malformed }
             // White space around a value is not part of it.
-            let trimmed = Array(
-                value.bytes.drop(while: \.isBlank).reversed().drop(while: \.isBlank).reversed())
+            let first = value.bytes.firstIndex { !$0.isBlank } ?? value.bytes.endIndex
+            let last = value.bytes.lastIndex { !$0.isBlank } ?? first
+            let trimmed = value.bytes[first..<min(last + 1, value.bytes.endIndex)]
             if name == "authorization" {
                 guard authorization == nil else { throw .malformed }
                 authorization = SecretBytes(copying: trimmed.span)
                 continue
             }
             guard let text = String(validating: trimmed, as: UTF8.self) else { throw .malformed }
-            guard let place = placeOf[name] else {
-                placeOf[name] = headers.count
+            guard let place = headers.firstIndex(where: { $0.name == name }) else {
                 headers.append(ListenerHeader(name, text))
                 continue
             }
@@ -95,13 +98,14 @@ extension RequestHead {
 
     private func originForm() throws(ListenerRefusal) -> String {
         var text = try text(target) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
+        if text.utf8.first == UInt8(ascii: "/") { return text }
         // RFC 9112, section 3.2.2: the form that is meant for proxies is understood, too.
         for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
             let rest = text.dropFirst(scheme.count)
             let path = rest[(rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)...]
             text = path.hasPrefix("/") ? String(path) : "/" + path
         }
-        guard text.hasPrefix("/") || text == "*" else { throw .malformed }
+        guard text.utf8.first == UInt8(ascii: "/") || text == "*" else { throw .malformed }
         return text
     }
 }
@@ -113,7 +117,26 @@ extension UInt8 {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "a")...UInt8(ascii: "z"):
             true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"),
+            UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// The same letter in lower case.
+    fileprivate var lowercased: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
+
+    /// Whether it ends a host wherever one may stand (RFC 3986, section 3.2).
+    fileprivate var isOutsideHost: Bool {
+        switch self {
+        case UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "/"), UInt8(ascii: "?"),
+            UInt8(ascii: "#"), UInt8(ascii: "@"):
+            true
+        default: false
         }
     }
 

@@ -24,7 +24,7 @@ extension JSONValue {
         case .text(let text): text
         case .secret(let bytes):
             bytes.withBytes { bytes in
-                String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+                String(validating: [UInt8](copying: bytes), as: UTF8.self)
             }
         default: nil
         }

@@ -28,6 +28,14 @@ public enum JSONValue: Sendable {
         SecretBytes(capacity: bound) { output in write(into: &output) }
     }
 
+    /// The value's JSON in one line, with its line end.
+    public func renderedLine() -> SecretBytes {
+        SecretBytes(capacity: bound + 1) { output in
+            write(into: &output)
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+
     /// At least as many bytes as the JSON takes: no byte becomes more than six (`\u001b`).
     private var bound: Int {
         switch self {
@@ -76,6 +84,20 @@ public enum JSONValue: Sendable {
     // What steers a terminal is escaped beyond what JSON asks for: JSON is looked at on terminals.
     private static func write(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         output.append(UInt8(ascii: "\""))
+        // Nearly all texts are nothing but plain characters, which stand for themselves.
+        let plain = bytes.indices.first { !isPlain(bytes[$0]) } ?? bytes.count
+        output.append(copying: bytes.extracting(..<plain))
+        writeEscaping(bytes.extracting(plain...), into: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private static func writeEscaping(
+        _ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>
+    ) {
         var scalars = TextScalars()
         while let element = scalars.next(in: bytes) {
             switch element {
@@ -92,7 +114,6 @@ public enum JSONValue: Sendable {
             case .stray: output.append(ascii: "\u{FFFD}")
             }
         }
-        output.append(UInt8(ascii: "\""))
     }
 
     private static func fourDigits(_ unit: UInt16) -> String {

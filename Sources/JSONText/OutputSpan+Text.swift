@@ -8,9 +8,4 @@ extension OutputSpan<UInt8> {
     package mutating func append(_ scalar: Unicode.Scalar) {
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { append(byte) }
     }
-
-    /// Appends what `bytes` lends.
-    package mutating func append(_ bytes: Span<UInt8>) {
-        for index in bytes.indices { append(bytes[index]) }
-    }
 }

@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// A field of a protocol-buffers message, where its value stands.
 enum ProtobufField {
     /// A number.
@@ -88,7 +90,7 @@ enum ProtobufWriter {
     static func append(_ bytes: Span<UInt8>, field: Int, to output: inout OutputSpan<UInt8>) {
         appendVarint(UInt64(field) << 3 | 2, to: &output)
         appendVarint(UInt64(bytes.count), to: &output)
-        for index in bytes.indices { output.append(bytes[index]) }
+        output.append(copying: bytes)
     }
 
     private static func appendVarint(_ value: UInt64, to output: inout OutputSpan<UInt8>) {

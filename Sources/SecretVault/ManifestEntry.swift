@@ -144,12 +144,3 @@ extension EntryTraits {
         }
     }
 }
-
-extension [UInt8] {
-    /// Copies what `bytes` lends.
-    init(copying bytes: Span<UInt8>) {
-        self.init()
-        reserveCapacity(bytes.count)
-        for index in bytes.indices { append(bytes[index]) }
-    }
-}

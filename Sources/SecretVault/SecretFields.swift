@@ -59,11 +59,6 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Appends what `bytes` lends.
-    mutating func append(copying bytes: Span<UInt8>) {
-        for index in bytes.indices { append(bytes[index]) }
-    }
-
     /// Appends a length in 32 bits, then the bytes.
     mutating func append(string bytes: Span<UInt8>) {
         append(UInt64(bytes.count), bytes: 4)

@@ -16,7 +16,7 @@ enum ServerPrinter {
     /// Prints a secret and a line end.
     static func line(_ secret: SecretBytes) throws(ServerFailure) {
         let line = SecretBytes(capacity: secret.count + 1) { output in
-            secret.withBytes { for index in $0.indices { output.append($0[index]) } }
+            secret.withBytes { output.append(copying: $0) }
             output.append(UInt8(ascii: "\n"))
         }
         try line.withBytes { line throws(ServerFailure) in try write(line) }

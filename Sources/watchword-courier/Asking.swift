@@ -101,7 +101,7 @@ extension Errand.Question {
                 ]
             }
         return JSONValue.object(members).rendered().withBytes { bytes in
-            bytes.indices.map { bytes[$0] }
+            [UInt8](copying: bytes)
         }
     }
 }

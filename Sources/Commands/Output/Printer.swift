@@ -39,7 +39,7 @@ final class Printer {
     func line(_ secret: SecretBytes) throws(CommandFailure) {
         let line = secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count + 1) { output in
-                output.append(bytes)
+                output.append(copying: bytes)
                 output.append(UInt8(ascii: "\n"))
             }
         }

@@ -56,7 +56,7 @@ enum EnrolDevice {
         var authorities: [UInt8] = []
         if let path = session.arguments[.caFile] {
             let bytes = try SecretSource(path).read(limit: Enrolment.largestAuthorities)
-            authorities = bytes.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+            authorities = bytes.withBytes { bytes in [UInt8](copying: bytes) }
         }
         let deviceName = session.arguments[.deviceName] ?? ""
         guard deviceName.utf8.count <= Enrolment.longestDeviceName else {

@@ -36,15 +36,23 @@ final class DatabaseWriter: @unchecked Sendable {
     /// A member whose condition does not hold, or that fails by itself, leaves the others as they
     /// are. None is done unless the transaction is durable.
     func commit(_ members: [[StoreChange]]) -> [Answer] {
+        commit(members, guardingAll: false)
+    }
+
+    private func commit(_ members: [[StoreChange]], guardingAll: Bool) -> [Answer] {
         guard !members.isEmpty else { return [] }
+        func all(_ failure: MemberFailure) -> [Answer] {
+            members.map { _ in .failure(failure.storeFailure) }
+        }
+        do { try perform(.begin) } catch { return all(error) }
         do throws(MemberFailure) {
-            return try share(members)
+            return try complete(members, guardingAll: guardingAll)
         } catch {
+            guard members.count > 1 else { return all(error) }
             // What fills the disk may be one of them; alone, the smaller ones still fit.
-            if error.storeFailure.trouble == .full, members.count > 1 {
-                return members.flatMap { commit([$0]) }
-            }
-            return members.map { _ in .failure(error.storeFailure) }
+            if error.storeFailure.trouble == .full { return members.flatMap { commit([$0]) } }
+            // One of them may have failed by itself, and taken the others with it.
+            return guardingAll ? all(error) : commit(members, guardingAll: true)
         }
     }
 
@@ -52,7 +60,7 @@ final class DatabaseWriter: @unchecked Sendable {
     func commitAtOnce(_ changes: [StoreChange]) -> Answer? {
         do throws(MemberFailure) {
             guard try beginAtOnce() else { return nil }
-            return try complete([changes])[0]
+            return try complete([changes], guardingAll: false)[0]
         } catch {
             return .failure(error.storeFailure)
         }
@@ -69,18 +77,23 @@ final class DatabaseWriter: @unchecked Sendable {
         }
     }
 
-    private func share(_ members: [[StoreChange]]) throws(MemberFailure) -> [Answer] {
-        try perform(.begin)
-        return try complete(members)
-    }
-
     /// Does what belongs into the transaction that was begun, and ends it.
-    private func complete(_ members: [[StoreChange]]) throws(MemberFailure) -> [Answer] {
+    ///
+    /// - Parameter guardingAll: whether also those get a savepoint that leave nothing behind when their
+    ///   condition does not hold.
+    private func complete(
+        _ members: [[StoreChange]], guardingAll: Bool
+    ) throws(MemberFailure) -> [Answer] {
         do throws(MemberFailure) {
             var chain = try ChainWriter(in: session, key: key, known: known)
             var answers: [Answer] = []
             for changes in members {
-                answers.append(try member(changes, &chain, isAlone: members.count == 1))
+                // Where the first change has the only condition, nothing is done when it does not hold:
+                // so are most decisions, and a savepoint is two statements more.
+                let isGuarded =
+                    members.count > 1
+                    && (guardingAll || changes.dropFirst().contains(where: \.hasCondition))
+                answers.append(try member(changes, &chain, isGuarded: isGuarded))
             }
             guard answers.contains(.success(.done)) else {
                 rollBack()
@@ -98,23 +111,23 @@ final class DatabaseWriter: @unchecked Sendable {
 
     /// - Throws: what ended the transaction for all.
     private func member(
-        _ changes: [StoreChange], _ chain: inout ChainWriter, isAlone: Bool
+        _ changes: [StoreChange], _ chain: inout ChainWriter, isGuarded: Bool
     ) throws(MemberFailure) -> Answer {
         let before = chain
-        if !isAlone { try perform(.savepoint) }
+        if isGuarded { try perform(.savepoint) }
         let answer: Answer
         do throws(MemberFailure) {
             answer = .success(try apply(changes, &chain) ? .done : .conflict)
         } catch {
             // Some failures take the whole transaction with them.
-            guard session.connection.isInTransaction, !isAlone else { throw error }
+            guard session.connection.isInTransaction, isGuarded else { throw error }
             answer = .failure(error.storeFailure)
         }
         if answer != .success(.done) {
             chain = before
-            if !isAlone { try perform(.rollbackTo) }
+            if isGuarded { try perform(.rollbackTo) }
         }
-        if !isAlone { try perform(.release) }
+        if isGuarded { try perform(.release) }
         return answer
     }
 

@@ -123,7 +123,7 @@ struct ServingSettings: Sendable {
             return nil
         }
         let certificate = try read(certificatePath).withBytes { bytes in
-            bytes.indices.map { bytes[$0] }
+            [UInt8](copying: bytes)
         }
         let key = try read(keyPath)
         do throws(TLSIdentityError) {

@@ -10,7 +10,7 @@ enum Checkpoints {
     static func read(_ path: String) throws(ServerFailure) -> [ChainMark] {
         let bytes = try InputBytes.of(path, limit: limit)
         let text = bytes.withBytes { bytes in
-            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+            String(validating: [UInt8](copying: bytes), as: UTF8.self)
         }
         var marks: [ChainMark] = []
         for line in (text ?? "").split(whereSeparator: \.isNewline)

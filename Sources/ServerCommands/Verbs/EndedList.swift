@@ -20,7 +20,7 @@ enum EndedList {
     private static func read(_ path: String) throws(ServerFailure) -> Set<CredentialID> {
         let bytes = try InputBytes.of(path, limit: limit)
         let text = bytes.withBytes { bytes in
-            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+            String(validating: [UInt8](copying: bytes), as: UTF8.self)
         }
         guard let text else { throw .notAList(path, line: 1) }
         var found: Set<CredentialID> = []

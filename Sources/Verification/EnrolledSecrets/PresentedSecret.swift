@@ -55,7 +55,7 @@ struct PresentedSecret: Sendable {
         Token(
             .secret,
             SecretBytes(capacity: Self.count) { output in
-                secret.withBytes { for index in $0.indices { output.append($0[index]) } }
+                secret.withBytes { output.append(copying: $0) }
                 for shift in stride(from: 56, through: 0, by: -8) {
                     output.append(UInt8(truncatingIfNeeded: generation >> UInt64(shift)))
                 }

@@ -11,12 +11,7 @@ struct SecretDerivation: Sendable {
         of secret: PresentedSecret, under key: KeyVersion
     ) throws(CryptographyFailure) -> [UInt8] {
         meter?.count(.digests)
-        var stream = try HMACStream(.sha256, key: key.pepper)
-        try stream.update(credential.bytes.span)
-        try secret.token.bytes.withBytes { bytes throws(CryptographyFailure) in
-            try stream.update(bytes)
-        }
-        return try stream.finish()
+        return try key.digests.authenticationCode(of: credential.bytes.span, secret.token.bytes)
     }
 
     /// Whether the server ever handed the secret out for this credential.

@@ -2,19 +2,18 @@ public import Cryptography
 
 /// The key that ties events together; kept outside the database, and never changed.
 public struct AuditKey: Sendable {
-    private let key: SecretBytes
+    private let key: HMACKey
 
-    init(_ key: SecretBytes) { self.key = key }
+    init(_ key: SecretBytes) { self.key = HMACKey(key) }
 
-    func authenticate(_ purpose: String, _ writer: ByteWriter) throws(CryptographyFailure)
-        -> [UInt8]
-    {
-        var stream = try HMACStream(.sha256, key: key)
-        var head = ByteWriter()
-        head.write(purpose)
-        try stream.update(head.bytes.span)
-        try stream.update(writer.bytes.span)
-        return try stream.finish()
+    /// Authenticates what `write` writes for this purpose.
+    private func authenticate(
+        _ purpose: String, _ write: (inout ByteWriter) -> Void
+    ) throws(CryptographyFailure) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(purpose)
+        write(&writer)
+        return try key.authenticationCode(of: writer.bytes.span)
     }
 }
 
@@ -85,23 +84,23 @@ extension AuditKey {
     func digest(
         of body: [UInt8], node: [UInt8], sequence: UInt64, behind previous: [UInt8]
     ) throws(CryptographyFailure) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(previous)
-        writer.write(node)
-        writer.write(sequence)
-        writer.write(body)
-        return try authenticate("watchword event", writer)
+        try authenticate("watchword event") { writer in
+            writer.write(previous)
+            writer.write(node)
+            writer.write(sequence)
+            writer.write(body)
+        }
     }
 
     func mark(
         node: [UInt8], sequence: UInt64, digest: [UInt8]
     ) throws(CryptographyFailure) -> ChainMark {
-        var writer = ByteWriter()
-        writer.write(node)
-        writer.write(sequence)
-        writer.write(digest)
+        let authentication = try authenticate("watchword chain mark") { writer in
+            writer.write(node)
+            writer.write(sequence)
+            writer.write(digest)
+        }
         return ChainMark(
-            node: node, sequence: sequence, digest: digest,
-            authentication: try authenticate("watchword chain mark", writer))
+            node: node, sequence: sequence, digest: digest, authentication: authentication)
     }
 }

@@ -14,7 +14,7 @@ extension KeyRing {
             func append(_ text: String) { for byte in text.utf8 { output.append(byte) } }
             func append(_ secret: SecretBytes) {
                 Base64.encode(secret).withBytes {
-                    for index in $0.indices { output.append($0[index]) }
+                    output.append(copying: $0)
                 }
             }
             append("watchword-keys 1\nlookup ")
@@ -27,7 +27,7 @@ extension KeyRing {
         }
         let end = Array("end ".utf8) + (try KeyFileLines.digest(of: lines)) + [0x0a]
         return SecretBytes(capacity: lines.count + end.count) { output in
-            lines.withBytes { for index in $0.indices { output.append($0[index]) } }
+            lines.withBytes { output.append(copying: $0) }
             for byte in end { output.append(byte) }
         }
     }

@@ -13,6 +13,8 @@ public struct KeyVersion: Sendable {
     /// the 2^32 that one key may seal.
     let sealing: SealingKey
     /// Keys the digests of enrolled secrets and recovery codes (NIST SP 800-63B-4, 3.1.1.2).
+    let digests: HMACKey
+    /// The same key, for codes that are computed for their time alone.
     let pepper: SecretBytes
     /// Derives what a rotation hands out.
     let rotation: SecretBytes
@@ -26,6 +28,7 @@ public struct KeyVersion: Sendable {
         let sealing: SecretBytes
         do throws(CryptographyFailure) {
             pepper = try secret.derived("watchword pepper")
+            digests = HMACKey(pepper)
             rotation = try secret.derived("watchword rotation key")
             answers = try secret.derived("watchword answer keys")
             sealing = try secret.derived("watchword key-encryption key")

@@ -62,7 +62,7 @@ public struct Token: Sendable {
         let rest = Base64URL.encode(bytes)
         return SecretBytes(capacity: kind.prefix.utf8.count + rest.count) { output in
             for byte in kind.prefix.utf8 { output.append(byte) }
-            rest.withBytes { for index in $0.indices { output.append($0[index]) } }
+            rest.withBytes { output.append(copying: $0) }
         }
     }
 }

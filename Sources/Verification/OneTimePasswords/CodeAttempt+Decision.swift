@@ -35,8 +35,10 @@ extension CodeAttempt {
             case .wrong: findings.wrong.append(record)
             }
         }
-        let decoy = StoreChange.writeDecoy(try pad(beyond: findings.checked))
+        let standIn = try pad(beyond: findings.checked)
         guard findings.right.isEmpty else { return accepted(findings.right) }
+        let decoy = StoreChange.writeDecoy(
+            context.decoy(standIn ?? findings.checked.first?.row.body))
         return denied(findings, decoy, subject: subject, credential: credential)
     }
 

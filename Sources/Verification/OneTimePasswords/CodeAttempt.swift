@@ -112,14 +112,14 @@ extension CodeAttempt {
     /// Does what a usual check costs and was not done: so an unknown subject, a wait and every kind
     /// of one-time password take the same work.
     ///
-    /// - Returns: what stands for the row that a wrong code changes.
-    func pad(beyond checked: [CredentialRecord]) throws(VerifierError) -> DecoyRow {
+    /// - Returns: the body of the row that a wrong code would change, where nobody has one.
+    func pad(beyond checked: [CredentialRecord]) throws(VerifierError) -> [UInt8]? {
         var done = checked.reduce(0) { $0 + codeCount(of: $1) }
-        var body = checked.first?.row.body
+        var standIn: [UInt8]?
         if checked.isEmpty {
             switch code.form {
             case .oneTimePassword:
-                body = try context.keys.standIn.refuse(self).body
+                standIn = try context.keys.standIn.refuse(self).body
                 done = codeCount(of: .totp)
             case .recovery:
                 context.meter?.count(.openings)
@@ -130,8 +130,7 @@ extension CodeAttempt {
                 }
             }
         }
-        let decoy = context.decoy(body)
-        guard code.form == .oneTimePassword, done < usualCodeCount else { return decoy }
+        guard code.form == .oneTimePassword, done < usualCodeCount else { return standIn }
         let generator = CodeGenerator(
             key: context.keys.current.pepper, algorithm: .sha1, style: .decimal(.six))
         code.characters.withBytes { code in
@@ -140,7 +139,7 @@ extension CodeAttempt {
                 _ = generator.match(code, around: UInt64(factor), behind: 0, ahead: 0)
             }
         }
-        return decoy
+        return standIn
     }
 
     /// The codes that the widest window has.

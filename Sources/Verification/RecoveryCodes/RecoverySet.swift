@@ -30,7 +30,7 @@ struct RecoverySet: Hashable, Sendable {
         remaining = hashes.count
         let joined = SecretBytes(capacity: hashes.count * Self.hashCount) { output in
             for hash in hashes {
-                hash.withBytes { for index in $0.indices { output.append($0[index]) } }
+                hash.withBytes { output.append(copying: $0) }
             }
         }
         let data = Self.associatedData(salt, logN, hashes.count, row, key.id)

@@ -23,6 +23,16 @@ public enum StoreChange: Hashable, Sendable {
     case writeDecoy(DecoyRow)
     /// Adds an event to the end of the store's chain, by ``EventChain``.
     case appendEvent(Event)
+
+    /// Whether it may not hold; the others are done whatever is there.
+    public var hasCondition: Bool {
+        switch self {
+        case .insertCredential, .updateCredential, .insertTicket, .spendTicket, .insertAnswer,
+            .insertClient, .updateClient:
+            true
+        case .dropTickets, .writeDecoy, .appendEvent: false
+        }
+    }
 }
 
 /// What is written in place of a credential's row when there is none.

@@ -5,8 +5,15 @@
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// A row or an event is seldom longer.
+    private static let usualCount = 384
+
+    init() { bytes.reserveCapacity(Self.usualCount) }
+
     mutating func write(_ value: some FixedWidthInteger) {
-        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+        var shift = value.bitWidth
+        while shift > 0 {
+            shift -= 8
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))
         }
     }
@@ -14,10 +21,13 @@ struct ByteWriter {
     /// At most 65,535 bytes.
     mutating func write(_ run: [UInt8]) {
         write(UInt16(run.count))
-        bytes += run
+        bytes.append(contentsOf: run)
     }
 
-    mutating func write(_ text: String) { write(Array(text.utf8)) }
+    mutating func write(_ text: String) {
+        write(UInt16(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
 
     mutating func write(_ time: UnixTime) { write(time.milliseconds) }
 
@@ -42,18 +52,20 @@ struct ByteReader {
         _ type: Value.Type = Value.self
     ) throws(ByteReaderError) -> Value {
         var value: Value = 0
-        for byte in try take(Value.bitWidth / 8) {
-            value = (Value.bitWidth > 8 ? value << 8 : 0) | Value(truncatingIfNeeded: byte)
+        for place in try take(Value.bitWidth / 8) {
+            value =
+                (Value.bitWidth > 8 ? value << 8 : 0) | Value(truncatingIfNeeded: bytes[place])
         }
         return value
     }
 
     mutating func readBytes() throws(ByteReaderError) -> [UInt8] {
-        Array(try take(Int(try read(UInt16.self))))
+        Array(bytes[try take(Int(try read(UInt16.self)))])
     }
 
     mutating func readText() throws(ByteReaderError) -> String {
-        guard let text = String(validating: try readBytes(), as: UTF8.self) else {
+        let places = try take(Int(try read(UInt16.self)))
+        guard let text = String(validating: bytes[places], as: UTF8.self) else {
             throw .malformed
         }
         return text
@@ -82,10 +94,11 @@ struct ByteReader {
         guard index == bytes.count else { throw .malformed }
     }
 
-    private mutating func take(_ count: Int) throws(ByteReaderError) -> ArraySlice<UInt8> {
+    /// The places of the next so many bytes.
+    private mutating func take(_ count: Int) throws(ByteReaderError) -> Range<Int> {
         guard count <= bytes.count - index else { throw .malformed }
         defer { index += count }
-        return bytes[index..<(index + count)]
+        return index..<(index + count)
     }
 }
 

@@ -55,7 +55,7 @@ struct Answer: Sendable {
             output.append(Self.format)
             output.append(UInt8(truncatingIfNeeded: status.rawValue >> 8))
             output.append(UInt8(truncatingIfNeeded: status.rawValue))
-            body.withBytes { for index in $0.indices { output.append($0[index]) } }
+            body.withBytes { output.append(copying: $0) }
         }
     }
 

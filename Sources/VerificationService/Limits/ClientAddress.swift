@@ -29,6 +29,7 @@ package struct TrustedProxies: Sendable {
     }
 
     private func isTrusted(_ text: String) -> Bool {
+        guard !blocks.isEmpty else { return false }
         guard let address = NetworkAddress(text) else { return false }
         return blocks.contains { $0.contains(address) }
     }

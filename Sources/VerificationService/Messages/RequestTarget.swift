@@ -39,6 +39,8 @@ struct RequestTarget: Sendable {
     }
 
     private static func decoded(_ encoded: ArraySlice<UInt8>) throws(Problem) -> [UInt8] {
+        // Most need no decoding, and are ASCII then.
+        if encoded.allSatisfy(\.isInURI) { return Array(encoded) }
         var decoded: [UInt8] = []
         var index = encoded.startIndex
         while index < encoded.endIndex {
@@ -78,7 +80,11 @@ extension UInt8 {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: Array("-._~!$&'()*+,;=:@".utf8).contains(self)
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"),
+            UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","),
+            UInt8(ascii: ":"), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "@"):
+            true
+        default: false
         }
     }
 }

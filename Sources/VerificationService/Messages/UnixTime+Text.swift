@@ -6,12 +6,24 @@ extension UnixTime {
         let (day, milliseconds) = Self.divide(
             min(max(self.milliseconds, Self.first), Self.last), by: 86_400_000)
         let (year, month, dayOfMonth) = Self.date(ofDay: day)
-        let hour = milliseconds / 3_600_000
-        let minute = milliseconds / 60_000 % 60
-        let second = milliseconds / 1_000 % 60
-        return "\(Self.digits(year, 4))-\(Self.digits(month, 2))-\(Self.digits(dayOfMonth, 2))"
-            + "T\(Self.digits(hour, 2)):\(Self.digits(minute, 2)):\(Self.digits(second, 2))"
-            + ".\(Self.digits(milliseconds % 1_000, 3))Z"
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        func write(_ value: Int64, _ count: Int, _ end: Unicode.Scalar) {
+            var divisor: Int64 = count == 4 ? 1_000 : count == 3 ? 100 : 10
+            while divisor > 0 {
+                text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+                divisor /= 10
+            }
+            text.append(UInt8(ascii: end))
+        }
+        write(year, 4, "-")
+        write(month, 2, "-")
+        write(dayOfMonth, 2, "T")
+        write(milliseconds / 3_600_000, 2, ":")
+        write(milliseconds / 60_000 % 60, 2, ":")
+        write(milliseconds / 1_000 % 60, 2, ".")
+        write(milliseconds % 1_000, 3, "Z")
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static let first: Int64 = -62_167_219_200_000
@@ -34,10 +46,5 @@ extension UnixTime {
             yearOfEra + era * 400 + (isBeforeMarch ? 1 : 0),
             isBeforeMarch ? month - 9 : month + 3, dayOfYear - (153 * month + 2) / 5 + 1
         )
-    }
-
-    private static func digits(_ value: Int64, _ count: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 }

@@ -38,10 +38,6 @@ package struct LogLine: Hashable, Sendable {
         if let client { members.append(("client", .text(client))) }
         members += [("address", .text(address)), ("microseconds", .number(duration))]
         if let cause { members.append(("cause", .text(cause))) }
-        let json = JSONValue.object(members).rendered()
-        return SecretBytes(capacity: json.count + 1) { output in
-            json.withBytes { for index in $0.indices { output.append($0[index]) } }
-            output.append(UInt8(ascii: "\n"))
-        }
+        return JSONValue.object(members).renderedLine()
     }
 }

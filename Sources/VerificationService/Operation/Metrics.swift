@@ -16,6 +16,11 @@ final class Metrics: Sendable {
     private struct Count {
         var requests: UInt64 = 0
         var microseconds: Int64 = 0
+
+        mutating func add(_ duration: Int64) {
+            requests += 1
+            microseconds += duration
+        }
     }
 
     private let counts = Mutex(Counts())
@@ -30,8 +35,7 @@ final class Metrics: Sendable {
         counts.withLock { counts in
             counts.inFlight -= 1
             let request = Request(operation: operation, status: status, outcome: outcome)
-            counts.requests[request, default: Count()].requests += 1
-            counts.requests[request, default: Count()].microseconds += microseconds
+            counts.requests[request, default: Count()].add(microseconds)
         }
     }
 

@@ -121,12 +121,14 @@ extension Service {
             guard request.body.count == 0 else { throw .malformedBody(at: nil) }
             return .none
         }
-        let type = (try request.value(of: "Content-Type") ?? "")
-            .filter { $0 != " " && $0 != "\t" && $0 != "\"" }
-        guard
-            ["application/json", "application/json;charset=utf-8"]
-                .contains(where: type.isEqualIgnoringCase)
-        else { throw .notJSON }
+        guard Self.isJSON(try request.value(of: "Content-Type") ?? "") else { throw .notJSON }
         return try BodyFields(request.body, as: shape)
+    }
+
+    private static func isJSON(_ type: String) -> Bool {
+        if type == "application/json" { return true }
+        let type = type.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+        return ["application/json", "application/json;charset=utf-8"]
+            .contains(where: type.isEqualIgnoringCase)
     }
 }

@@ -47,8 +47,9 @@ enum PathPart: Hashable, Sendable {
 
 /// One route: what it takes and what it answers.
 ///
-/// Requests are read by it and OpenAPI is written from it.
-struct Route: Sendable {
+/// Requests are read by it and OpenAPI is written from it. There is one object for each, which every
+/// request to it shares.
+final class Route: Sendable {
     let operation: Operation
     let method: Method
     let path: [PathPart]
@@ -56,18 +57,33 @@ struct Route: Sendable {
     /// What it does, in a sentence.
     let summary: String
     /// Whole numbers in the query, none of which has to be there.
-    var parameters: [(name: String, range: ClosedRange<Int64>)] = []
+    let parameters: [(name: String, range: ClosedRange<Int64>)]
     /// What the body looks like; nothing when there is none.
-    var body: BodyShape?
+    let body: BodyShape?
     let success: Success
     /// What an answer looks like that is no problem: one of these.
-    var answers: [Shape] = []
+    let answers: [Shape]
     /// Problems beyond those that any such route can have.
-    var problems: [Problem] = []
-
+    let problems: [Problem]
     /// The path with its parameters in braces; for OpenAPI, logs and metrics.
-    var template: String {
-        path.map { part in
+    let template: String
+
+    init(
+        operation: Operation, method: Method, path: [PathPart], access: Access, summary: String,
+        parameters: [(name: String, range: ClosedRange<Int64>)] = [], body: BodyShape? = nil,
+        success: Success, answers: [Shape] = [], problems: [Problem] = []
+    ) {
+        self.operation = operation
+        self.method = method
+        self.path = path
+        self.access = access
+        self.summary = summary
+        self.parameters = parameters
+        self.body = body
+        self.success = success
+        self.answers = answers
+        self.problems = problems
+        template = path.map { part in
             switch part {
             case .word(let word): "/\(word)"
             case .parameter(let name, _): "/{\(name)}"

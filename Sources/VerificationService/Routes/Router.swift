@@ -56,7 +56,7 @@ enum Router {
         var values: [String: [UInt8]] = [:]
         for (part, segment) in zip(route.path, segments) {
             switch part {
-            case .word(let word): guard Array(word.utf8) == segment else { return nil }
+            case .word(let word): guard word.utf8.elementsEqual(segment) else { return nil }
             case .parameter(let name, _):
                 guard !segment.isEmpty else { return nil }
                 values[name] = segment

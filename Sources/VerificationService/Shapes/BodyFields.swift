@@ -4,19 +4,19 @@ internal import JSONText
 
 /// The fields of a body that has the shape it should have.
 struct BodyFields: Sendable {
-    private let values: [String: JSONValue]
+    private let members: [(String, JSONValue)]
 
     /// No body was asked for.
-    static let none = BodyFields(values: [:])
+    static let none = BodyFields(members: [])
 
-    private init(values: [String: JSONValue]) { self.values = values }
+    private init(members: [(String, JSONValue)]) { self.members = members }
 
     /// Reads a body strictly: closed objects, nothing doubled, nothing null, every text in its form.
     init(_ body: SecretBytes, as expected: BodyShape) throws(Problem) {
         let value = try Self.parsed(body)
         guard let members = value.members else { throw .malformedBody(at: nil) }
         try Self.check(members, Self.shape(of: value, among: expected))
-        values = Dictionary(uniqueKeysWithValues: members)
+        self.members = members
     }
 
     private static func parsed(_ body: SecretBytes) throws(Problem) -> JSONValue {
@@ -88,20 +88,23 @@ struct BodyFields: Sendable {
         }
     }
 
+    // A body has a handful of members, whose names are no more than once there.
+    private func value(_ name: String) -> JSONValue? { members.first { $0.0 == name }?.1 }
+
     /// A text that is no secret.
-    func string(_ name: String) -> String? { values[name]?.string }
+    func string(_ name: String) -> String? { value(name)?.string }
 
     /// A text that may be a secret.
-    func secret(_ name: String) -> SecretBytes? { values[name]?.secretText }
+    func secret(_ name: String) -> SecretBytes? { value(name)?.secretText }
 
     /// A whole number.
     func whole(_ name: String) -> Int64? {
-        guard case .number(let number)? = values[name] else { return nil }
+        guard case .number(let number)? = value(name) else { return nil }
         return number
     }
 
     /// A list of texts that may be secrets.
     func secrets(_ name: String) -> [SecretBytes]? {
-        values[name]?.elements?.compactMap(\.secretText)
+        value(name)?.elements?.compactMap(\.secretText)
     }
 }

@@ -142,6 +142,6 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     }
 
     private static func string(_ text: Span<UInt8>) -> String? {
-        String(validating: text.indices.map { text[$0] }, as: UTF8.self)
+        String(validating: [UInt8](copying: text), as: UTF8.self)
     }
 }

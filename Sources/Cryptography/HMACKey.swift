@@ -1,0 +1,103 @@
+internal import COpenSSL
+
+// Sendable by hand: the contexts are written in the initialiser only, and each HMAC works on copies.
+/// A key made ready for many HMACs with SHA-256 (RFC 2104) of messages of any length.
+///
+/// It keeps the two hash contexts after HMAC's inner and outer pad, so that an HMAC costs its
+/// message's compressions and two more, and no allocation but its result. They are as secret as the
+/// key: they live in the locked heap while it has room and are wiped with the object.
+@safe public final class HMACKey: @unchecked Sendable {
+    private typealias Context = SHA256_CTX
+    private static let blockCount = 64
+    private static let digestCount = 32
+    private static let byteCount = 2 * MemoryLayout<Context>.stride
+
+    private let memory: UnsafeMutableRawPointer
+    private var inner: UnsafePointer<Context> {
+        unsafe UnsafePointer(memory.assumingMemoryBound(to: Context.self))
+    }
+    private var outer: UnsafePointer<Context> { unsafe inner + 1 }
+
+    /// Takes a key of any length, also none.
+    public init(_ key: SecretBytes) {
+        let block = Self.block(key)
+        SecretHeap.prepare()
+        guard let ready = unsafe SecretHeap.allocate(Self.byteCount) else {
+            preconditionFailure("out of memory")
+        }
+        unsafe memory = ready
+        let contexts = unsafe ready.bindMemory(to: Context.self, capacity: 2)
+        for (place, pad) in [UInt8(0x36), 0x5c].enumerated() {
+            let padded = SecretBytes(capacity: Self.blockCount) { output in
+                block.withBytes { for index in $0.indices { output.append($0[index] ^ pad) } }
+            }
+            let isReady = padded.withBytes { padded in
+                unsafe SHA256_Init(contexts + place) == 1
+                    && Self.update(contexts + place, padded)
+            }
+            precondition(isReady, "OpenSSL's own contexts take bytes")
+        }
+    }
+
+    deinit { unsafe CRYPTO_secure_clear_free(memory, Self.byteCount, "HMACKey", 0) }
+
+    /// The key, or the digest of a longer one, zeros behind it (RFC 2104, section 2).
+    private static func block(_ key: SecretBytes) -> SecretBytes {
+        unsafe SecretBytes(count: blockCount) { block in
+            key.withBytes { key in
+                unsafe key.withUnsafeBytes { key in
+                    if key.count > blockCount, let start = block.baseAddress {
+                        unsafe SHA256Compression.hash(key, to: start)
+                    } else {
+                        unsafe UnsafeMutableRawBufferPointer(block).copyMemory(from: key)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The HMAC of `message`, 32 bytes; compare it by ``isEqualInConstantTime(_:_:)``.
+    public func authenticationCode(
+        of message: Span<UInt8>
+    ) throws(CryptographyFailure) -> [UInt8] {
+        try unsafe authenticationCode { context in unsafe Self.update(context, message) }
+    }
+
+    /// The HMAC of `head` and a secret behind it.
+    public func authenticationCode(
+        of head: Span<UInt8>, _ secret: SecretBytes
+    ) throws(CryptographyFailure) -> [UInt8] {
+        try unsafe authenticationCode { context in
+            unsafe Self.update(context, head)
+                && secret.withBytes { secret in unsafe Self.update(context, secret) }
+        }
+    }
+
+    private func authenticationCode(
+        _ update: (UnsafeMutablePointer<Context>) -> Bool
+    ) throws(CryptographyFailure) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: Self.digestCount)
+        let isDone = unsafe withUnsafeTemporaryAllocation(of: Context.self, capacity: 1) { room in
+            guard let context = room.baseAddress else { return false }
+            // With either context on the stack anybody's message could be authenticated.
+            defer { unsafe OPENSSL_cleanse(context, MemoryLayout<Context>.size) }
+            unsafe context.initialize(to: inner.pointee)
+            guard unsafe update(context), unsafe SHA256_Final(&code, context) == 1 else {
+                return false
+            }
+            unsafe context.pointee = unsafe outer.pointee
+            return unsafe SHA256_Update(context, code, Self.digestCount) == 1
+                && SHA256_Final(&code, context) == 1
+        }
+        guard isDone else { throw CryptographyFailure(.hmac) }
+        return code
+    }
+
+    private static func update(
+        _ context: UnsafeMutablePointer<Context>, _ bytes: Span<UInt8>
+    ) -> Bool {
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe SHA256_Update(context, bytes.baseAddress, bytes.count) == 1
+        }
+    }
+}
