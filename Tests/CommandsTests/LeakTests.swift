@@ -168,7 +168,7 @@ struct LeakTests {
         process.standardInput = input
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         input.fileHandleForWriting.write(Data(Self.passphrase.utf8))
         // Its reading of the pipe is what shows that it has come so far.
         while try FileHandle.isUnread(input) { sched_yield() }

@@ -113,7 +113,7 @@ internal import Testing
         process.executableURL = URL(filePath: "/bin/cat")
         process.arguments = ["/dev/zero"]
         process.standardOutput = pipe
-        try process.run()
+        try process.start()
         defer { process.terminate() }
         let number = pipe.fileHandleForReading.fileDescriptor
         let reader = try PictureReader(program: "FaultyReader")

@@ -108,7 +108,7 @@ public final class PostgreSQLServer: Sendable {
         started.standardInput = FileHandle.nullDevice
         started.standardOutput = output
         started.standardError = output
-        try started.run()
+        try started.start()
         try output.close()
         process.withLock { $0 = started }
         try poll("the server starts: \(log)") {

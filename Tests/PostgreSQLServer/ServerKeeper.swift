@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A process that ends a server and removes its folder as soon as the test lets go of it, however
 /// the test ends: the kernel closes the pipe of a process that crashed, too.
@@ -31,7 +32,7 @@ final class ServerKeeper: Sendable {
         process.standardInput = leash
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         try leash.fileHandleForReading.close()
     }
 

@@ -17,7 +17,7 @@ struct SavingTests {
             process.arguments = ["add", vault.path, name, "50"]
             return process
         }
-        for process in processes { try process.run() }
+        for process in processes { try process.start() }
         for process in processes { process.waitUntilExit() }
         #expect(processes.map(\.terminationStatus) == [0, 0])
         let open = try vault.unlock()

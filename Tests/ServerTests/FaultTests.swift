@@ -113,7 +113,7 @@ struct FaultTests {
         ]
         holder.standardInput = input
         holder.standardOutput = output
-        try holder.run()
+        try holder.start()
         var said = Data()
         while said.last != UInt8(ascii: "\n") { said += output.fileHandleForReading.availableData }
         let answer = try await asker.verify("alice", alice.code())
@@ -142,7 +142,7 @@ struct FaultTests {
             ["-f", "-q", "-o", "/dev/null", "-p", "\(server.pid)"]
             + ["-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EROFS"]
         tracer.standardError = FileHandle.nullDevice
-        try tracer.run()
+        try tracer.start()
         defer { if tracer.isRunning { kill(tracer.processIdentifier, SIGKILL) } }
         let end = ContinuousClock.now + .seconds(60)
         while try !isTraced(server.pid) {

@@ -30,7 +30,7 @@ struct KeyTests {
         rotation.executableURL = URL(filePath: BuiltProgram.path("watchword-server"))
         rotation.arguments = ["keys", "rotate"]
         rotation.environment = state.environment
-        try rotation.run()
+        try rotation.start()
         while try state.folder.bytes(of: "watchword/keys") == first {
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -69,7 +69,7 @@ final class ServerProcess: Sendable {
             + arguments
         process.environment = state.environment.merging(more) { $1 }
         process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
-        try process.run()
+        try process.start()
         self.process = process
         while true {
             let text = try String(contentsOfFile: log, encoding: .utf8)

@@ -80,7 +80,7 @@ final class ServingProcess: Sendable {
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         self.process = process
         self.input = input
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)

@@ -18,7 +18,7 @@ final class TLSClient: Sendable {
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

@@ -54,7 +54,7 @@ public struct ForeignProgram: Sendable {
         process.standardInput = try handle(reading: inputPath)
         process.standardOutput = try handle(writing: folder.file("output"))
         process.standardError = try handle(writing: folder.file("errors"))
-        try process.run()
+        try process.start()
         started(process.processIdentifier)
         process.waitUntilExit()
         let ended = process.terminationStatus

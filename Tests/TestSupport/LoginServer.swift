@@ -38,7 +38,7 @@ public final class LoginServer: Sendable {
         process.standardInput = toServer
         process.standardOutput = fromServer
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         input = toServer.fileHandleForWriting
         var line: [UInt8] = []
         while line.last != UInt8(ascii: "\n") {

@@ -40,7 +40,7 @@ public final class PseudoTerminal {
         process.standardInput = terminal
         process.standardOutput = terminal
         process.standardError = terminal
-        try process.run()
+        try process.start()
         // Only the program has it open now, and so its end is noticed here.
         try terminal.close()
     }
