@@ -111,7 +111,8 @@ class Table:
 
     def above(self, what, ours, theirs, goal, unit):
         more = ours - theirs
-        self.add(what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"+ {more:.3g} {unit}",
+        sign = "+" if more >= 0 else "−"
+        self.add(what, f"{figure(ours)} {unit}", f"{figure(theirs)} {unit}", f"{sign} {figure(abs(more))} {unit}",
                  f"≤ + {goal} {unit}", more <= goal)
 
     def rate(self, what, ours, theirs, goal):
