@@ -75,12 +75,12 @@ def keep(found, more):
         found[name] = min(found.get(name, float("inf")), number)
 
 
-def least(rounds, programs):
+def least(rounds, programs, timeout=PATIENCE):
     """The least number of each line "NAME NUMBER" that the programs print."""
     found = {}
     for _ in range(rounds):
         for arguments in programs:
-            pairs = map(str.split, run(arguments, text=True).splitlines())
+            pairs = map(str.split, run(arguments, timeout, text=True).splitlines())
             keep(found, {name: float(number) for name, number in pairs})
     return found
 

@@ -7,7 +7,7 @@ from postgresql import database, server, tell
 
 SMALLEST = 1_000
 COUNTS = [SMALLEST, 100 * SMALLEST, 1_000 * SMALLEST]
-# A million credentials are filled in minutes; this is for a machine that is much slower.
+# It takes minutes; this is for a machine that is much slower, or busy.
 PATIENCE = 3_600
 
 
@@ -34,7 +34,7 @@ def scale(table, place, folder, kind, stores, tidy=None):
         if tidy:
             tidy(store)
     sizes = [text for count, store in zip(COUNTS, stores) for text in (str(count), store)]
-    found = least(1, [[benchmark, "scale", keys, "1", *sizes]])
+    found = least(1, [[benchmark, "scale", keys, "1", *sizes]], PATIENCE)
     for callers in (1, 32):
         who = f"{kind}, {callers} caller{'s' if callers > 1 else ''}"
         for count in COUNTS[1:]:
