@@ -48,19 +48,11 @@ extension PostgreSQLSession {
             try AuditTrail(chains: records, checkpoints: marks, key: key)
         }
         var count = 0
-        var position: UInt64 = 0
-        while true {
-            var arguments = StatementArguments()
-            arguments.add(Int64(clamping: position))
-            arguments.add(1_000)
-            let page = try run(.events, arguments)
-                .all { row throws(PostgreSQLFailure) in try row.event() }
-            guard let last = page.last else { break }
+        try StoreWalk.events(events(after:limit:)) { page throws(PostgreSQLFailure) in
             try cryptography { () throws(CryptographyFailure) in
                 for event in page { try trail.check(event) }
             }
             count += page.count
-            position = last.position
         }
         return PostgreSQLAuditReport(
             findings: trail.findings(), events: count, marks: records.map(\.head))

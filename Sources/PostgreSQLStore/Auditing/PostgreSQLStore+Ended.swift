@@ -19,38 +19,39 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLSession {
+    /// A page of events, in the order of their positions.
+    func events(after position: UInt64, limit: Int) throws(PostgreSQLFailure) -> [ChainedEvent] {
+        var arguments = StatementArguments()
+        arguments.add(Int64(clamping: position))
+        arguments.add(Int64(limit))
+        return try run(.events, arguments)
+            .all { row throws(PostgreSQLFailure) in try row.event() }
+    }
+
+    /// A page of credentials, in the order of their ids.
+    func credentials(
+        after id: [UInt8], limit: Int
+    ) throws(PostgreSQLFailure) -> [CredentialRow] {
+        var arguments = StatementArguments()
+        arguments.add(id)
+        arguments.add(Int64(limit))
+        return try run(.credentialsByID, arguments)
+            .all { row throws(PostgreSQLFailure) in try row.credential() }
+    }
+
     fileprivate func endedRows() throws(PostgreSQLFailure) -> Set<CredentialID> {
         var ended: Set<CredentialID> = []
-        var last: [UInt8] = []
-        while true {
-            var arguments = StatementArguments()
-            arguments.add(last)
-            arguments.add(1_000)
-            let page = try run(.credentialsByID, arguments)
-                .all { row throws(PostgreSQLFailure) in try row.credential() }
-            guard let end = page.last else { return ended }
-            last = end.id.bytes
-            for row in page where row.state == .revoked || row.state == .disabled {
-                ended.insert(row.id)
-            }
+        try StoreWalk.credentials(credentials(after:limit:)) { page throws(PostgreSQLFailure) in
+            ended.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
         }
+        return ended
     }
 
     fileprivate func endedByEvents() throws(PostgreSQLFailure) -> Set<CredentialID> {
         var ended: Set<CredentialID> = []
-        var position: UInt64 = 0
-        while true {
-            var arguments = StatementArguments()
-            arguments.add(Int64(clamping: position))
-            arguments.add(1_000)
-            let page = try run(.events, arguments)
-                .all { row throws(PostgreSQLFailure) in try row.event() }
-            guard let last = page.last else { return ended }
-            position = last.position
-            for case let event? in page.map(\.event)
-            where event.kind == .revoked || event.kind == .disabled {
-                if let credential = event.credential { ended.insert(credential) }
-            }
+        try StoreWalk.events(events(after:limit:)) { page throws(PostgreSQLFailure) in
+            ended.formUnion(page.compactMap(\.endedCredential))
         }
+        return ended
     }
 }

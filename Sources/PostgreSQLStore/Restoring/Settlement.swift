@@ -10,7 +10,6 @@ struct Settlement {
 
     /// How far positions jump: who had read on in the lost database is not told an old position.
     private static let positionGap: Int64 = 1_000_000_000
-    private static let page = 500
 
     private let session: PostgreSQLSession
     private let now: UnixTime
@@ -59,15 +58,8 @@ struct Settlement {
         _ known: Set<CredentialID>
     ) throws(PostgreSQLFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
-        var last: [UInt8] = []
-        while true {
-            var arguments = StatementArguments()
-            arguments.add(last)
-            arguments.add(Int64(Self.page))
-            let rows = try session.run(.credentialsByID, arguments)
-                .all { row throws(PostgreSQLFailure) in try row.credential() }
-            guard let end = rows.last else { return (kept, ended) }
-            last = end.id.bytes
+        try StoreWalk.credentials(session.credentials(after:limit:)) {
+            rows throws(PostgreSQLFailure) in
             var renewed: [Wanted<CredentialRow>] = []
             var events: [Event] = []
             for row in rows {
@@ -81,27 +73,22 @@ struct Settlement {
             }
             kept += renewed.count - events.count
             ended += events.count
-            guard !renewed.isEmpty else { continue }
+            guard !renewed.isEmpty else { return }
             try append(events, [.run(.updateCredentials, StatementArguments(renewed))])
         }
+        return (kept, ended)
     }
 
     private mutating func revokeClients() throws(PostgreSQLFailure) -> Int {
         let all = try session.run(.clients, .none)
             .all { row throws(PostgreSQLFailure) in try row.client() }
-        let ending = all.filter { $0.revokedAt == nil }
-        guard !ending.isEmpty else { return 0 }
-        let revoked = ending.enumerated().map { index, row in
-            Wanted(
-                member: index,
-                row: ClientRow(
-                    id: row.id, version: row.version + 1, digest: row.digest, name: row.name,
-                    scopes: row.scopes, createdAt: row.createdAt, revokedAt: now))
-        }
+        let revoked = all.compactMap { $0.afterRevoking(at: now) }
+        guard !revoked.isEmpty else { return 0 }
+        let rows = revoked.enumerated().map { Wanted(member: $0, row: $1) }
         try append(
-            ending.map { _ in Event(.clientRevoked, reason: .restored, time: now) },
-            [.run(.updateClients, StatementArguments(revoked))])
-        return ending.count
+            revoked.map { _ in Event(.clientRevoked, reason: .restored, time: now) },
+            [.run(.updateClients, StatementArguments(rows))])
+        return revoked.count
     }
 
     /// Does what is asked, and appends what is to be told of it.

@@ -77,17 +77,15 @@ extension SQLiteSession {
                 try AuditTrail(chains: records, checkpoints: marks, key: key)
             }
             var count = 0
-            var position: UInt64 = 0
-            while true {
-                let page = try database { () throws(SQLiteFailure) in
-                    try events(after: position, limit: 1_000)
+            try StoreWalk.events { position, limit throws(MemberFailure) in
+                try database { () throws(SQLiteFailure) in
+                    try events(after: position, limit: limit)
                 }
-                guard let last = page.last else { break }
+            } _: { page throws(MemberFailure) in
                 try cryptography { () throws(CryptographyFailure) in
                     for event in page { try trail.check(event) }
                 }
                 count += page.count
-                position = last.position
             }
             return AuditReport(
                 findings: trail.findings(), events: count, marks: records.map(\.head),

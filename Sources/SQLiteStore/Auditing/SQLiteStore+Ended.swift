@@ -32,35 +32,29 @@ extension SQLiteStore {
 }
 
 extension SQLiteSession {
+    /// A page of credentials, in the order of their ids.
+    func credentials(after id: [UInt8], limit: Int) throws(SQLiteFailure) -> [CredentialRow] {
+        try self[.credentialsByID].bind(id).bind(Int64(limit))
+            .all { row throws(SQLiteFailure) in try row.credential() }
+    }
+
     /// Whether all rows could be read.
     fileprivate func readEndedRows(into found: inout Set<CredentialID>) -> Bool {
-        var last: [UInt8] = []
         do throws(SQLiteFailure) {
-            while true {
-                let page = try self[.credentialsByID].bind(last).bind(Int64(1_000))
-                    .all { row throws(SQLiteFailure) in try row.credential() }
-                guard let end = page.last else { return true }
-                last = end.id.bytes
-                for row in page where row.state == .revoked || row.state == .disabled {
-                    found.insert(row.id)
-                }
+            try StoreWalk.credentials(credentials(after:limit:)) { page throws(SQLiteFailure) in
+                found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
             }
+            return true
         } catch { return false }
     }
 
     /// Whether all events could be read.
     fileprivate func readEndingEvents(into found: inout Set<CredentialID>) -> Bool {
-        var position: UInt64 = 0
         do throws(SQLiteFailure) {
-            while true {
-                let page = try events(after: position, limit: 1_000)
-                guard let last = page.last else { return true }
-                position = last.position
-                for event in page.compactMap(\.event)
-                where event.kind == .revoked || event.kind == .disabled {
-                    if let credential = event.credential { found.insert(credential) }
-                }
+            try StoreWalk.events(events(after:limit:)) { page throws(SQLiteFailure) in
+                found.formUnion(page.compactMap(\.endedCredential))
             }
+            return true
         } catch { return false }
     }
 }

@@ -127,14 +127,9 @@ extension SQLiteSession {
         _ now: UnixTime, _ known: Set<CredentialID>, _ chain: inout ChainWriter
     ) throws(MemberFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
-        var last: [UInt8] = []
-        while true {
-            let page = try database { () throws(SQLiteFailure) in
-                try self[.credentialsByID].bind(last).bind(Int64(1_000))
-                    .all { row throws(SQLiteFailure) in try row.credential() }
-            }
-            guard let end = page.last else { return (kept, ended) }
-            last = end.id.bytes
+        try StoreWalk.credentials { id, limit throws(MemberFailure) in
+            try database { () throws(SQLiteFailure) in try credentials(after: id, limit: limit) }
+        } _: { page throws(MemberFailure) in
             for row in page {
                 let renewed: RestoredRow?
                 do {
@@ -150,6 +145,7 @@ extension SQLiteSession {
                 }
             }
         }
+        return (kept, ended)
     }
 
     private func revokeClients(
@@ -158,15 +154,11 @@ extension SQLiteSession {
         let clients = try database { () throws(SQLiteFailure) in
             try self[.clients].all { row throws(SQLiteFailure) in try row.client() }
         }
-        let alive = clients.filter { $0.revokedAt == nil }
-        for client in alive {
-            let revoked = ClientRow(
-                id: client.id, version: client.version + 1, digest: client.digest,
-                name: client.name, scopes: client.scopes, createdAt: client.createdAt,
-                revokedAt: now)
-            guard try apply(.updateClient(revoked), &chain) else { throw .row }
+        let revoked = clients.compactMap { $0.afterRevoking(at: now) }
+        for client in revoked {
+            guard try apply(.updateClient(client), &chain) else { throw .row }
             try chain.append(Event(.clientRevoked, reason: .restored, time: now), to: self)
         }
-        return alive.count
+        return revoked.count
     }
 }
