@@ -1,4 +1,5 @@
 import StoreContract
+import Synchronization
 import Testing
 import Verification
 
@@ -23,6 +24,13 @@ final class HeldLock: @unchecked Sendable {
     func release() throws { try connection.execute("ROLLBACK") }
 }
 
+/// Whether something has ended.
+private final class End: Sendable {
+    private let value = Mutex(false)
+    var isThere: Bool { value.withLock { $0 } }
+    func note() { value.withLock { $0 = true } }
+}
+
 extension TestDatabase {
     /// Commits all of `changes` while the first of them holds the line, so that they wait together.
     func waitingTogether(
@@ -30,12 +38,19 @@ extension TestDatabase {
         _ changes: @escaping @Sendable (Int) -> [StoreChange]
     ) async throws -> [Result<CommitOutcome, StoreFailure>] {
         let lock = try HeldLock.counter(self)
-        async let first = outcome(store, [.appendEvent(.sample(1_000))])
+        let end = End()
+        async let first = {
+            defer { end.note() }
+            return await outcome(store, [.appendEvent(.sample(1_000))])
+        }()
+        // Where the machine is so busy that it gives up waiting, that is no reason to wait for ever.
+        func expectWaiting() throws { try #require(!end.isThere) }
         // Once the first is under way, the others can only wait.
         while try query(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
                 + "AND wait_event_type = 'Lock'") != "1"
         {
+            try expectWaiting()
             try await Task.sleep(for: .milliseconds(5))
         }
         async let others = withTaskGroup(
@@ -48,7 +63,10 @@ extension TestDatabase {
             for await (index, outcome) in group { outcomes[index] = outcome }
             return (0..<count).compactMap { outcomes[$0] }
         }
-        while store.writers.waiting < count { try await Task.sleep(for: .milliseconds(5)) }
+        while store.writers.waiting < count {
+            try expectWaiting()
+            try await Task.sleep(for: .milliseconds(5))
+        }
         try lock.release()
         #expect(await first == .success(.done))
         return await others

@@ -58,6 +58,34 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
+    @Test("one that fails by its first change, or loses by it, takes no other with it")
+    func spoiledAtOnce() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let outcomes = try await waitingTogether(store, count: 30) { index in
+            let first: StoreChange =
+                switch index % 3 {
+                case 0: .insertCredential(.sample(index))
+                case 1: .updateCredential(.sample(100 + index, version: 2))
+                // No database takes this version.
+                default: .insertCredential(.sample(index, version: .max))
+                }
+            return [first, .appendEvent(.sample(index))]
+        }
+        for (index, outcome) in outcomes.enumerated() {
+            switch index % 3 {
+            case 0: #expect(outcome == .success(.done))
+            case 1: #expect(outcome == .success(.conflict))
+            default:
+                let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
+                #expect(outcome == .failure(failure))
+            }
+        }
+        let events = try store.events(after: 0, limit: 100)
+        #expect(Set(events.compactMap { $0.event?.number }) == Set(stride(from: 0, to: 30, by: 3)))
+        #expect(try store.audit().findings == [])
+    }
+
     @Test("members see what those before them did")
     func inOrder() async throws {
         let database = try TestDatabase()
