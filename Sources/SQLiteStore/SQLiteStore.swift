@@ -85,6 +85,7 @@ extension DatabaseLocation {
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(
-            session, key: key, known: head, at: self, patience: Int32(clamping: patience))
+            session, key: key, known: head, at: self, log: WriteAheadLog(path: path),
+            patience: Int32(clamping: patience))
     }
 }

@@ -66,6 +66,35 @@ internal import CSQLite
     /// Whether a transaction was begun and has not ended: some failures end one by themselves.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
+    /// How many pages it has written to the log so far.
+    var pagesWritten: Int32 {
+        var (count, peak): (Int32, Int32) = (0, 0)
+        // It can't fail for a counter that there is.
+        unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &count, &peak, 0)
+        return count
+    }
+
+    /// Takes of the log into the file what no reader needs it for, and waits for the disk.
+    ///
+    /// - Returns: whether that was all of it, so that it begins anew with the next commit.
+    func checkpoint() throws(SQLiteFailure) -> Bool {
+        var (frames, taken): (Int32, Int32) = (0, 0)
+        let code = unsafe sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_PASSIVE, &frames, &taken)
+        guard code == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: code) }
+        // For a part SQLite does not wait for the disk: all of it would be left to whoever does the rest.
+        guard frames != taken else { return true }
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let found = unsafe sqlite3_file_control(
+            handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard found == SQLITE_OK, let file = unsafe file,
+            let sync = unsafe file.pointee.pMethods?.pointee.xSync
+        else { throw SQLiteFailure(call: .checkpoint, code: found) }
+        let synced = unsafe sync(file, SQLITE_SYNC_NORMAL)
+        guard synced == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: synced) }
+        return false
+    }
+
     /// Copies the whole database of `source` into this one, as it is at one moment.
     ///
     /// Writers of `source` go on meanwhile: in WAL mode a reader stops nobody.

@@ -4,7 +4,7 @@ internal import CSQLite
 public struct SQLiteFailure: Error, Hashable, Sendable {
     /// What was being asked of SQLite.
     public enum Call: String, Hashable, Sendable {
-        case open, execute, prepare, bind, step, read, backup
+        case open, execute, prepare, bind, step, read, backup, checkpoint
     }
 
     /// The call that failed.

@@ -11,22 +11,26 @@ final class DatabaseWriter: @unchecked Sendable {
     /// The chain's end, as it was written or checked last.
     private(set) var known: ChainMark?
     private let location: DatabaseLocation
+    /// Nothing for one that has the file to itself, and is about to leave the log.
+    private var log: WriteAheadLog?
     /// Milliseconds to wait for another process's lock.
     private let patience: Int32
 
     init(
         _ session: SQLiteSession, key: AuditKey, known: ChainMark, at location: DatabaseLocation,
-        patience: Int32 = 0
+        log: consuming WriteAheadLog? = nil, patience: Int32 = 0
     ) {
         self.session = session
         self.key = key
         self.known = known
         self.location = location
+        self.log = log
         self.patience = patience
     }
 
     /// The last thing that happens on the thread.
     func close() {
+        log?.close()
         // The mark that was kept before is as true, only older.
         do { if let known { try location.keep(known) } } catch _ {}
     }
@@ -100,7 +104,7 @@ final class DatabaseWriter: @unchecked Sendable {
                 return answers
             }
             let head = try chain.finish(in: session)
-            try perform(.commit)
+            try endTransaction()
             if let head { known = head }
             return answers
         } catch {
@@ -145,12 +149,17 @@ final class DatabaseWriter: @unchecked Sendable {
         try perform(.begin)
         do throws(MemberFailure) {
             let done = try body()
-            try perform(.commit)
+            try endTransaction()
             return done
         } catch {
             rollBack()
             throw error
         }
+    }
+
+    private func endTransaction() throws(MemberFailure) {
+        try perform(.commit)
+        log?.tend(session.connection)
     }
 
     private func perform(_ statement: StoreStatement) throws(MemberFailure) {

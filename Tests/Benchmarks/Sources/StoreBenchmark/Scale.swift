@@ -6,10 +6,10 @@ struct Scale {
     let sizes: [(population: Population, place: Place)]
     /// Each run has an epoch of its own: codes are spent once.
     let epoch: Int
-    // Long enough that each slice has its share of what SQLite does every thousand pages, and no longer,
-    // so that some are disturbed by nobody.
-    private static let slices = [(callers: 1, decisions: 500), (32, 2_000)]
-    private static let rounds = 24
+    // Long enough that SQLite begins its log anew in each slice, which costs what it left undone before; and
+    // no longer, so that some are disturbed by nobody.
+    private static let slices = [(callers: 1, decisions: 1_500), (32, 6_000)]
+    private static let rounds = 12
 
     /// One kind of slice in one of the stores, and what came of it.
     private struct Series {

@@ -1,0 +1,96 @@
+import POSIX
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// When the write-ahead log is taken into the file, and how long it gets.
+struct WriteAheadLogTests {
+    @Test("the log is taken into the file beside the writer, long before it is full")
+    func beside() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let mark = Array("the first row of all".utf8)
+        try await write(mark, to: store, slot: 0)
+        #expect(try !holds(database, mark))
+        // Each takes a page of its own and more.
+        for slot in 1...300 { try await write([], to: store, slot: UInt64(slot)) }
+        #expect(try frames(database) < Int(WriteAheadLog.limit) / 2)
+        try eventually { try holds(database, mark) }
+    }
+
+    @Test("the log begins anew when it is full, with a reader in between as well")
+    func limited() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        for round in 0..<3 {
+            for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
+            #expect(try store.audit().findings == [], "\(round)")
+        }
+        // Of nine thousand pages that were written.
+        #expect(try frames(database) < Int(WriteAheadLog.limit + 2 * WriteAheadLog.interval))
+        #expect(try store.events(after: 0, limit: 5_000).count == 3_000)
+    }
+
+    @Test("a reader that stays holds up nobody, and the log begins anew when it has gone")
+    func reader() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try await write([1], to: store, slot: 0)
+        let reader = try SQLiteSession(
+            SQLiteConnection(path: database.path, .readOnly, patience: 0))
+        try reader.connection.execute("BEGIN")
+        #expect(try reader.connection.number("SELECT count(*) FROM decoys") == 1)
+        for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
+        for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
+        #expect(try reader.connection.number("SELECT count(*) FROM decoys") == 1)
+        let length = try frames(database)
+        #expect(length > Int(WriteAheadLog.limit))
+        try reader.connection.execute("COMMIT")
+        // The file stays as long as it was; its frames are used again from the first.
+        for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
+        #expect(try frames(database) < length + 2 * Int(WriteAheadLog.interval))
+    }
+
+    @Test("closing takes all of it into the file, and leaves nothing beside it")
+    func closed() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        for slot in 0..<400 { try await write([], to: store, slot: UInt64(slot)) }
+        store.close()
+        for name in ["verifier.db-wal", "verifier.db-shm"] {
+            #expect(throws: (any Error).self) { try database.folder.bytes(of: name) }
+        }
+        let again = try database.open()
+        #expect(try again.events(after: 0, limit: 1_000).count == 400)
+    }
+
+    private func write(_ body: [UInt8], to store: SQLiteStore, slot: UInt64) async throws {
+        let padding = [UInt8](repeating: 0, count: 1_500)
+        let changes: [StoreChange] = [
+            .writeDecoy(DecoyRow(slot: slot, body: body + padding)),
+            .appendEvent(.sample(Int(slot))),
+        ]
+        #expect(try await store.commit(changes) == .done)
+    }
+
+    private func frames(_ database: TestDatabase) throws -> Int {
+        try database.folder.bytes(of: "verifier.db-wal").count / (24 + Schema.pageSize)
+    }
+
+    private func holds(_ database: TestDatabase, _ bytes: [UInt8]) throws -> Bool {
+        try database.folder.bytes(of: "verifier.db").firstRange(of: bytes) != nil
+    }
+
+    private func eventually(_ isSo: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isSo() {
+            guard .now < end else {
+                Issue.record("it did not happen")
+                return
+            }
+        }
+    }
+}
