@@ -134,7 +134,7 @@ extension SQLiteStore: VerificationStore {
     }
 
     /// Sixteen bytes, somewhere among the ids.
-    private static func anywhere() -> [UInt8] {
+    static func anywhere() -> [UInt8] {
         (0..<2).flatMap { _ in
             let word = UInt64.random(in: .min ... .max)
             return (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
