@@ -75,7 +75,7 @@ let package = Package(
         // Level 1
         room("Cryptography", "COpenSSL"),
         room("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "Raster"),
-        room("SymbolReading", "CZBar", "Raster"),
+        room("SymbolReading", "CZBar", "POSIX", "Raster"),
         room("SymbolDrawing", "CQREncode", "Raster"),
         room("PresenceDevices", "POSIX", "Presence"),
         room("HTTPClient", "CCurl", "POSIX"),
@@ -153,7 +153,8 @@ let package = Package(
             "StackedPresence", "watchword-presence"),
         tests("CryptographyTests", "Cryptography"),
         tests("ImageFileTests", "ImageFile", "Raster"),
-        tests("SymbolReadingTests", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),
+        tests(
+            "SymbolReadingTests", "POSIX", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),
         tests("SymbolDrawingTests", "SymbolDrawing", "Raster", "ImageFile"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "Cryptography"),

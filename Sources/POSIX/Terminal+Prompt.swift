@@ -27,7 +27,7 @@ extension Terminal {
     ///
     /// - Parameter beforeSignal: is told the signal that is about to go off, which may end the process.
     public func ask(
-        _ prompt: String, echo: Bool, until deadline: ContinuousClock.Instant?,
+        _ prompt: String, echo: Bool, until deadline: Moment?,
         unless other: Polling.Wish?, into answer: inout OutputSpan<UInt8>,
         beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
     ) throws(TerminalError) -> PromptOutcome {
@@ -72,7 +72,7 @@ extension Terminal {
         let quiet: termios
         /// The terminal, and what may overtake the answer.
         let awaited: [Polling.Wish]
-        let deadline: ContinuousClock.Instant?
+        let deadline: Moment?
         let beforeSignal: (SignalQueue.Signal) -> Void
     }
 

@@ -28,11 +28,12 @@ extension PresenceCheck {
     /// - Parameters:
     ///   - purpose: What the proof is for, and for nothing else.
     ///   - lifetime: How long after the answer it can be spent.
-    ///   - now: The moment of the answer; it is asked for once the answer has come.
+    ///   - now: The moment of the answer, by a clock that nobody sets and that goes on while the machine
+    ///     sleeps; it is asked for once the answer has come.
     /// - Returns: `nil` when the answer is no.
     public mutating func prove(
         for purpose: PresencePurpose, lasting lifetime: Duration = .seconds(30),
-        now: @autoclosure () -> ContinuousClock.Instant = .now
+        now: @autoclosure () -> Duration
     ) throws(Failure) -> PresenceProof<Grade>? {
         guard try isPresent(for: purpose.words) else { return nil }
         return PresenceProof(of: purpose, until: now() + lifetime)

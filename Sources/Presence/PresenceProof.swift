@@ -3,13 +3,12 @@
 ///
 /// It can't be copied, stored in a collection, or made by hand, so one yes opens one thing. What the
 /// compiler can't refuse, keeping it in an object of one's own, gains nothing: it is soon worth nothing.
-/// Its clock goes on while the machine sleeps.
 public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     private let purpose: PresencePurpose
-    private let expiry: ContinuousClock.Instant
+    private let expiry: Duration
 
     // For ``PresenceCheck/prove(for:lasting:now:)`` alone.
-    init(of purpose: PresencePurpose, until expiry: ContinuousClock.Instant) {
+    init(of purpose: PresencePurpose, until expiry: Duration) {
         self.purpose = purpose
         self.expiry = expiry
     }
@@ -18,10 +17,10 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - purpose: The very purpose that it was made for.
-    ///   - now: When it is spent.
+    ///   - now: When it is spent, by the clock that told when it was made.
     /// - Throws: ``PresenceProofError``.
     public consuming func spend(
-        on purpose: PresencePurpose, now: ContinuousClock.Instant = .now
+        on purpose: PresencePurpose, now: Duration
     ) throws(PresenceProofError) {
         guard purpose === self.purpose else { throw .otherPurpose }
         guard now < expiry else { throw .expired }

@@ -8,7 +8,7 @@ final class ModuleConversation {
     private let child: ChildProcess
     private let signals: SignalQueue
     private let purpose: String
-    private let deadline: ContinuousClock.Instant
+    private let deadline: Moment
     private var incoming: IncomingFrame
     private var isReady = false
     private var remarkCount = 0
@@ -21,7 +21,7 @@ final class ModuleConversation {
 
     /// Starts the program at `path`; everything together may last until `deadline`.
     init(
-        running path: String, purpose: String, until deadline: ContinuousClock.Instant
+        running path: String, purpose: String, until deadline: Moment
     ) throws(PAMCheckFailure.Reason) {
         self.purpose = purpose
         self.deadline = deadline

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import POSIX
+public import POSIX
 public import Presence
 
 extension UnlockedVault {
@@ -12,7 +12,7 @@ extension UnlockedVault {
     ///   ``VaultError/lockedOut(seconds:)``.
     public func proofOfUnlocking(
         for id: RecordID, reading: ClockReading = .now(),
-        now: @autoclosure () -> ContinuousClock.Instant = .now
+        now: @autoclosure () -> Moment = .now
     ) throws(VaultError) -> PresenceProof<Cryptographic> {
         let line = state.records[try state.index(of: id)].line
         if line.accessControl.presence == .perUse {
@@ -22,7 +22,9 @@ extension UnlockedVault {
         }
         var check = Unlocking()
         let purpose = PresencePurpose("unlock")
-        guard let proof = check.prove(for: purpose, now: now()) else { throw .presenceNeeded }
+        guard let proof = check.prove(for: purpose, now: now().sinceStart) else {
+            throw .presenceNeeded
+        }
         purposes[id] = purpose
         return proof
     }
@@ -41,7 +43,7 @@ extension UnlockedVault {
         _ check: inout Check, for id: RecordID, words: String,
         reading: @autoclosure () -> ClockReading = .now(),
         lasting lifetime: Duration = .seconds(30),
-        now: @autoclosure () -> ContinuousClock.Instant = .now
+        now: @autoclosure () -> Moment = .now
     ) throws(GateError<Check.Failure>) -> PresenceProof<Check.Grade> {
         typealias Gate = GateError<Check.Failure>
         purposes[id] = nil
@@ -49,7 +51,7 @@ extension UnlockedVault {
         let purpose = PresencePurpose(words)
         let proof: PresenceProof<Check.Grade>?
         do {
-            proof = try check.prove(for: purpose, lasting: lifetime, now: now())
+            proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
         } catch {
             if error.mayHideAttempt {
                 _ = try Gate.from { () throws(VaultError) in try fail(tried, at: reading()) }
@@ -73,7 +75,7 @@ extension UnlockedVault {
     ///   entry or another vault, or before another one; ``VaultError/noSuchEntry``,
     ///   ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
     public func open<Grade: PresenceGrade>(
-        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: ContinuousClock.Instant = .now
+        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
     ) throws(VaultError) -> EntryContent {
         try spend(proof, on: id, now: now)
         let record = state.records[try state.index(of: id)]
@@ -87,7 +89,7 @@ extension UnlockedVault {
     ///
     /// - Returns: the entry with the counter to make the code of.
     public func nextHOTP<Grade: PresenceGrade>(
-        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: ContinuousClock.Instant = .now
+        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
     ) throws(VaultError) -> EntryContent {
         try spend(proof, on: id, now: now)
         return try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
@@ -136,12 +138,14 @@ extension UnlockedVault {
     }
 
     private func spend<Grade: PresenceGrade>(
-        _ proof: consuming PresenceProof<Grade>, on id: RecordID, now: ContinuousClock.Instant
+        _ proof: consuming PresenceProof<Grade>, on id: RecordID, now: Moment
     ) throws(VaultError) {
         guard let purpose = purposes.removeValue(forKey: id) else {
             throw .proofRefused(.otherPurpose)
         }
-        do { try proof.spend(on: purpose, now: now) } catch { throw .proofRefused(error) }
+        do { try proof.spend(on: purpose, now: now.sinceStart) } catch {
+            throw .proofRefused(error)
+        }
     }
 
     private func count(_ id: RecordID, at reading: ClockReading) throws(VaultError) -> CountedTry {

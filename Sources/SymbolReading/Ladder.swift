@@ -1,9 +1,10 @@
+import POSIX
 import Raster
 
 /// One picture's way from the cheap stages that read most pictures to the last resorts.
 struct Ladder: ~Copyable {
     private let scanner: SymbolScanner
-    private let deadline: ContinuousClock.Instant?
+    private let deadline: Moment?
     /// The texts that were read, each once.
     private(set) var texts: [[UInt8]] = []
     /// The names of the stages gone through.
@@ -11,7 +12,7 @@ struct Ladder: ~Copyable {
     /// Where the symbols that were read lie in the picture as the first stages see it.
     private var outlines: [[Point]] = []
 
-    init(deadline: ContinuousClock.Instant?) throws(SymbolReadingFailure) {
+    init(deadline: Moment?) throws(SymbolReadingFailure) {
         scanner = try SymbolScanner()
         self.deadline = deadline
     }
@@ -19,7 +20,7 @@ struct Ladder: ~Copyable {
     /// Whether to go no further: something was read, or time is up.
     var isOver: Bool { !texts.isEmpty || isLate }
 
-    private var isLate: Bool { deadline.map { ContinuousClock.now > $0 } ?? false }
+    private var isLate: Bool { deadline.map { $0 < Moment.now } ?? false }
 
     /// Whether one symbol takes up the picture, so that there is no room for another beside it.
     func isFilled(_ picture: GrayImage) -> Bool {

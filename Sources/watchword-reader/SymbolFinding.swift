@@ -1,4 +1,5 @@
 internal import ImageFile
+internal import POSIX
 internal import PictureReader
 internal import Raster
 internal import SymbolReading
@@ -15,7 +16,7 @@ func findSymbols(in bytes: [UInt8]) -> PictureFinding {
 }
 
 private func findSymbols(
-    in image: EncodedImage, until deadline: ContinuousClock.Instant
+    in image: EncodedImage, until deadline: Moment
 ) throws(ImageFileError) -> PictureFinding {
     let side = PictureViews.workingSide(width: image.width, height: image.height)
     var symbols: [[UInt8]] = []

@@ -19,7 +19,7 @@ struct ForbiddenProgramTests {
         let program = """
             func open(_ purpose: PresencePurpose) throws {
                 var check = Asking()
-                if let proof = check.prove(for: purpose) { try proof.spend(on: purpose) }
+                if let proof = check.prove(for: purpose, now: .zero) { try proof.spend(on: purpose, now: .zero) }
             }
             func pass(_ proof: consuming PresenceProof<Cryptographic>) { openVault(proof) }
             """
@@ -49,13 +49,14 @@ struct ForbiddenProgramTests {
         "a program that cheats does not compile",
         arguments: [
             .having(
-                "copied", "let other = copy proof; try other.spend(on: purpose)",
+                "copied", "let other = copy proof; try other.spend(on: purpose, now: .zero)",
                 "'copy' cannot be applied to noncopyable types"),
             .having(
-                "spent twice", "try proof.spend(on: purpose); try proof.spend(on: purpose)",
+                "spent twice",
+                "try proof.spend(on: purpose, now: .zero); try proof.spend(on: purpose, now: .zero)",
                 "'proof' consumed more than once"),
             .having(
-                "spent in a loop", "for _ in 0..<2 { try proof.spend(on: purpose) }",
+                "spent in a loop", "for _ in 0..<2 { try proof.spend(on: purpose, now: .zero) }",
                 "'proof' consumed in a loop"),
             .having(
                 "kept in an array", "let kept = [proof]; _ = kept",
@@ -73,17 +74,17 @@ struct ForbiddenProgramTests {
                 "cast to the other grade", "openVault(proof as! PresenceProof<Cryptographic>)",
                 "noncopyable types cannot be conditionally cast"),
             .having(
-                "spent on its own word", "try proof.spend(on: proof.purpose)",
+                "spent on its own word", "try proof.spend(on: proof.purpose, now: .zero)",
                 "'purpose' is inaccessible due to 'private' protection level"),
             .whole(
                 "made by hand",
                 "func cheat(_ p: PresencePurpose) throws {"
-                    + " try PresenceProof<Advisory>(of: p, until: .now).spend(on: p) }",
+                    + " try PresenceProof<Advisory>(of: p, until: .zero).spend(on: p, now: .zero) }",
                 "'PresenceProof<Grade>' initializer is inaccessible due to 'internal' protection level"
             ),
             .whole(
                 "made by an initialiser of one's own",
-                "extension PresenceProof { init(late: Bool) { self.expiry = .now } }",
+                "extension PresenceProof { init(late: Bool) { self.expiry = .zero } }",
                 "'expiry' is inaccessible due to 'private' protection level"),
             .whole(
                 "a purpose that passes for another",
@@ -98,8 +99,8 @@ struct ForbiddenProgramTests {
                 """
                 let purpose = PresencePurpose("x")
                 let kept: PresenceProof<Advisory>? = { var check = Asking()
-                    return check.prove(for: purpose) }()
-                func cheat() throws { if let proof = kept { try proof.spend(on: purpose) } }
+                    return check.prove(for: purpose, now: .zero) }()
+                func cheat() throws { if let proof = kept { try proof.spend(on: purpose, now: .zero) } }
                 """, "'unknown' is borrowed and cannot be consumed"),
         ] as [Forbidden])
     func forbidden(_ forbidden: Forbidden) throws {

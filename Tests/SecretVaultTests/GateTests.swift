@@ -1,4 +1,5 @@
 import Foundation
+import POSIX
 import Presence
 import TestSupport
 import Testing
@@ -202,7 +203,7 @@ struct GateTests {
     func proofs() throws {
         let (vault, ids) = try made()
         let (open, other) = (try vault.unlock(), try vault.unlock())
-        func proof(_ id: RecordID, at now: ContinuousClock.Instant = .now) throws(VaultError)
+        func proof(_ id: RecordID, at now: Moment = .now) throws(VaultError)
             -> PresenceProof<Advisory>
         {
             var check = Self.yes
@@ -221,7 +222,7 @@ struct GateTests {
             _ = try proof(ids[2])
             _ = try open.open(ids[2], proof: first)
         }
-        let now = ContinuousClock.now
+        let now = Moment.now
         #expect(throws: VaultError.proofRefused(.expired)) {
             _ = try open.open(ids[2], proof: proof(ids[2], at: now), now: now + .seconds(30))
         }

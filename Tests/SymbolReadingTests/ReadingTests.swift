@@ -1,3 +1,4 @@
+import POSIX
 import Raster
 import Testing
 

@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// A moment by a clock that nobody sets and that goes on while the machine sleeps: for deadlines.
+///
+/// `ContinuousClock` reads the same clock. It is part of Swift's concurrency, which brings libdispatch
+/// along: programs that use nothing else of either would load both at every start.
+public struct Moment: Comparable, Sendable {
+    /// The time since the kernel started.
+    public let sinceStart: Duration
+
+    /// This moment.
+    public static var now: Moment {
+        var now = timespec()
+        // CLOCK_BOOTTIME is there since Linux 2.6.39; the call can't fail with a valid address.
+        unsafe clock_gettime(CLOCK_BOOTTIME, &now)
+        return Moment(sinceStart: .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec))
+    }
+
+    /// The milliseconds until then, rounded up; 0 when it is over.
+    public var millisecondsAhead: Int32 {
+        let (seconds, attoseconds) = (sinceStart - Moment.now.sinceStart).components
+        guard seconds > 0 || (seconds == 0 && attoseconds > 0) else { return 0 }
+        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+    }
+
+    /// The moment that is so much later.
+    public static func + (moment: Moment, time: Duration) -> Moment {
+        Moment(sinceStart: moment.sinceStart + time)
+    }
+
+    /// Whether `left` comes first.
+    public static func < (left: Moment, right: Moment) -> Bool {
+        left.sinceStart < right.sinceStart
+    }
+}
