@@ -45,8 +45,8 @@ let package = Package(
     targets: [
         // System libraries: each is imported by one target only.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(
-            name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+        // Not linked: it is loaded by the first symbol that is drawn.
+        .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(
@@ -74,9 +74,9 @@ let package = Package(
         room("Raster"),
         // Level 1
         room("Cryptography", "COpenSSL"),
-        room("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "Raster"),
+        room("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
         room("SymbolReading", "CZBar", "POSIX", "Raster"),
-        room("SymbolDrawing", "CQREncode", "Raster"),
+        room("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
         room("PresenceDevices", "POSIX", "Presence"),
         room("HTTPClient", "CCurl", "POSIX"),
         // Level 2

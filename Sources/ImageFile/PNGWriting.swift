@@ -1,26 +1,66 @@
-import CPNG
+internal import CPNG
+internal import POSIX
 public import Raster
+
+/// Why a picture was not written.
+public enum PNGWritingError: Error, Hashable, Sendable {
+    /// The system has no library of this name.
+    case libraryMissing(String)
+    /// libpng could not get the memory that it needs.
+    case outOfMemory
+}
 
 /// Writes `image` as an opaque gray PNG.
 ///
 /// The bytes are as secret as the picture is: a drawn symbol holds its text. They are an ordinary
 /// array, because they are on their way into a file; the caller lets go of them after that.
 ///
-/// - Throws: ``ImageFileError/outOfMemory(_:)`` when libpng could not get what it needs.
-public func writePNG(_ image: GrayImage) throws(ImageFileError) -> [UInt8] {
+/// - Throws: ``PNGWritingError``.
+public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
+    guard let library = PNGLibrary.loaded else { throw .libraryMissing(PNGLibrary.name) }
     var control = unsafe png_image()
     unsafe control.version = UInt32(PNG_IMAGE_VERSION)
     unsafe control.width = UInt32(image.width)
     unsafe control.height = UInt32(image.height)
     unsafe control.format = UInt32(PNG_FORMAT_GRAY)
-    defer { unsafe png_image_free(&control) }
+    defer { unsafe library.free(&control) }
     let stride = Int32(image.width)
     var size = 0
-    guard unsafe png_image_write_to_memory(&control, nil, &size, 0, image.pixels, stride, nil) != 0
-    else { throw .outOfMemory(.png) }
+    guard unsafe library.write(&control, nil, &size, 0, image.pixels, stride, nil) != 0
+    else { throw .outOfMemory }
     var file = [UInt8](repeating: 0, count: size)
-    guard
-        unsafe png_image_write_to_memory(&control, &file, &size, 0, image.pixels, stride, nil) != 0
-    else { throw .outOfMemory(.png) }
+    guard unsafe library.write(&control, &file, &size, 0, image.pixels, stride, nil) != 0
+    else { throw .outOfMemory }
     return Array(file.prefix(size))
+}
+
+/// What is called of libpng to write, which is loaded for the first picture: most programs write none.
+///
+/// A program that reads pictures is linked with libpng as ever.
+@safe private struct PNGLibrary {
+    typealias Write =
+        @convention(c) (
+            png_imagep?, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int>?, Int32,
+            UnsafeRawPointer?, Int32, UnsafeRawPointer?
+        ) -> Int32
+    typealias Free = @convention(c) (png_imagep?) -> Void
+
+    static let name = "libpng16.so.16"
+
+    /// `png_image_write_to_memory`.
+    let write: Write
+    /// `png_image_free`.
+    let free: Free
+
+    /// The library; `nil` when it is not there.
+    static let loaded = PNGLibrary()
+
+    private init?() {
+        guard let library = SharedLibrary(PNGLibrary.name),
+            let write = unsafe library.function("png_image_write_to_memory", as: Write.self),
+            let free = unsafe library.function("png_image_free", as: Free.self)
+        else { return nil }
+        unsafe self.write = write
+        unsafe self.free = free
+    }
 }

@@ -17,7 +17,7 @@ public struct Symbol: Sendable {
     /// Makes the smallest symbol that holds `text` as bytes, whatever they are.
     ///
     /// - Throws: ``SymbolDrawingError/tooLong(limit:)`` beyond the level's capacity,
-    ///   ``SymbolDrawingError/empty`` for no bytes at all, and
+    ///   ``SymbolDrawingError/empty`` for no bytes at all, ``SymbolDrawingError/libraryMissing(_:)`` and
     ///   ``SymbolDrawingError/libraryFailed(errno:)``.
     public init(encoding text: Span<UInt8>, correction: ErrorCorrection) throws(SymbolDrawingError)
     {
@@ -25,13 +25,16 @@ public struct Symbol: Sendable {
         guard text.count <= correction.capacity else {
             throw .tooLong(limit: correction.capacity)
         }
+        guard let library = QREncodeLibrary.loaded else {
+            throw .libraryMissing(QREncodeLibrary.name)
+        }
         let level = correction == .low ? QR_ECLEVEL_L : QR_ECLEVEL_M
         errno = 0
         let made = unsafe text.withUnsafeBufferPointer { text in
-            unsafe QRcode_encodeData(Int32(text.count), text.baseAddress, 0, level)
+            unsafe library.encodeData(Int32(text.count), text.baseAddress, 0, level)
         }
         guard let code = unsafe made else { throw .libraryFailed(errno: errno) }
-        defer { unsafe QRcode_free(code) }
+        defer { unsafe library.free(code) }
         let side = unsafe Int(code.pointee.width)
         // A byte a module; the lowest bit is its colour. Wiped before the library frees it.
         let bytes = unsafe UnsafeMutableBufferPointer(start: code.pointee.data, count: side * side)

@@ -46,7 +46,7 @@ enum CommandFailure: Error {
     case notOneAddress(String, found: Int)
     case pictureRefused(String, PictureRefusal)
     case pictureReader(PictureReaderFailure)
-    case picture(ImageFileError)
+    case picture(PNGWritingError)
     case code(CodeError)
     case credential(CredentialError)
     case symbol(SymbolDrawingError)
@@ -73,6 +73,7 @@ extension ExitCode {
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
+            case .symbol(.libraryMissing): .system
             case .key, .keyURI, .notOneAddress, .code, .credential, .symbol: .badInput
             case .standardOutput, .pictureReader, .picture, .cryptography, .system: .system
             }

@@ -17,8 +17,14 @@ extension Words {
         switch error {
         case .empty: "there is no text to draw"
         case .tooLong(let limit): "the text is too long; a symbol holds \(limit) bytes"
+        case .libraryMissing(let name): sentence(forMissing: name)
         case .libraryFailed: "libqrencode could not draw the symbol; is there memory left?"
         }
+    }
+
+    /// A library of the system is missing.
+    static func sentence(forMissing library: String) -> String {
+        "the library \(library) is missing; on Debian: apt install libqrencode4 libpng16-16"
     }
 
     static func sentence(for error: Base32Error) -> String {

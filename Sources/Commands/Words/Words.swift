@@ -49,7 +49,8 @@ enum Words {
                 + "needed" + (found > 1 ? "; watchword import takes them all" : "")
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .pictureReader(let failure): sentence(for: failure)
-        case .picture: "libpng could not write the picture; is there memory left?"
+        case .picture(.libraryMissing(let name)): sentence(forMissing: name)
+        case .picture(.outOfMemory): "libpng could not write the picture; is there memory left?"
         case .code(.otherMovingFactor):
             "the entry goes by a counter; --at and --next mean nothing to it"
         case .code(.beforeStart): "the time lies before the first period; see --t0"
