@@ -45,6 +45,9 @@ package struct Option: Hashable, Sendable {
         self.isInEnvironment = isInEnvironment
     }
 
+    /// Whether a value follows it.
+    package var takesValue: Bool { if case .none = value { false } else { true } }
+
     /// The placeholder of its value on a page; `nil` when it takes none.
     package var placeholder: String? {
         switch value {

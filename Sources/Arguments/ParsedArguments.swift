@@ -1,34 +1,37 @@
-/// A call that was understood: its verb, its options, its operands.
-package struct ParsedArguments<Verb: ProgramVerb>: Sendable {
-    /// What is to be done.
-    package let verb: Verb
+/// A call that was understood: its options and its operands.
+package struct ParsedArguments: Sendable {
+    /// What is said of the verb.
+    package let page: Page
     /// What it is to be done with.
     package let operands: [String]
-    /// What the command line gives for each option.
-    package let given: [Option: String]
+    /// What the command line gives, each option once.
+    package let given: [GivenOption]
     private let environment: @Sendable (String) -> String?
 
     init(
-        verb: Verb, operands: [String], given: [Option: String],
+        page: Page, operands: [String], given: [GivenOption],
         environment: @escaping @Sendable (String) -> String?
     ) {
-        self.verb = verb
+        self.page = page
         self.operands = operands
         self.given = given
         self.environment = environment
     }
 
+    /// What the command line gives for `option`.
+    package func given(_ option: Option) -> String? { given.first { $0.option == option }?.value }
+
     /// Whether the option was given; in the environment `0`, `no` and `false` say that it is not.
     package func has(_ option: Option) -> Bool {
-        if given[option] != nil { return true }
+        if given(option) != nil { return true }
         guard let value = self[option] else { return false }
         return !["0", "no", "false"].contains(value.lowercased())
     }
 
     /// The option's value, if it was given, on the command line or else in the environment.
     package subscript(_ option: Option) -> String? {
-        if let value = given[option] { return value }
-        guard option.isInEnvironment, verb.page.options.contains(option) else { return nil }
+        if let value = given(option) { return value }
+        guard option.isInEnvironment, page.options.contains(option) else { return nil }
         return environment(option.variable)
     }
 
@@ -38,7 +41,7 @@ package struct ParsedArguments<Verb: ProgramVerb>: Sendable {
     ) throws(UsageError) -> Value? {
         guard let text = self[option] else { return nil }
         guard let value = read(text) else {
-            guard given[option] == nil else { throw .badValue(option.name, expected: expected) }
+            guard given(option) == nil else { throw .badValue(option.name, expected: expected) }
             throw .badVariable(option.variable, expected: expected)
         }
         return value
@@ -72,4 +75,12 @@ package struct ParsedArguments<Verb: ProgramVerb>: Sendable {
         let given = options.filter(has)
         if given.count > 1 { throw .conflict(given[0].name, given[1].name) }
     }
+}
+
+/// An option of the command line, with what it gives for it.
+package struct GivenOption: Sendable {
+    /// The option, as the verb knows it.
+    package let option: Option
+    /// Its value; empty where it takes none.
+    package let value: String
 }

@@ -41,18 +41,18 @@ public enum CommandLineProgram {
                 try printer.line(verb.map(HelpPage.of) ?? HelpPage.ofProgram())
                 try printer.flush()
                 return .done
-            case .run(let parsed):
-                return run(parsed)
+            case .run(let verb, let parsed):
+                return run(verb, parsed)
             }
         } catch {
             return report(error, to: Printer(isQuiet: false))
         }
     }
 
-    private static func run(_ arguments: ParsedArguments) -> ExitCode {
+    private static func run(_ verb: Verb, _ arguments: ParsedArguments) -> ExitCode {
         let printer = Printer(isQuiet: arguments.has(.quiet))
         do {
-            let code = try arguments.verb.run(Session(arguments: arguments, printer: printer))
+            let code = try verb.run(Session(arguments: arguments, printer: printer))
             try printer.flush()
             return code
         } catch {

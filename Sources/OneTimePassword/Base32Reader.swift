@@ -1,6 +1,7 @@
 /// Takes Base32 character by character, and remembers what it had to tolerate.
 struct Base32Reader {
-    private(set) var tolerances: Set<Base32Tolerance> = []
+    // An array, since these are few: a set would have to be made ready by whoever reads a single key.
+    private(set) var tolerances: [Base32Tolerance] = []
     private var bits: UInt32 = 0
     private var held = 0
     private var characters = 0
@@ -16,14 +17,14 @@ struct Base32Reader {
             value = character - UInt8(ascii: "A")
         case UInt8(ascii: "a")...UInt8(ascii: "z"):
             value = character - UInt8(ascii: "a")
-            tolerances.insert(.lowerCase)
+            tolerate(.lowerCase)
         case UInt8(ascii: "2")...UInt8(ascii: "7"):
             value = character - UInt8(ascii: "2") + 26
         case UInt8(ascii: " "), 0x09...0x0d:
-            tolerances.insert(.spaces)
+            tolerate(.spaces)
             return
         case UInt8(ascii: "-"):
-            tolerances.insert(.dashes)
+            tolerate(.dashes)
             return
         case UInt8(ascii: "="):
             padding += 1
@@ -40,15 +41,19 @@ struct Base32Reader {
         output.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
     }
 
+    private mutating func tolerate(_ tolerance: Base32Tolerance) {
+        if !tolerances.contains(tolerance) { tolerances.append(tolerance) }
+    }
+
     /// Judges what is left when the text has ended.
     mutating func end(expecting expected: Base32.Padding) {
         // Five bits and more that made no byte: a whole character stands there for nothing.
         if held >= 5 {
-            tolerances.insert(.strayCharacter)
+            tolerate(.strayCharacter)
         } else if bits & (1 << UInt32(held) - 1) != 0 {
-            tolerances.insert(.looseBits)
+            tolerate(.looseBits)
         }
         let rightPadding = expected == .omitted ? 0 : (8 - characters % 8) % 8
-        if padding != rightPadding { tolerances.insert(.padding) }
+        if padding != rightPadding { tolerate(.padding) }
     }
 }

@@ -41,16 +41,16 @@ public enum ServerProgram {
         case .help(let verb):
             try ServerPrinter.line(
                 verb.map(HelpPage<ServerVerb>.of) ?? HelpPage<ServerVerb>.ofProgram())
-        case .run(let arguments): return try await run(arguments)
+        case .run(let verb, let arguments): return try await run(verb, arguments)
         }
         return .done
     }
 
-    @MainActor private static func run(_ arguments: ServerArguments) async throws(ServerFailure)
-        -> ServerExit
+    @MainActor private static func run(_ verb: ServerVerb, _ arguments: ServerArguments)
+        async throws(ServerFailure) -> ServerExit
     {
         let operand = arguments.operands.first ?? ""
-        switch arguments.verb {
+        switch verb {
         case .serve:
             let log = ServerLog()
             do throws(ServerFailure) { try await Serve.run(arguments, log: log) } catch {

@@ -5,10 +5,14 @@ import Testing
 
 struct ArgumentParserTests {
     private func parsed(_ arguments: String...) throws -> ParsedArguments {
-        guard case .run(let parsed) = try ArgumentParser.parse(arguments) else {
+        try understood(arguments).1
+    }
+
+    private func understood(_ arguments: [String]) throws -> (Verb, ParsedArguments) {
+        guard case .run(let verb, let parsed) = try ArgumentParser.parse(arguments) else {
             throw UsageError.missingVerb
         }
-        return parsed
+        return (verb, parsed)
     }
 
     private func error(_ arguments: String...) -> UsageError? {
@@ -26,11 +30,8 @@ struct ArgumentParserTests {
             ["--json", "code", "github", "--at", "5"], ["code", "--at=5", "github", "--json"],
             ["code", "--json", "--at", "5", "--", "github"],
         ] {
-            guard case .run(let parsed) = try ArgumentParser.parse(line) else {
-                Issue.record("not understood")
-                continue
-            }
-            #expect(parsed.verb == .code)
+            let (verb, parsed) = try understood(line)
+            #expect(verb == .code)
             #expect(parsed.operands == ["github"])
             #expect(parsed[.at] == "5")
             #expect(parsed.has(.json))
@@ -61,7 +62,7 @@ struct ArgumentParserTests {
 
     @Test("verbs of two words are found with options between them")
     func twoWords() throws {
-        #expect(try parsed("slot", "--json", "list").verb == .slotList)
+        #expect(try understood(["slot", "--json", "list"]).0 == .slotList)
         #expect(try parsed("qr", "read", "a.png").operands == ["a.png"])
     }
 

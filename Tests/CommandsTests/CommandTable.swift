@@ -2,7 +2,6 @@
 
 // What is made of `watchword`'s own table of verbs, not of any program's.
 typealias ArgumentParser = Commands.ArgumentParser
-typealias ParsedArguments = Commands.ParsedArguments
 typealias HelpPage = Commands.HelpPage
 typealias ManualPage = Commands.ManualPage
 typealias CompletionScript = Commands.CompletionScript

@@ -206,7 +206,7 @@ struct HousekeepingTests {
 
     private func arguments(_ words: [String]) throws -> ServerArguments {
         let request = try ArgumentParser<ServerVerb>.parse(["serve"] + words)
-        guard case .run(let arguments) = request else { throw NotUnderstood() }
+        guard case .run(_, let arguments) = request else { throw NotUnderstood() }
         return arguments
     }
 

@@ -34,7 +34,7 @@ enum Verb: String, ProgramVerb {
     static let global = Option.global
 
     static func check(_ arguments: ParsedArguments) throws(UsageError) {
-        let first = arguments.verb.page.operands.firstName
+        let first = arguments.page.operands.firstName
         let hasBlankName = arguments.operands.enumerated().contains { position, operand in
             position >= first && EntryName.isBlank(operand)
         }
@@ -44,17 +44,16 @@ enum Verb: String, ProgramVerb {
 }
 
 typealias ArgumentParser = Arguments.ArgumentParser<Verb>
-typealias ParsedArguments = Arguments.ParsedArguments<Verb>
 typealias HelpPage = Arguments.HelpPage<Verb>
 typealias ManualPage = Arguments.ManualPage<Verb>
 typealias CompletionScript = Arguments.CompletionScript<Verb>
 
-extension Arguments.ParsedArguments where Verb == Commands.Verb {
+extension ParsedArguments {
     /// Refuses that two options both read standard input, or both write to standard output.
     fileprivate func checkStandardInput() throws(UsageError) {
-        let written: Set<Option> = [.png, .svg, .qrPNG]
-        let streams = given.filter { option, value in option.value == .file && value == "-" }
-        let writers = streams.keys.filter(written.contains)
+        let streams = given.filter { $0.value == "-" && $0.option.value == .file }.map(\.option)
+        guard streams.count > 1 else { return }
+        let writers = streams.filter { [.png, .svg, .qrPNG].contains($0) }
         if streams.count - writers.count > 1 { throw .twoReadersOfStandardInput }
         if writers.count > 1 { throw .conflict(Option.png.name + " -", Option.svg.name + " -") }
     }

@@ -48,7 +48,7 @@ enum SecretSource: Hashable, Sendable {
     private func readAll(limit: Int) throws(InputFileError) -> SecretBytes {
         switch self {
         case .standardInput:
-            return try SecretSource.read(capacity: limit + 1) {
+            return try SecretSource.readWhole(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 while try StandardStream.input.read(into: &output) > 0 {}
             }
@@ -56,10 +56,25 @@ enum SecretSource: Hashable, Sendable {
             let file = try InputFile(path, acceptingPipes: true)
             if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
             // Room for the limit and one byte more: a file may grow, and some say that they are empty.
-            return try SecretSource.read(capacity: limit + 1) {
+            return try SecretSource.readWhole(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try file.descriptor.readToEnd(into: &output)
             }
+        }
+    }
+
+    /// Room that nearly every secret fits in: all of it is locked, and wiped in the end.
+    private static let usualCapacity = 1 << 10
+
+    /// Reads by `fill`, which goes on where it stopped, until it stops before the room is full.
+    private static func readWhole(
+        capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
+    ) throws(InputFileError) -> SecretBytes {
+        let start = try read(capacity: min(capacity, usualCapacity), fill)
+        guard start.count == usualCapacity, capacity > usualCapacity else { return start }
+        return try read(capacity: capacity) { (output) throws(SystemCallFailure) in
+            start.withBytes { output.append(copying: $0) }
+            try fill(&output)
         }
     }
 

@@ -22,9 +22,9 @@ enum ServerVerb: String, ProgramVerb {
 
     static func check(_ arguments: ServerArguments) throws(UsageError) {
         guard !arguments.operands.contains("") else {
-            throw .missingOperand(arguments.verb.page.operands.placeholder)
+            throw .missingOperand(arguments.page.operands.placeholder)
         }
     }
 }
 
-typealias ServerArguments = ParsedArguments<ServerVerb>
+typealias ServerArguments = ParsedArguments

@@ -18,7 +18,7 @@ struct ServerPlaces: Sendable {
         }
         // Everybody on the machine can read what a process was called with.
         if case .postgreSQL(let address)? = named, address.holdsPassword,
-            arguments.given[.store] != nil
+            arguments.given(.store) != nil
         {
             throw .spokenPassword
         }

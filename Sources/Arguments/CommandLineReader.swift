@@ -1,0 +1,176 @@
+/// Reads a command line in the GNU manner: options anywhere, `--name value`, `--name=value`, `-q`, and
+/// `--` before operands that begin with a dash.
+struct CommandLineReader {
+    /// What a command line asks for; verbs are told by their places in the table.
+    enum Reading {
+        case run(Int, ParsedArguments)
+        case version
+        case help(Int?)
+    }
+
+    /// One option as it stands on the line.
+    private struct Spoken {
+        let spelling: String
+        let option: Option?
+        let value: String
+    }
+
+    private let known: KnownOptions
+    private var operands: [String] = []
+    private var spoken: [Spoken] = []
+    private var firstError: UsageError?
+
+    /// Reads `arguments` as `table` wants it.
+    static func read(
+        _ arguments: [String], by table: VerbTable,
+        _ environment: @escaping @Sendable (String) -> String?
+    ) throws(UsageError) -> Reading {
+        // Nearly always the verb stands first, and no other verb's options have to be looked at.
+        let leading = Array(arguments.prefix { !$0.hasPrefix("-") })
+        if let (verb, reader) = found(leading, in: arguments, table, isReversed: false) {
+            return try reader.understand(verb, table, environment)
+        }
+        // Until the verb is found, it is open what an option means that takes a value with one verb
+        // and none with another (`add --qr FILE`, `show --qr`): both are tried.
+        var first: CommandLineReader?
+        for isReversed in [false, true] {
+            let known = KnownOptions(table: table, preferred: [], isReversed: isReversed)
+            let reader = CommandLineReader(sorting: arguments, known)
+            first = first ?? reader
+            if let (verb, reader) = found(
+                reader.operands, in: arguments, table, isReversed: isReversed)
+            {
+                return try reader.understand(verb, table, environment)
+            }
+        }
+        guard let first else { throw .missingVerb }
+        return try first.understandWithoutVerb(table)
+    }
+
+    /// The verb that `words` begin with, and `arguments` sorted by what its options mean; `nil` when that
+    /// makes another verb of them.
+    private static func found(
+        _ words: [String], in arguments: [String], _ table: VerbTable, isReversed: Bool
+    ) -> (VerbTable.Named, CommandLineReader)? {
+        guard let verb = table.named(by: words) else { return nil }
+        let known = KnownOptions(
+            table: table, preferred: table.page(verb.place).options, isReversed: isReversed)
+        let reader = CommandLineReader(sorting: arguments, known)
+        guard table.named(by: reader.operands)?.place == verb.place else { return nil }
+        return (verb, reader)
+    }
+
+    private init(sorting arguments: [String], _ known: KnownOptions) {
+        self.known = known
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                operands += rest
+                return
+            } else if argument.hasPrefix("--") {
+                sortLong(argument, rest: &rest)
+            } else if argument.hasPrefix("-"), argument != "-" {
+                sortShort(argument)
+            } else {
+                operands.append(argument)
+            }
+        }
+    }
+
+    private mutating func sortLong(_ argument: String, rest: inout ArraySlice<String>) {
+        let text = argument.utf8.dropFirst(2)
+        let end = text.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
+        let name = String(argument[text.startIndex..<end])
+        let attached =
+            end == text.endIndex ? nil : String(argument[text.index(after: end)..<text.endIndex])
+        guard let option = known.first(where: { $0.name == name }) else {
+            spoken.append(Spoken(spelling: "--" + name, option: nil, value: ""))
+            return
+        }
+        var value = attached ?? ""
+        if !option.takesValue, attached != nil {
+            firstError = firstError ?? .unexpectedValue(name)
+        } else if option.takesValue, attached == nil {
+            if let next = rest.popFirst() {
+                value = next
+            } else {
+                firstError = firstError ?? .missingValue(name)
+            }
+        }
+        spoken.append(Spoken(spelling: "--" + name, option: option, value: value))
+    }
+
+    // No short option takes a value, so `-qy` is `-q -y`.
+    private mutating func sortShort(_ argument: String) {
+        for letter in argument.dropFirst() {
+            let option = known.first { $0.short == letter }
+            spoken.append(Spoken(spelling: "-\(letter)", option: option, value: ""))
+        }
+    }
+}
+
+// What the sorted line asks for.
+extension CommandLineReader {
+    private func asks(for option: Option) -> Bool { spoken.contains { $0.option == option } }
+
+    private func understandWithoutVerb(_ table: VerbTable) throws(UsageError) -> Reading {
+        if asks(for: .help) || operands == ["help"] { return .help(nil) }
+        if asks(for: .version) { return .version }
+        if let unknown = spoken.first(where: { $0.option == nil }) {
+            throw CommandLineReader.unknown(unknown.spelling, among: table.global)
+        }
+        if operands.first == "help" { return .help(try pageAskedFor(table)) }
+        guard let word = operands.first else { throw firstError ?? .missingVerb }
+        throw table.unknown(word, following: operands.dropFirst().first)
+    }
+
+    private func pageAskedFor(_ table: VerbTable) throws(UsageError) -> Int {
+        let words = Array(operands.dropFirst())
+        guard let verb = table.named(by: words) else {
+            throw table.unknown(words.first ?? "", following: words.dropFirst().first)
+        }
+        guard verb.words == words.count else {
+            throw .unknownVerb(words.joined(separator: " "), nearest: table.names[verb.place])
+        }
+        return verb.place
+    }
+
+    private func understand(
+        _ verb: VerbTable.Named, _ table: VerbTable,
+        _ environment: @escaping @Sendable (String) -> String?
+    ) throws(UsageError) -> Reading {
+        // Help is given whatever else is wrong.
+        if asks(for: .help) { return .help(verb.place) }
+        if asks(for: .version) { return .version }
+        let name = table.names[verb.place]
+        let page = table.page(verb.place)
+        let allowed = page.options + table.global
+        var given: [GivenOption] = []
+        for spoken in spoken {
+            guard let option = spoken.option else {
+                throw CommandLineReader.unknown(spoken.spelling, among: allowed)
+            }
+            guard allowed.contains(option) else { throw .foreignOption(option.name, verb: name) }
+            guard !given.contains(where: { $0.option == option }) else {
+                throw .doubledOption(option.name)
+            }
+            given.append(GivenOption(option: option, value: spoken.value))
+        }
+        if let firstError { throw firstError }
+        let operands = Array(operands.dropFirst(verb.words))
+        guard operands.count >= page.operands.minimum else {
+            throw .missingOperand(page.operands.placeholder)
+        }
+        guard operands.count <= page.operands.maximum else { throw .tooManyOperands(verb: name) }
+        return .run(
+            verb.place,
+            ParsedArguments(
+                page: page, operands: operands, given: given, environment: environment))
+    }
+
+    private static func unknown(_ spelling: String, among options: [Option]) -> UsageError {
+        let name = String(spelling.drop { $0 == "-" })
+        let nearest = NearestName.of(name, among: options.map(\.name))
+        return .unknownOption(spelling, nearest: nearest)
+    }
+}
