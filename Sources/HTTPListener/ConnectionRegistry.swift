@@ -85,9 +85,14 @@ final class ConnectionRegistry: Sendable {
         return state.withLock { state in
             var count = 0
             for record in state.connections.values {
-                guard record.deadline.load(ordering: .relaxed) <= end else { continue }
+                let deadline = record.deadline.load(ordering: .relaxed)
+                // Who did his part in this very moment has another deadline, and is left alone.
+                guard deadline <= end,
+                    record.deadline.compareExchange(
+                        expected: deadline, desired: .max, ordering: .relaxed
+                    ).exchanged
+                else { continue }
                 shutdown(record.socket, Int32(SHUT_RDWR))
-                record.deadline.store(.max, ordering: .relaxed)
                 count += 1
             }
             return count

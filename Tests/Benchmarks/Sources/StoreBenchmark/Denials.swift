@@ -1,4 +1,3 @@
-import SQLiteStore
 import Verification
 
 /// Wrong codes and subjects that nobody knows, in turn: their times must not be told apart.
@@ -18,7 +17,7 @@ struct Denials {
 
     /// Takes the time of so many of each of `kinds`.
     func run(_ kinds: [Kind]) async throws {
-        let store = try place.openFile()
+        let store = try place.open()
         // Four wrong codes each: the fifth is more work, since the subject is to be told.
         let population = Population(count: (count + 3) / 4)
         try await population.fill(store, keys: place.keys)
@@ -56,7 +55,7 @@ struct Denials {
         if let wrong = times[.wrong], let unknown = times[.unknown] {
             print("denial-superiority", superiority(wrong, over: unknown))
         }
-        store.close()
+        try place.close(store)
     }
 
     private func wrongCode(_ number: Int, _ population: Population, _ now: UnixTime) -> String {
