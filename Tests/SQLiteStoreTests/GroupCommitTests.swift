@@ -42,14 +42,8 @@ struct GroupCommitTests {
             default: own + [.insertCredential(.sample(100 + index, version: .max))]
             }
         }
-        for (index, outcome) in outcomes.enumerated() {
-            switch index % 3 {
-            case 0: #expect(outcome == .success(.done))
-            case 1: #expect(outcome == .success(.conflict))
-            default:
-                let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
-                #expect(outcome == .failure(failure))
-            }
+        #expect(outcomes == inTurn)
+        for index in 0..<30 {
             #expect(try (store.credential(.sample(index)) != nil) == (index % 3 == 0))
         }
         #expect(try transactions(database) == before + 1)
@@ -72,18 +66,18 @@ struct GroupCommitTests {
                 }
             return [first, .appendEvent(.sample(index))]
         }
-        for (index, outcome) in outcomes.enumerated() {
-            switch index % 3 {
-            case 0: #expect(outcome == .success(.done))
-            case 1: #expect(outcome == .success(.conflict))
-            default:
-                let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
-                #expect(outcome == .failure(failure))
-            }
-        }
+        #expect(outcomes == inTurn)
         let events = try store.events(after: 0, limit: 100)
         #expect(Set(events.compactMap { $0.event?.number }) == Set(stride(from: 0, to: 30, by: 3)))
         #expect(try store.audit().findings == [])
+    }
+
+    /// What thirty members come to of which the second loses and the third fails, and so on.
+    private var inTurn: [Result<CommitOutcome, StoreFailure>] {
+        let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
+        return (0..<30).map { index in
+            [.success(.done), .success(.conflict), .failure(failure)][index % 3]
+        }
     }
 
     @Test("members see what those before them did")

@@ -37,23 +37,23 @@ public final class FaultyRoad: Sendable {
 
     /// The port that clients connect to, on this machine.
     public let port: UInt16
-    private let listening: RoadSocket
+    private let listening: LoopbackSocket
     private let state: Mutex<State>
 
     /// Opens a road to `target`, a port of this machine.
     public init(to target: UInt16) throws {
-        listening = try RoadSocket.listening()
+        listening = try LoopbackSocket.listening()
         port = listening.port
         state = Mutex(State(target: target))
         Thread.detachNewThread { [weak self, listening] in
-            while let client = listening.accept() {
+            while let client = listening.accepted() {
                 guard let self else { return }
                 Thread.detachNewThread { self.carry(client) }
             }
         }
     }
 
-    deinit { listening.shutDown() }
+    deinit { listening.end() }
 
     /// Leads to another port from the next connection on.
     public func lead(to target: UInt16) { state.withLock { $0.target = target } }
@@ -76,13 +76,18 @@ public final class FaultyRoad: Sendable {
     }
 
     private func repeatNow(_ request: [UInt8]) {
-        guard let server = RoadSocket.connected(to: state.withLock { $0.target }) else { return }
-        guard server.send(request) else { return }
+        guard let server = connected(to: state.withLock { $0.target }) else { return }
+        guard server.send(request[...]) else { return }
         server.endSending()
-        while let part = server.receive(), !part.isEmpty {}
+        while server.receive() != nil {}
     }
 
-    private func carry(_ client: RoadSocket) {
+    /// Nothing when nobody is there, or no socket can be had.
+    private func connected(to port: UInt16) -> LoopbackSocket? {
+        do { return try LoopbackSocket.connected(to: port) } catch { return nil }
+    }
+
+    private func carry(_ client: LoopbackSocket) {
         let (fault, target) = state.withLock { state in
             (state.faults.isEmpty ? nil : state.faults.removeFirst(), state.target)
         }
@@ -91,12 +96,12 @@ public final class FaultyRoad: Sendable {
             // A whole request is one that nothing follows for a moment; a shorter one is as good a fault.
             var request: [UInt8] = []
             while client.isReadable(within: request.isEmpty ? 5_000 : 50),
-                let part = client.receive(), !part.isEmpty
+                let part = client.receive()
             { request += part }
             state.withLock { $0.held.append(request) }
             return
         }
-        guard let server = RoadSocket.connected(to: target) else { return }
+        guard let server = connected(to: target) else { return }
         let (request, replied) = pass(client, server, fault)
         if fault?.isDoubled == true { repeatNow(request) }
         guard fault == nil else { return }
@@ -105,16 +110,16 @@ public final class FaultyRoad: Sendable {
 
     /// Passes bytes on until one side ends it, or a limit is reached.
     private func pass(
-        _ client: RoadSocket, _ server: RoadSocket, _ fault: Fault?
+        _ client: LoopbackSocket, _ server: LoopbackSocket, _ fault: Fault?
     ) -> (request: [UInt8], replied: Int) {
         var request: [UInt8] = []
         var replied = 0
-        while let ready = RoadSocket.readable(client, server) {
+        while let ready = LoopbackSocket.readable(client, server) {
             let (source, sink) = ready === client ? (client, server) : (server, client)
-            guard let part = source.receive(), !part.isEmpty else { break }
+            guard let part = source.receive() else { break }
             let limit = ready === client ? fault?.requestLimit : fault?.replyLimit
             let room = limit.map { $0 - (ready === client ? request.count : replied) } ?? .max
-            let passed = Array(part.prefix(max(room, 0)))
+            let passed = part.prefix(max(room, 0))
             if ready === client { request += passed } else { replied += passed.count }
             guard sink.send(passed) else { break }
             if part.count >= room {

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A proxy between clients and a PostgreSQL server, which cuts, halves, delays and loses on demand.
 public final class FaultyProxy: Sendable {
     /// Where clients connect, at 127.0.0.1.
     public let port: UInt16
-    private let listener: PlainSocket
+    private let listener: LoopbackSocket
     private let state = ProxyState()
     private let connections = Mutex<[Weak]>([])
 
@@ -13,12 +14,13 @@ public final class FaultyProxy: Sendable {
 
     /// Listens for clients, and connects each to the server at `port`.
     public init(to port: UInt16) throws {
-        (listener, self.port) = try PlainSocket.listening()
+        listener = try LoopbackSocket.listening()
+        self.port = listener.port
         let (listener, state) = (listener, state)
         Thread.detachNewThread { [weak self] in
             while let client = listener.accepted() {
                 // Who is refused sees the end at once; so does who comes while there is no server.
-                guard !state.isRefusing, let server = try? PlainSocket.connected(to: port) else {
+                guard !state.isRefusing, let server = try? LoopbackSocket.connected(to: port) else {
                     client.end()
                     continue
                 }

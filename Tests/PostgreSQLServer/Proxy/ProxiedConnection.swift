@@ -1,12 +1,13 @@
 import Foundation
+import TestSupport
 
 /// One client's connection through a proxy: a thread for each way.
 final class ProxiedConnection: Sendable {
-    private let client: PlainSocket
-    private let server: PlainSocket
+    private let client: LoopbackSocket
+    private let server: LoopbackSocket
     private let state: ProxyState
 
-    init(client: PlainSocket, server: PlainSocket, state: ProxyState) {
+    init(client: LoopbackSocket, server: LoopbackSocket, state: ProxyState) {
         self.client = client
         self.server = server
         self.state = state

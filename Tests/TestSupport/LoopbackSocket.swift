@@ -1,0 +1,128 @@
+internal import Foundation
+
+/// One end of a TCP connection on this machine, or what waits for them; closed with its last owner.
+///
+/// Ended rather than closed while threads wait in it: its number must not become another's.
+public final class LoopbackSocket: Sendable {
+    private let descriptor: Int32
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    private convenience init() throws {
+        let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard made >= 0 else { throw RawConnection.Failure.notConnected(errno) }
+        self.init(made)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Listens at a port of 127.0.0.1 that the kernel chooses.
+    public static func listening() throws -> LoopbackSocket {
+        let made = try LoopbackSocket()
+        guard unsafe apply(bind, made.descriptor, address(port: 0)) == 0,
+            listen(made.descriptor, 128) == 0
+        else { throw RawConnection.Failure.notConnected(errno) }
+        return made
+    }
+
+    /// Connects to `port` of 127.0.0.1; nothing when nobody is there.
+    public static func connected(to port: UInt16) throws -> LoopbackSocket? {
+        let made = try LoopbackSocket()
+        guard unsafe apply(connect, made.descriptor, address(port: port)) == 0 else { return nil }
+        made.sendAtOnce()
+        return made
+    }
+
+    /// The port that it has on this side.
+    public var port: UInt16 {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            unsafe getsockname(
+                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+        }
+        return result == 0 ? UInt16(bigEndian: address.sin_port) : 0
+    }
+
+    /// The next who connects; nothing when it is ended.
+    public func accepted() -> LoopbackSocket? {
+        while true {
+            let taken = accept(descriptor, nil, nil)
+            if taken < 0, errno == EINTR || errno == ECONNABORTED { continue }
+            guard taken >= 0 else { return nil }
+            // Programs that are started meanwhile must not hold it open.
+            _ = fcntl(taken, F_SETFD, FD_CLOEXEC)
+            let made = LoopbackSocket(taken)
+            made.sendAtOnce()
+            return made
+        }
+    }
+
+    /// What comes next; nothing when the other side, or this one, has ended.
+    public func receive() -> [UInt8]? {
+        var room = [UInt8](repeating: 0, count: 1 << 16)
+        let count = unsafe recv(descriptor, &room, room.count, 0)
+        return count > 0 ? Array(room.prefix(count)) : nil
+    }
+
+    /// Sends every byte; not when the other side is gone.
+    @discardableResult
+    public func send(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { rest in
+                unsafe Foundation.send(
+                    descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Ends it in both directions, and wakes up who waits in it; what was sent still arrives.
+    public func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Says that nothing more will be sent.
+    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Whether something comes in time, the end included.
+    func isReadable(within milliseconds: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, milliseconds) > 0
+    }
+
+    /// Whichever of the two has something to say first, its end included.
+    static func readable(_ one: LoopbackSocket, _ other: LoopbackSocket) -> LoopbackSocket? {
+        var waiting = [one, other].map {
+            pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
+        }
+        // Longer than any client or server waits.
+        guard unsafe poll(&waiting, 2, 60_000) > 0 else { return nil }
+        return waiting[0].revents != 0 ? one : other
+    }
+
+    private func sendAtOnce() {
+        var yes: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, size)
+    }
+
+    private static func address(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        _ = unsafe inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        return address
+    }
+
+    private static func apply(
+        _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
+        _ address: sockaddr_in
+    ) -> Int32 {
+        unsafe withUnsafeBytes(of: address) { bytes in
+            let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            return unsafe call(descriptor, start, socklen_t(bytes.count))
+        }
+    }
+}
