@@ -1,12 +1,20 @@
 internal import COpenSSL
 
+// Fetched once: OpenSSL looks it up at each use otherwise.
+@safe private struct Digest: @unchecked Sendable {
+    static let sha256 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-256", nil))
+
+    let handle: OpaquePointer?
+}
+
 /// The SHA-256 digest of `bytes`: 32 bytes.
 ///
 /// - Throws: ``CryptographyFailure`` when OpenSSL withholds SHA-256.
 public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: HashAlgorithm.sha256.digestCount)
+    guard let function = unsafe Digest.sha256.handle else { throw CryptographyFailure(.digest) }
     let done = unsafe bytes.withUnsafeBytes { bytes in
-        unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, EVP_sha256(), nil)
+        unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, function, nil)
     }
     guard done == 1 else { throw CryptographyFailure(.digest) }
     return digest

@@ -11,6 +11,10 @@ public struct FileStamp: Hashable, Sendable {
     public init?(of path: String) {
         var facts = stat()
         guard unsafe stat(path, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    init(_ facts: stat) {
         device = UInt64(facts.st_dev)
         number = UInt64(facts.st_ino)
         size = Int64(facts.st_size)

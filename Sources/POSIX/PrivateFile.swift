@@ -37,14 +37,21 @@ extension Folder {
     ///
     /// What is checked is what is read: the checks are made on the open file.
     public func readPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8] {
+        try holdPrivateFile(name, limit: limit).bytes
+    }
+
+    /// Reads the file `name` as ``readPrivateFile(_:limit:)`` does, and keeps hold of it.
+    public func holdPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> HeldFile {
         let file = try openPrivateFile(name)
-        let size = try Folder.privateSize(of: file)
+        let facts = try Folder.privateFacts(of: file)
+        let size = Int(facts.st_size)
         guard size <= limit else { throw .tooLarge(limit: limit) }
         do {
             // One byte more than there should be shows a file that is being written to.
-            return try [UInt8](capacity: size + 1) { output throws(SystemCallFailure) in
+            let bytes = try [UInt8](capacity: size + 1) { output throws(SystemCallFailure) in
                 try file.readToEnd(into: &output)
             }
+            return HeldFile(bytes: bytes, stamp: FileStamp(facts), file: file)
         } catch {
             throw .system(error)
         }
@@ -54,8 +61,8 @@ extension Folder {
         do { return try open(name, O_RDONLY) } catch { throw PrivateFileError(opening: error) }
     }
 
-    private static func privateSize(of file: borrowing FileDescriptor) throws(PrivateFileError)
-        -> Int
+    private static func privateFacts(of file: borrowing FileDescriptor) throws(PrivateFileError)
+        -> stat
     {
         let facts: stat
         do { facts = try file.facts() } catch { throw .system(error) }
@@ -64,7 +71,28 @@ extension Folder {
         guard facts.st_uid == geteuid() else { throw .otherOwner(facts.st_uid) }
         let mode = facts.st_mode & 0o7777
         guard mode & 0o077 == 0 else { throw .openToOthers(mode: mode) }
-        return Int(facts.st_size)
+        return facts
+    }
+}
+
+/// A file that was read whole and is held open, so that no other file can get its number meanwhile.
+public struct HeldFile: ~Copyable {
+    /// What it held.
+    public let bytes: [UInt8]
+    private let stamp: FileStamp
+    private let file: FileDescriptor
+
+    init(bytes: [UInt8], stamp: FileStamp, file: consuming FileDescriptor) {
+        self.bytes = bytes
+        self.stamp = stamp
+        self.file = file
+    }
+
+    /// Whether the name `name` in `folder` is still this file's, and nobody has changed it since it was read.
+    public func isStill(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure)
+        -> Bool
+    {
+        try folder.facts(of: name).map { FileStamp($0) } == stamp
     }
 }
 

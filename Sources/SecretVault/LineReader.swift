@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import POSIX
 
 /// Walks the lines of a vault's text and the words of a line, without making strings.
 ///
@@ -27,14 +28,14 @@ struct LineReader {
     }
 
     /// Whether the line starts with `word` and a space.
-    func isLine(_ word: StaticString) -> Bool {
+    func isLine(_ word: String) -> Bool {
         Self.holds(bytes.span, word, at: start, before: end)
     }
 
     /// Reads `word` and the space behind it.
-    mutating func skip(_ word: StaticString) throws(VaultError) {
+    mutating func skip(_ word: String) throws(VaultError) {
         guard Self.holds(bytes.span, word, at: position, before: end) else { throw damaged }
-        position += word.utf8CodeUnitCount + 1
+        position += word.utf8.count + 1
     }
 
     /// Reads the next word; the last one of a line must be read by ``lastWord()``.
@@ -82,9 +83,9 @@ struct LineReader {
     }
 
     /// Whether the word is this one.
-    func isWord(_ word: Range<Int>, _ expected: StaticString) -> Bool {
-        word.count == expected.utf8CodeUnitCount
-            && Self.starts(bytes.span, expected, at: word.lowerBound)
+    func isWord(_ word: Range<Int>, _ expected: String) -> Bool {
+        word.count == expected.utf8.count
+            && bytes.span.holds(expected, at: word.lowerBound)
     }
 
     /// Whether two words are the same.
@@ -100,27 +101,16 @@ struct LineReader {
     }
 
     private static func find(_ byte: UInt8, in span: Span<UInt8>, from start: Int) -> Int {
-        var index = start
-        while index < span.count, span[index] != byte { index += 1 }
-        return index
+        span.firstIndex(of: byte, from: start) ?? span.count
     }
 
     static let lineFeed = UInt8(ascii: "\n")
 
     private static func holds(
-        _ span: Span<UInt8>, _ word: StaticString, at start: Int, before end: Int
+        _ span: Span<UInt8>, _ word: String, at start: Int, before end: Int
     ) -> Bool {
-        let after = start + word.utf8CodeUnitCount
-        return after < end && span[after] == UInt8(ascii: " ") && starts(span, word, at: start)
-    }
-
-    private static func starts(_ span: Span<UInt8>, _ word: StaticString, at start: Int) -> Bool {
-        var index = start
-        for byte in word.description.utf8 {
-            guard index < span.count, span[index] == byte else { return false }
-            index += 1
-        }
-        return true
+        let after = start + word.utf8.count
+        return after < end && span[after] == UInt8(ascii: " ") && span.holds(word, at: start)
     }
 }
 

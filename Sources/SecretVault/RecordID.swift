@@ -5,6 +5,8 @@ public struct RecordID: Hashable, Sendable {
     private let low: UInt64
 
     static let count = 16
+    /// How many characters ``text`` has.
+    public static let textCount = 2 * count
 
     /// Takes 16 bytes.
     init(_ bytes: Span<UInt8>) {

@@ -5,6 +5,10 @@ struct RecordLine: Hashable {
     let revision: UInt64
     let accessControl: AccessControl
 
+    /// A file has more than so many bytes for each of its records: this line, the tombstone or sealed
+    /// secret, and the place in the sealed list, in Base64.
+    static let leastInFile = 200
+
     /// Writes the line, its feed included.
     func write(to text: inout VaultText) {
         text.write("record ")

@@ -50,6 +50,7 @@ private struct VaultOpening: ~Copyable {
     private let folder: Folder
     private let reading: ClockReading
     private let mark: GenerationMark?
+    private var file: HeldFile
     private var document: VaultDocument
     private var notCleared: VaultReport?
 
@@ -59,7 +60,9 @@ private struct VaultOpening: ~Copyable {
         // The mark is written after the vault: read before it, it is never ahead of a saving that
         // somebody else makes meanwhile.
         let mark = GenerationMark.read(location, in: folder)
-        document = try VaultDocument(parsing: location.read(location.name, in: folder))
+        let file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
+        self.file = file
         self.mark = mark
         self.location = location
         self.folder = folder
@@ -172,10 +175,15 @@ private struct VaultOpening: ~Copyable {
         return left ?? attempts
     }
 
+    private func isStill() throws(VaultError) -> Bool {
+        do { return try file.isStill(location.name, in: folder) } catch { throw .system(error) }
+    }
+
     // Somebody may have saved or wiped while this one waited.
     private mutating func readAgain() throws(VaultError) {
-        let bytes = try location.read(location.name, in: folder)
-        if bytes != document.bytes { document = try VaultDocument(parsing: bytes) }
+        guard try !isStill() else { return }
+        file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
     }
 }
 

@@ -73,6 +73,10 @@ struct VaultDocument {
         var records: [RecordLine] = []
         var ids: [Range<Int>] = []
         var known: Set<RecordID> = []
+        // Room that is not used costs nothing; growing would copy everything again and again.
+        let most = line.bytes.count / RecordLine.leastInFile
+        records.reserveCapacity(most)
+        ids.reserveCapacity(most)
         while line.isLine("record") {
             let record = try RecordLine(reading: &line)
             guard known.insert(record.id).inserted, (1...generation).contains(record.revision)

@@ -50,6 +50,15 @@ struct VaultLocation {
             throw VaultError(error)
         }
     }
+
+    /// Reads the vault's file, and keeps hold of it.
+    func hold(in folder: borrowing Folder) throws(VaultError) -> HeldFile {
+        do {
+            return try folder.holdPrivateFile(name, limit: VaultLimits.fileSize)
+        } catch {
+            throw VaultError(error)
+        }
+    }
 }
 
 extension VaultError {

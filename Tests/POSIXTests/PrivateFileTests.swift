@@ -24,6 +24,26 @@ struct PrivateFileTests {
         #expect(try read("empty", in: folder).isEmpty)
     }
 
+    @Test("a held file is its name's until it is changed, or the name is another's")
+    func held() throws {
+        let folder = try TemporaryFolder()
+        let opened = try Folder(opening: folder.path)
+        for name in ["file", "other"] {
+            try folder.write([1, 2], to: name)
+            try setMode(0o600, of: folder.file(name))
+        }
+        let held = try opened.holdPrivateFile("file", limit: 100)
+        #expect(held.bytes == [1, 2])
+        #expect(try held.isStill("file", in: opened))
+        #expect(try !held.isStill("other", in: opened))
+        #expect(try !held.isStill("none", in: opened))
+        try opened.moveFile("other", to: "file")
+        #expect(try !held.isStill("file", in: opened))
+        let longer = try opened.holdPrivateFile("file", limit: 100)
+        try folder.write([1, 2, 3], to: "file")
+        #expect(try !longer.isStill("file", in: opened))
+    }
+
     @Test("what is missing, a folder, a link and one that is open to others are told apart")
     func others() throws {
         let folder = try TemporaryFolder()

@@ -56,8 +56,10 @@ extension [EntrySummary] {
     /// whose name holds it, whatever the case, or else the one whose id begins so.
     func one(named typed: String) throws(CommandFailure) -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
+        let mayBeID = typed.utf8.count == RecordID.textCount
         let exact = filter { entry in
-            entry.name.text == typed || entry.account == typed || entry.id.text == typed
+            entry.name.text == typed || entry.account == typed
+                || mayBeID && entry.id.text == typed
         }
         var found = exact.isEmpty ? holding(typed) : exact
         // So many digits nobody types by accident.

@@ -20,11 +20,13 @@ enum ListEntries {
             return .done
         }
         // Names far longer than the others must not push everything to the right.
-        let width = min(entries.map { $0.name.visible.columns }.max() ?? 0, 48)
-        for entry in entries {
-            let name = entry.name.visible
-            let gap = String(repeating: " ", count: max(width - name.columns, 0) + 2)
-            try session.printer.line(name + gap + Words.description(of: entry))
+        let names = entries.map(\.name.visible)
+        let columns = names.map(\.columns)
+        let width = min(columns.max() ?? 0, 48)
+        let gaps = String(repeating: " ", count: width + 2)
+        for (place, entry) in entries.enumerated() {
+            let gap = gaps.prefix(max(width - columns[place], 0) + 2)
+            try session.printer.line(names[place] + gap + Words.description(of: entry))
         }
         if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
         return .done

@@ -1,0 +1,39 @@
+import POSIX
+import Testing
+
+struct SpanSearchTests {
+    private let text = "one two one"
+
+    private func place(of character: Unicode.Scalar, in text: String, from start: Int) -> Int? {
+        let bytes = Array(text.utf8)
+        return bytes.span.firstIndex(of: UInt8(ascii: character), from: start)
+    }
+
+    private func does(_ text: String, hold part: String, at start: Int) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.span.holds(part, at: start)
+    }
+
+    @Test("a byte is found where it stands first, from where the search begins to the end")
+    func firstIndex() {
+        #expect(place(of: "e", in: text, from: 0) == 2)
+        #expect(place(of: "e", in: text, from: 2) == 2)
+        #expect(place(of: "e", in: text, from: 3) == 10)
+        #expect(place(of: "e", in: text, from: 11) == nil)
+        #expect(place(of: "e", in: text, from: 99) == nil)
+        #expect(place(of: "x", in: text, from: 0) == nil)
+        #expect(place(of: "e", in: "", from: 0) == nil)
+    }
+
+    @Test("a text stands at a place with all of its bytes, or does not")
+    func holds() {
+        #expect(does(text, hold: "two", at: 4))
+        #expect(!does(text, hold: "two", at: 3))
+        #expect(does(text, hold: "one", at: 8))
+        #expect(!does(text, hold: "one ", at: 8))
+        #expect(!does(text, hold: "one", at: 12))
+        #expect(does(text, hold: "", at: 11))
+        #expect(does("", hold: "", at: 0))
+        #expect(!does(text, hold: "", at: 12))
+    }
+}
