@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/timex.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(LINUX_PR_SET_DUMPABLE == PR_SET_DUMPABLE, "prctl operation");
@@ -53,4 +55,14 @@ int linux_pipe(int *reading, int *writing) {
     *reading = ends[0];
     *writing = ends[1];
     return 0;
+}
+
+int linux_wait_for_post(void *semaphore, long milliseconds) {
+    struct timespec end;
+    // CLOCK_MONOTONIC is there on every Linux; the call can't fail with a valid address.
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    long nanoseconds = end.tv_nsec + milliseconds % 1000 * 1000000;
+    end.tv_sec += milliseconds / 1000 + nanoseconds / 1000000000;
+    end.tv_nsec = nanoseconds % 1000000000;
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
 }

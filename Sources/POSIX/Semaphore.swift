@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Lets a thread sleep until there is something to do.
@@ -23,14 +24,9 @@ internal import Glibc
     /// Waits for a post; a signal does not end it.
     public func wait() { while unsafe sem_wait(semaphore) != 0 {} }
 
-    /// Waits for a post, at most so long by the time of day; a signal ends it early.
+    /// Waits for a post, at most so long, whatever becomes of the time of day; a signal ends
+    /// it early.
     public func wait(atMost milliseconds: Int) {
-        var end = timespec()
-        // CLOCK_REALTIME is there on every Linux; the call can't fail with a valid address.
-        unsafe clock_gettime(CLOCK_REALTIME, &end)
-        let nanoseconds = end.tv_nsec + milliseconds % 1000 * 1_000_000
-        end.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
-        end.tv_nsec = nanoseconds % 1_000_000_000
-        unsafe sem_timedwait(semaphore, &end)
+        _ = unsafe linux_wait_for_post(semaphore, milliseconds)
     }
 }

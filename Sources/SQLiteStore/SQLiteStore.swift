@@ -15,6 +15,7 @@ public final class SQLiteStore: Sendable {
     let location: DatabaseLocation
     let key: AuditKey
     let committer: GroupCommitter
+    let checkpointer: Checkpointer
     let readers: ReaderPool
 
     /// Opens the database at `path`; makes it (mode 0600, in a 0700 folder) when it is missing.
@@ -28,13 +29,20 @@ public final class SQLiteStore: Sendable {
     {
         location = DatabaseLocation(path)
         self.key = key
-        let writer = try location.open(key: key, patience: patience)
+        checkpointer = Checkpointer(path: location.path)
+        let writer = try location.open(key: key, checkpointer: checkpointer, patience: patience)
         readers = ReaderPool(path: location.path)
         committer = GroupCommitter()
         do { try committer.start(with: writer) } catch { throw .store(error) }
     }
 
     deinit { close() }
+
+    /// Why the write-ahead log is not taken into the file; nothing when all is well.
+    ///
+    /// Decisions are durable in the log all the same, which grows meanwhile. Where the disk did not confirm
+    /// what was written, it is taken in once more by whoever opens the file next, and not before.
+    public var checkpointFailure: StoreFailure? { checkpointer.failure.map { StoreFailure($0) } }
 
     /// Does what is waiting and closes the files; calls that come later fail.
     public func close() {
@@ -46,7 +54,9 @@ public final class SQLiteStore: Sendable {
 
 extension DatabaseLocation {
     /// Opens the file for writing, under the lock.
-    func open(key: AuditKey, patience: Int) throws(SQLiteStoreError) -> DatabaseWriter {
+    func open(
+        key: AuditKey, checkpointer: Checkpointer, patience: Int
+    ) throws(SQLiteStoreError) -> DatabaseWriter {
         let folder = try openFolder(making: true)
         return try locked(in: folder, patience: max(patience, 5_000)) {
             () throws(SQLiteStoreError) in
@@ -57,12 +67,12 @@ extension DatabaseLocation {
                     try folder.makePrivateFile(name)
                 }
             }
-            return try open(in: folder, key: key, patience: patience)
+            return try open(in: folder, key: key, checkpointer, patience: patience)
         }
     }
 
     private func open(
-        in folder: borrowing Folder, key: AuditKey, patience: Int
+        in folder: borrowing Folder, key: AuditKey, _ checkpointer: Checkpointer, patience: Int
     ) throws(SQLiteStoreError) -> DatabaseWriter {
         let session: SQLiteSession
         do throws(SQLiteFailure) {
@@ -85,7 +95,7 @@ extension DatabaseLocation {
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(
-            session, key: key, known: head, at: self, log: WriteAheadLog(path: path),
+            session, key: key, known: head, at: self, checkpointer: checkpointer,
             patience: Int32(clamping: patience))
     }
 }

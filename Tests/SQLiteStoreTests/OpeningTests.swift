@@ -142,7 +142,9 @@ struct OpeningTests {
     func settings() throws {
         let database = try TestDatabase()
         let folder = DatabaseLocation(database.path)
-        let writer = try folder.open(key: database.keys.auditKey, patience: 1_000)
+        let writer = try folder.open(
+            key: database.keys.auditKey, checkpointer: Checkpointer(path: database.path),
+            patience: 1_000)
         let connection = writer.session
         for (pragma, value) in [
             ("synchronous", 2), ("secure_delete", 1), ("trusted_schema", 0),

@@ -31,12 +31,12 @@ struct Strace {
     }
 
     /// Runs a program and does `fault` to the call `name` whenever a thread makes it for the
-    /// `time`th time.
-    func run(_ command: [String], fault: String, at name: String, time: String) throws
-        -> ForeignProgram.Outcome
-    {
+    /// `time`th time; on the file at `path` alone, if one is named.
+    func run(
+        _ command: [String], fault: String, at name: String, time: String, on path: String? = nil
+    ) throws -> ForeignProgram.Outcome {
         try program.run(
-            ["-f", "-o", "/dev/null", "-e", "trace=\(name)"]
+            ["-f", "-o", "/dev/null", "-e", "trace=\(name)"] + (path.map { ["-P", $0] } ?? [])
                 + ["-e", "inject=\(name):\(fault):when=\(time)"] + command)
     }
 }

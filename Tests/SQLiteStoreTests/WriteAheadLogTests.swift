@@ -17,7 +17,7 @@ struct WriteAheadLogTests {
         #expect(try !holds(database, mark))
         // Each takes a page of its own and more.
         for slot in 1...300 { try await write([], to: store, slot: UInt64(slot)) }
-        #expect(try frames(database) < Int(WriteAheadLog.limit) / 2)
+        #expect(try frames(database) < Int(WriteAheadLog.usualLength) / 2)
         try eventually { try holds(database, mark) }
     }
 
@@ -30,7 +30,7 @@ struct WriteAheadLogTests {
             #expect(try store.audit().findings == [], "\(round)")
         }
         // Of nine thousand pages that were written.
-        #expect(try frames(database) < Int(WriteAheadLog.limit + 2 * WriteAheadLog.interval))
+        #expect(try frames(database) < Int(WriteAheadLog.usualLength + 2 * WriteAheadLog.interval))
         #expect(try store.events(after: 0, limit: 5_000).count == 3_000)
     }
 
@@ -47,11 +47,43 @@ struct WriteAheadLogTests {
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try reader.connection.number("SELECT count(*) FROM decoys") == 1)
         let length = try frames(database)
-        #expect(length > Int(WriteAheadLog.limit))
+        #expect(length > Int(WriteAheadLog.usualLength))
         try reader.connection.execute("COMMIT")
         // The file stays as long as it was; its frames are used again from the first.
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try frames(database) < length + 2 * Int(WriteAheadLog.interval))
+    }
+
+    @Test("what the disk did not confirm stays in the log, for whoever opens the file next")
+    func unconfirmed() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        for slot in 0..<200 { try await write([], to: store, slot: UInt64(slot)) }
+        store.checkpointer.note(SQLiteFailure(call: .checkpoint, code: 10 | (4 << 8)))
+        store.checkpointer.note(nil)
+        for slot in 0..<1_800 { try await write([], to: store, slot: UInt64(slot)) }
+        #expect(store.checkpointFailure == StoreFailure(.unavailable, code: "SQLITE_IOERR"))
+        let length = Int(WriteAheadLog.usualLength + 2 * WriteAheadLog.interval)
+        #expect(try frames(database) > length)
+        store.close()
+        #expect(try frames(database) > length)
+        let again = try database.open()
+        #expect(try again.events(after: 0, limit: 3_000).count == 2_000)
+        try await write([], to: again, slot: 0)
+        #expect(again.checkpointFailure == nil)
+        again.close()
+        #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }
+    }
+
+    @Test("why the log is not taken in is told until it is")
+    func told() {
+        let checkpointer = Checkpointer(path: "")
+        #expect(checkpointer.failure == nil)
+        checkpointer.note(SQLiteFailure(call: .checkpoint, code: 13))
+        #expect(checkpointer.failure?.name == "SQLITE_FULL")
+        #expect(!checkpointer.mustKeepLog)
+        checkpointer.note(nil)
+        #expect(checkpointer.failure == nil)
     }
 
     @Test("closing takes all of it into the file, and leaves nothing beside it")

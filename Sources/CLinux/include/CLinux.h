@@ -22,3 +22,7 @@ void linux_close_from(int lowest);
 
 /// pipe2(2) with O_CLOEXEC; -1 and errno on failure.
 int linux_pipe(int *reading, int *writing);
+
+/// sem_clockwait(3) by CLOCK_MONOTONIC, which nobody sets: waits for a post of the sem_t there, at most so
+/// many milliseconds from now; -1 and errno when none came.
+int linux_wait_for_post(void *semaphore, long milliseconds);

@@ -7,7 +7,7 @@ extension SQLiteConnection {
     ///
     /// Every commit waits for the disk (`synchronous`); what a row held is overwritten when it goes
     /// (`secure_delete`); the schema runs no code (`trusted_schema`); damaged pages are noticed
-    /// (`cell_size_check`). When the log is taken into the file is ``WriteAheadLog``'s business.
+    /// (`cell_size_check`).
     func prepareForWriting() throws(SQLiteFailure) {
         try execute(
             """
@@ -17,7 +17,6 @@ extension SQLiteConnection {
             PRAGMA cell_size_check = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -16384;
-            PRAGMA wal_autocheckpoint = 0;
             """)
     }
 

@@ -19,7 +19,9 @@ internal import CSQLite
         }
     }
 
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
+    /// How many pages were in the log behind the last commit, once ``countLog()`` was asked for.
+    let logCount: UnsafeMutablePointer<Int32>
 
     /// Opens the file at `path`, which must be there.
     ///
@@ -35,6 +37,8 @@ internal import CSQLite
             throw SQLiteFailure(call: .open, code: code)
         }
         unsafe handle = ready
+        unsafe logCount = .allocate(capacity: 1)
+        unsafe logCount.initialize(to: 0)
         wait(milliseconds: patience)
     }
 
@@ -42,7 +46,11 @@ internal import CSQLite
     func wait(milliseconds: Int32) { unsafe sqlite3_busy_timeout(handle, milliseconds) }
 
     // Statements that are still there keep the memory alive until they go.
-    deinit { unsafe sqlite3_close_v2(handle) }
+    deinit {
+        unsafe sqlite3_wal_hook(handle, nil, nil)
+        unsafe sqlite3_close_v2(handle)
+        unsafe logCount.deallocate()
+    }
 
     /// Runs the statements of a script; rows that they give are passed over.
     func execute(_ script: String) throws(SQLiteFailure) {
@@ -65,35 +73,6 @@ internal import CSQLite
 
     /// Whether a transaction was begun and has not ended: some failures end one by themselves.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
-
-    /// How many pages it has written to the log so far.
-    var pagesWritten: Int32 {
-        var (count, peak): (Int32, Int32) = (0, 0)
-        // It can't fail for a counter that there is.
-        unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &count, &peak, 0)
-        return count
-    }
-
-    /// Takes of the log into the file what no reader needs it for, and waits for the disk.
-    ///
-    /// - Returns: whether that was all of it, so that it begins anew with the next commit.
-    func checkpoint() throws(SQLiteFailure) -> Bool {
-        var (frames, taken): (Int32, Int32) = (0, 0)
-        let code = unsafe sqlite3_wal_checkpoint_v2(
-            handle, nil, SQLITE_CHECKPOINT_PASSIVE, &frames, &taken)
-        guard code == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: code) }
-        // For a part SQLite does not wait for the disk: all of it would be left to whoever does the rest.
-        guard frames != taken else { return true }
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        let found = unsafe sqlite3_file_control(
-            handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-        guard found == SQLITE_OK, let file = unsafe file,
-            let sync = unsafe file.pointee.pMethods?.pointee.xSync
-        else { throw SQLiteFailure(call: .checkpoint, code: found) }
-        let synced = unsafe sync(file, SQLITE_SYNC_NORMAL)
-        guard synced == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: synced) }
-        return false
-    }
 
     /// Copies the whole database of `source` into this one, as it is at one moment.
     ///

@@ -42,6 +42,13 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
     /// Whether somebody else held a lock for longer than was waited.
     var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code & 0xff) }
 
+    /// Whether the disk did not confirm what was written, and may have dropped it: another try would be
+    /// told that all is well (https://wiki.postgresql.org/wiki/Fsync_Errors).
+    var isUnconfirmed: Bool {
+        // SQLITE_IOERR_FSYNC, a macro that Swift does not import.
+        code == SQLITE_IOERR | (4 << 8)
+    }
+
     /// Whether a value that must be unique was there already.
     var isUniqueness: Bool {
         // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, macros that Swift does not import.

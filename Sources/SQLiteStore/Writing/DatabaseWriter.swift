@@ -18,19 +18,20 @@ final class DatabaseWriter: @unchecked Sendable {
 
     init(
         _ session: SQLiteSession, key: AuditKey, known: ChainMark, at location: DatabaseLocation,
-        log: consuming WriteAheadLog? = nil, patience: Int32 = 0
+        checkpointer: Checkpointer? = nil, patience: Int32 = 0
     ) {
         self.session = session
         self.key = key
         self.known = known
         self.location = location
-        self.log = log
+        log = checkpointer.map { WriteAheadLog($0) }
+        if log != nil { session.connection.countLog() }
         self.patience = patience
     }
 
     /// The last thing that happens on the thread.
     func close() {
-        log?.close()
+        log?.close(session.connection)
         // The mark that was kept before is as true, only older.
         do { if let known { try location.keep(known) } } catch _ {}
     }

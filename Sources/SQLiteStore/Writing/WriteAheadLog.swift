@@ -1,42 +1,39 @@
-/// How much one writer has written to the log, and when it is taken into the file.
+/// When the write-ahead log is taken into the file.
 ///
 /// Each decision changes a page somewhere in the file, and taking a thousand of them there costs as much
 /// as hundreds of decisions. Left to itself, SQLite does it in the commit that fills the log. Here a
 /// ``Checkpointer`` does it beside the writer, who has only what came meanwhile left to do when the log
 /// is to begin anew.
-struct WriteAheadLog: ~Copyable {
+struct WriteAheadLog {
     /// So many pages are taken into the file together.
     static let interval: Int32 = 512
-    /// At so many pages, 8 MiB, the writer does what is left, and its next commit begins the log anew.
-    static let limit: Int32 = 4_096
+    /// From so many pages on, 8 MiB, the writer does what is left; then the next commit that meets no
+    /// reader begins the log anew.
+    static let usualLength: Int32 = 4_096
 
-    private let checkpointer: Checkpointer
-    // Both as SQLite counts, whose counter begins anew behind the largest number.
-    private var beginning: Int32 = 0
-    private var asked: Int32 = 0
+    let checkpointer: Checkpointer
+    /// The log's length when it was looked after last.
+    private var lastLength: Int32 = 0
 
-    init(path: String) { checkpointer = Checkpointer(path: path) }
+    init(_ checkpointer: Checkpointer) { self.checkpointer = checkpointer }
 
     /// Looks after it when a commit is over.
     mutating func tend(_ connection: borrowing SQLiteConnection) {
-        let written = connection.pagesWritten
-        guard written &- beginning >= Self.limit else {
-            guard written &- asked >= Self.interval else { return }
-            asked = written
+        let length = connection.logLength
+        // It has begun anew.
+        if length < lastLength { lastLength = 0 }
+        guard length - lastLength >= Self.interval else { return }
+        guard length >= Self.usualLength else {
+            lastLength = length
             return checkpointer.ask()
         }
-        asked = written
-        do throws(SQLiteFailure) {
-            // A reader that takes long needs the rest; it is not looked for at every commit.
-            let isWhole = try connection.checkpoint()
-            beginning = isWhole ? written : beginning &+ Self.interval
-        } catch {
-            // The checkpointer is not asked any more: the next commit finds it ready. What else fails costs
-            // no more than a longer log; commits need nothing of it.
-            if !error.isBusy { beginning = beginning &+ Self.interval }
-        }
+        // While the checkpointer is at it, the next commit tries again; it is not asked any more.
+        if checkpointer.checkpoint(on: connection) { lastLength = length }
     }
 
-    /// Waits until what was begun is done; nothing is begun any more.
-    func close() { checkpointer.stop() }
+    /// Ends what is done beside the writer, whose connection this is.
+    func close(_ connection: borrowing SQLiteConnection) {
+        checkpointer.stop()
+        if checkpointer.mustKeepLog { connection.keepLog() }
+    }
 }

@@ -147,9 +147,13 @@ enum Serve {
             backing.store, keepingEventsFor: settings.eventLifetime, now: Backing.now,
             complaint: { now in clock.complaint(now: now, state: clockState()) },
             say: { event, facts in log.say(event, facts) })
+        var trouble: String?
         while true {
             // Also once at the beginning: a server may be started again more often than it gets to it.
             await housekeeping.tidy()
+            let found = backing.store.trouble
+            if found != trouble { log.say("database-trouble", [("cause", found ?? "over")]) }
+            trouble = found
             // Whoever cancels it wakes it up.
             do { try await Task.sleep(for: interval) } catch { return }
         }

@@ -13,6 +13,9 @@ protocol ServedDatabase: VerificationStore {
     /// Calls `tell` whenever so many events more are in it; `tell` waits for nobody.
     func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void)
 
+    /// What is wrong with it though it answers; nothing when all is well.
+    var trouble: String? { get }
+
     /// Tells which key has which number.
     ///
     /// - Returns: the numbers under which other machines have other keys.
@@ -30,11 +33,20 @@ extension SQLiteStore: ServedDatabase {
     /// the server first, or has made it a copy of the time before.
     func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
 
+    /// A log that is not taken into the file grows, and a disk that does not confirm what is written is
+    /// about to fail.
+    var trouble: String? {
+        checkpointFailure.map { "checkpoint-\($0.trouble.rawValue) \($0.code)" }
+    }
+
     /// The file's machine has one key file.
     func claim(_ keys: KeyRing, _ places: ServerPlaces) -> Set<KeyID> { [] }
 }
 
 extension PostgreSQLStore: ServedDatabase {
+    /// What is wrong with a server is its operator's to know, and its own log's to say.
+    var trouble: String? { nil }
+
     func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure) {
         do throws(EndsFileError) { try EndsFile(path: places.endsFile).keep(ends) } catch {
             throw .endsFile(places.endsFile, error)

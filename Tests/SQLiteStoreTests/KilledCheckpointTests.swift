@@ -1,0 +1,64 @@
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import SQLiteStore
+
+/// Kills and disturbs a process while its log is taken into the file beside its decisions.
+@Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
+struct KilledCheckpointTests {
+    /// So many write more than two intervals of pages.
+    private static let decisions = 500
+
+    @Test(
+        "killed while the log is taken in, no answered decision is lost",
+        arguments: [("pwrite64", 1), ("pwrite64", 7), ("pwrite64", 20), ("fdatasync", 1)])
+    func killed(call: String, time: Int) throws {
+        let strace = try #require(Strace())
+        let database = try prepared()
+        let run = try strace.run(
+            command(database), fault: "signal=KILL", at: call, time: "\(time)", on: database.path)
+        let told = run.text.split(separator: "\n").count { $0.hasPrefix("done ") }
+        #expect(run.status != 0)
+        #expect(told > 0 && told < Self.decisions)
+        try expectWhole(database, (told...told + 1))
+    }
+
+    @Test(
+        "when the disk confirms nothing of the file once, the log is kept for the next to open it")
+    func unconfirmed() throws {
+        let strace = try #require(Strace())
+        let database = try prepared()
+        let run = try strace.run(
+            command(database), fault: "error=EIO", at: "fdatasync", time: "1", on: database.path)
+        #expect(run.status == 0)
+        #expect(run.text.split(separator: "\n").count { $0.hasPrefix("done ") } == Self.decisions)
+        // Its header and three pages a decision: nothing of it was begun anew, nor taken away.
+        #expect(try database.folder.bytes(of: "verifier.db-wal").count > Schema.pageSize * 1_200)
+        try expectWhole(database, Self.decisions...Self.decisions)
+        #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }
+    }
+
+    private func prepared() throws -> TestDatabase {
+        let database = try TestDatabase()
+        let outcome = try ForeignProgram(path: BuiltProgram.path("store-writer"))
+            .run(["write", database.path, "0", "1"])
+        try #require(outcome.text == "done 0\n")
+        return database
+    }
+
+    private func command(_ database: TestDatabase) -> [String] {
+        [BuiltProgram.path("store-writer"), "decide", database.path, "1000"]
+            + ["\(Self.decisions)"]
+    }
+
+    private func expectWhole(_ database: TestDatabase, _ done: ClosedRange<Int>) throws {
+        let store = try database.open()
+        let row = try #require(try store.credential(.sample(1_000)))
+        #expect(done.contains(Int(row.version) - 1))
+        #expect(try store.events(after: 0, limit: 1_000).count == Int(row.version))
+        #expect(try store.audit().findings == [])
+        store.close()
+    }
+}
