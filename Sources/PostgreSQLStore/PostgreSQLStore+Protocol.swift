@@ -12,11 +12,16 @@ extension PostgreSQLStore: VerificationStore {
     public func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
+        guard includingRevoked else {
+            return try await read(.alive(subject: subject.utf8, limit: Int64(limit))) {
+                result throws(PostgreSQLFailure) in try result.all(Self.credential)
+            }
+        }
         var arguments = StatementArguments()
         arguments.add(subject.utf8)
         arguments.add(Int64(limit))
-        return try await read(includingRevoked ? .credentialsAll : .credentialsAlive, arguments) {
-            result throws(PostgreSQLFailure) in try result.all(Self.credential)
+        return try await read(.credentialsAll, arguments) { result throws(PostgreSQLFailure) in
+            try result.all(Self.credential)
         }
     }
 
@@ -121,7 +126,7 @@ extension PostgreSQLStore: VerificationStore {
 
     private func read<Found: Sendable>(
         _ statement: StoreStatement, bytes: [UInt8],
-        _ take: @escaping @Sendable (PostgreSQLResult) throws(PostgreSQLFailure) -> Found
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
         var arguments = StatementArguments()
         arguments.add(bytes)
@@ -130,12 +135,19 @@ extension PostgreSQLStore: VerificationStore {
 
     private func read<Found: Sendable>(
         _ statement: StoreStatement, _ arguments: StatementArguments,
-        _ take: @escaping @Sendable (PostgreSQLResult) throws(PostgreSQLFailure) -> Found
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+    ) async throws(StoreFailure) -> Found {
+        try await read(.alone(statement, arguments), take)
+    }
+
+    private func read<Found: Sendable>(
+        _ question: ReadJob.Question,
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
         let found = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Found, PostgreSQLFailure>, Never>) in
             readers.submit(
-                ReadJob(statement: statement, arguments: arguments) { answer in
+                ReadJob(question: question) { answer in
                     continuation.resume(
                         returning: Result { () throws(PostgreSQLFailure) in
                             try take(answer.get())

@@ -42,6 +42,37 @@ struct TroubleTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
+    @Test("one that fails at its end, when all its statements are done, is done again or refused")
+    func failingAtItsEnd() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try database.query(
+            """
+            CREATE SEQUENCE watchword.tries;
+            CREATE FUNCTION watchword.spoil() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+            BEGIN
+                IF nextval('watchword.tries') <= 2 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
+                IF NEW.expires_at = 1700000005000 THEN RAISE EXCEPTION USING ERRCODE = '23514'; END IF;
+                RAISE WARNING 'of a statement, not of the end';
+                RETURN NEW;
+            END $$;
+            CREATE CONSTRAINT TRIGGER spoil AFTER INSERT ON watchword.tickets
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION watchword.spoil()
+            """)
+        #expect(
+            try await store.commit([.insertTicket(.sample(1)), .appendEvent(.sample(1))]) == .done)
+        #expect(try tries(database) == "3")
+        await #expect(throws: StoreFailure(.damaged, code: "23514")) {
+            try await store.commit([
+                .insertTicket(.sample(2, expiresAt: 5)), .appendEvent(.sample(2)),
+            ])
+        }
+        #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
+        #expect(try await store.ticket(digest: TicketRow.sample(2).digest) == nil)
+        #expect(try await store.commit([.insertTicket(.sample(3))]) == .done)
+        #expect(try database.audit().isWhole(events: 1))
+    }
+
     @Test("one that is given up for ever is busy, and nothing of it is done")
     func givenUp() async throws {
         let database = try TestDatabase()

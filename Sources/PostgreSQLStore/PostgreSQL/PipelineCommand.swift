@@ -10,8 +10,8 @@ enum PipelineCommand {
 
 /// What a command of a pipeline came to.
 enum PipelineOutcome {
-    /// It was done; with the codes of the warnings that came with it.
-    case done(PostgreSQLResult, warnings: [String])
+    /// It was done.
+    case done(PostgreSQLResult)
     /// It was refused.
     case failed(PostgreSQLFailure)
     /// One before it was refused.
@@ -24,7 +24,7 @@ extension [PipelineOutcome] {
         var results: [PostgreSQLResult] = []
         for outcome in self {
             switch outcome {
-            case .done(let result, _): results.append(result)
+            case .done(let result): results.append(result)
             case .failed(let failure): throw failure
             case .skipped: throw .broken
             }

@@ -8,6 +8,11 @@ internal import POSIX
 @safe final class PostgreSQLConnection {
     private let handle: OpaquePointer
     private let warnings = Warnings()
+    /// Whether the server warned in the last pipeline of what is not a function's own doing.
+    ///
+    /// Which command it came with is not known: libpq hands a warning over before the results that came
+    /// first. A transaction's end warns without a context; functions, as those of triggers, have one.
+    private(set) var isWarned = false
 
     /// Connects and proves who we are, as the connection string says.
     ///
@@ -73,7 +78,9 @@ internal import POSIX
 
     /// Sends all commands in one go, and takes what they come to.
     ///
-    /// What follows a command that fails is skipped, up to the end of the pipeline.
+    /// They are one transaction, unless they say otherwise. What follows a command that fails is
+    /// skipped, up to the end of the pipeline; a transaction that fails at its end comes to one outcome
+    /// more.
     ///
     /// - Parameter patience: milliseconds that all of it may take; then the connection is lost.
     /// - Throws: when the connection is lost; what was under way may have been done or not.
@@ -95,10 +102,11 @@ internal import POSIX
             let result = unsafe PostgreSQLResult(owning: next)
             switch result.status {
             case PGRES_PIPELINE_SYNC:
-                guard outcomes.count == commands.count else { throw .broken }
+                guard outcomes.count >= commands.count else { throw .broken }
+                isWarned = warnings.take()
                 return outcomes
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                outcomes.append(.done(result, warnings: warnings.take()))
+                outcomes.append(.done(result))
             case PGRES_PIPELINE_ABORTED: outcomes.append(.skipped)
             default:
                 let failure = PostgreSQLFailure(result)
@@ -169,14 +177,13 @@ struct ConnectionRefused: Error, Hashable {
 }
 
 // Held by its connection, on whose thread libpq calls.
-/// The warnings that came with a command.
+/// Whether there was a warning.
 private final class Warnings {
-    private var codes: [String] = []
+    private var isThere = false
 
-    func take() -> [String] {
-        guard !codes.isEmpty else { return [] }
-        defer { codes = [] }
-        return codes
+    func take() -> Bool {
+        defer { isThere = false }
+        return isThere
     }
 
     /// What libpq calls for each message that is no error.
@@ -184,9 +191,8 @@ private final class Warnings {
         guard let board = unsafe board, let result = unsafe result,
             let severity = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "V"))),
             unsafe String(cString: severity) == "WARNING",
-            let code = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+            unsafe PQresultErrorField(result, Int32(UInt8(ascii: "W"))) == nil
         else { return }
-        let warnings = unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue()
-        if warnings.codes.count < 16 { warnings.codes.append(unsafe String(cString: code)) }
+        unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue().isThere = true
     }
 }

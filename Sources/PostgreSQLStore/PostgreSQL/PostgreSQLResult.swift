@@ -16,12 +16,6 @@ internal import CPostgreSQL
     /// How many rows there are.
     var count: Int { Int(unsafe PQntuples(handle)) }
 
-    /// The word that the server ends a command with, such as `COMMIT`.
-    var tag: String {
-        guard let tag = unsafe PQcmdStatus(handle) else { return "" }
-        return unsafe String(cString: tag)
-    }
-
     /// How many rows the command changed.
     var changed: Int {
         guard let count = unsafe PQcmdTuples(handle) else { return 0 }
@@ -35,29 +29,20 @@ internal import CPostgreSQL
     }
 
     /// A row, to be read column by column.
-    func row(_ index: Int) -> PostgreSQLRow { PostgreSQLRow(self, Int32(index)) }
+    func row(_ index: Int) -> PostgreSQLRow { rows.row(index) }
+
+    /// All rows.
+    var rows: PostgreSQLRows { PostgreSQLRows(self, 0..<count) }
 
     /// Every row, as `read` takes them.
     func all<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> [Row] {
-        var rows: [Row] = []
-        rows.reserveCapacity(count)
-        for index in 0..<count {
-            var row = row(index)
-            rows.append(try read(&row))
-        }
-        return rows
-    }
+    ) throws(PostgreSQLFailure) -> [Row] { try rows.all(read) }
 
     /// The first row, as `read` takes it; nothing when there is none.
     func first<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> Row? {
-        guard count > 0 else { return nil }
-        var row = row(0)
-        return try read(&row)
-    }
+    ) throws(PostgreSQLFailure) -> Row? { try rows.first(read) }
 
     /// A value as the server's binary form has it; nothing for NULL.
     fileprivate func value<Value>(
@@ -71,15 +56,79 @@ internal import CPostgreSQL
     }
 }
 
+/// Some of a result's rows, one behind the other: all that one asked for who shares it with others.
+struct PostgreSQLRows {
+    private let result: PostgreSQLResult
+    private let range: Range<Int>
+    /// Where each row's reading begins.
+    private let firstColumn: Int
+
+    fileprivate init(_ result: PostgreSQLResult, _ range: Range<Int>, from firstColumn: Int = 0) {
+        self.result = result
+        self.range = range
+        self.firstColumn = firstColumn
+    }
+
+    /// A row, to be read column by column.
+    func row(_ index: Int) -> PostgreSQLRow {
+        PostgreSQLRow(result, Int32(range.lowerBound + index), from: Int32(firstColumn))
+    }
+
+    /// Every row, as `read` takes them.
+    func all<Row>(
+        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
+    ) throws(PostgreSQLFailure) -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(range.count)
+        for index in 0..<range.count {
+            var row = row(index)
+            rows.append(try read(&row))
+        }
+        return rows
+    }
+
+    /// The first row, as `read` takes it; nothing when there is none.
+    func first<Row>(
+        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
+    ) throws(PostgreSQLFailure) -> Row? {
+        guard !range.isEmpty else { return nil }
+        var row = row(0)
+        return try read(&row)
+    }
+
+    /// The rows of each of so many who share them, by the number from 1 on that stands in front of each.
+    ///
+    /// - Throws: ``PostgreSQLFailure/strangeRow`` when they do not come in the order of the numbers.
+    func split(among count: Int) throws(PostgreSQLFailure) -> [PostgreSQLRows] {
+        var parts: [PostgreSQLRows] = []
+        parts.reserveCapacity(count)
+        var (start, next) = (range.lowerBound, range.lowerBound)
+        for number in 1...Int64(count) {
+            while next < range.upperBound {
+                var row = row(next - range.lowerBound)
+                let found = try row.requiredInteger()
+                guard found >= number else { throw .strangeRow }
+                guard found == number else { break }
+                next += 1
+            }
+            parts.append(PostgreSQLRows(result, start..<next, from: firstColumn + 1))
+            start = next
+        }
+        guard next == range.upperBound else { throw .strangeRow }
+        return parts
+    }
+}
+
 /// A row that is read from the left to the right, its columns in binary form.
 struct PostgreSQLRow {
     private let result: PostgreSQLResult
     private let row: Int32
-    private var column: Int32 = 0
+    private var column: Int32
 
-    fileprivate init(_ result: PostgreSQLResult, _ row: Int32) {
+    fileprivate init(_ result: PostgreSQLResult, _ row: Int32, from column: Int32) {
         self.result = result
         self.row = row
+        self.column = column
     }
 
     /// The next column, a run of bytes or nothing; a text is given as its UTF-8.

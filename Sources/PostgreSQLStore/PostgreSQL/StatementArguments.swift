@@ -62,6 +62,9 @@ struct StatementArguments: Sendable {
         }
     }
 
+    /// The next argument, the places 1, 2 and so on of an array's values.
+    mutating func addPlaces(_ count: Int) { add(Array(0..<count), member: { $0 + 1 }) }
+
     private mutating func addNull() { places.append((bytes.count, -1)) }
 
     private mutating func argument(_ write: (inout Self) -> Void) {

@@ -74,7 +74,7 @@ struct Settlement {
             kept += renewed.count - events.count
             ended += events.count
             guard !renewed.isEmpty else { return }
-            try append(events, [.run(.updateCredentials, StatementArguments(renewed))])
+            try append(events, [.run(.updateCredentials, StatementArguments(placing: renewed))])
         }
         return (kept, ended)
     }
@@ -87,7 +87,7 @@ struct Settlement {
         let rows = revoked.enumerated().map { Wanted(member: $0, row: $1) }
         try append(
             revoked.map { _ in Event(.clientRevoked, reason: .restored, time: now) },
-            [.run(.updateClients, StatementArguments(rows))])
+            [.run(.updateClients, StatementArguments(placing: rows))])
         return revoked.count
     }
 
@@ -101,9 +101,9 @@ struct Settlement {
         }
         var chain = lease.chain
         let results = try session.run(commands + [try lease.append(events, to: &chain)])
-        guard let added = results.last, added.count == events.count else { throw .strangeRow }
-        var row = added.row(added.count - 1)
-        position = try row.unsigned()
+        let last = try results.last?.first { row throws(PostgreSQLFailure) in try row.unsigned() }
+        guard let last else { throw .strangeRow }
+        position = last
         lease.move(to: chain)
     }
 }

@@ -22,6 +22,17 @@ extension StatementArguments {
         add(rows) { $0.row.body }
     }
 
+    /// The arguments of a statement that takes its rows by their places.
+    init(placing rows: [Wanted<CredentialRow>]) {
+        self.init(rows)
+        addPlaces(rows.count)
+    }
+
+    init(placing rows: [Wanted<ClientRow>]) {
+        self.init(rows)
+        addPlaces(rows.count)
+    }
+
     init(_ rows: [Wanted<TicketRow>]) {
         add(rows, member: \.member)
         add(rows) { $0.row.digest }

@@ -3,7 +3,8 @@
 /// What a commit asks comes in arrays, one statement for all rows of a kind, with each row's member of
 /// the batch; who is not found is named by `watchword.expect`, which ends the transaction.
 enum StoreStatement: String, CaseIterable {
-    case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
+    case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsAll
+    case credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains, knownHeads
     case insertCredentials, updateCredentials
@@ -18,9 +19,9 @@ enum StoreStatement: String, CaseIterable {
 
     /// What a connection that reads asks.
     static let reading: [StoreStatement] = [
-        .credentialByID, .credentialsAlive, .credentialsAll, .credentialByFingerprint,
-        .credentialsUnderKey, .credentialsByID, .credentialUsage, .answerUsage, .ticket, .answer,
-        .clientByDigest, .clients, .events, .chains, .knownHeads,
+        .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsAll,
+        .credentialByFingerprint, .credentialsUnderKey, .credentialsByID, .credentialUsage,
+        .answerUsage, .ticket, .answer, .clientByDigest, .clients, .events, .chains, .knownHeads,
     ]
 
     /// What a connection that commits asks.
@@ -43,6 +44,13 @@ enum StoreStatement: String, CaseIterable {
         case .credentialsAlive:
             Self.credential + "WHERE subject = $1::bytea AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint"
+        case .credentialsAliveOfEach:
+            // Loops only, as sessions have it: each subject's rows in their order, subject by subject.
+            "SELECT wanted.number, found.* FROM unnest($1::bytea[]) "
+                + "WITH ORDINALITY AS wanted (subject, number) CROSS JOIN LATERAL ("
+                + Self.credential
+                + "WHERE credentials.subject = wanted.subject AND state <> 'revoked' "
+                + "ORDER BY created_at, id LIMIT $2::bigint) AS found"
         case .credentialsAll:
             Self.credential
                 + "WHERE subject = $1::bytea ORDER BY created_at, id LIMIT $2::bigint"

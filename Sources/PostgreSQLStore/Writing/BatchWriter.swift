@@ -11,8 +11,6 @@ final class BatchWriter: @unchecked Sendable {
     private let key: AuditKey
     private let known: KnownHeads
     private var lease: ChainLease
-    /// Whether a transaction failed and is not rolled back yet.
-    private var isInFailed = false
 
     init(
         _ session: PostgreSQLSession, key: AuditKey, known: KnownHeads
@@ -78,37 +76,28 @@ final class BatchWriter: @unchecked Sendable {
                 return Verdict(isLost: true, isSilent: error == .timedOut)
             }
         }
-        return Verdict(isLost: rollBack())
+        return Verdict(isLost: false)
     }
 
+    /// Sends all in one pipeline, which is one transaction: the server ends it where the pipeline ends.
+    ///
     /// - Throws: when the connection is lost, and whether the transaction is done is not known.
     private func attempt(
         _ members: [(number: Int, job: CommitJob)]
     ) throws(PostgreSQLFailure) -> Ending {
         let plan = CommitPlan(members)
-        var commands: [PipelineCommand] = isInFailed ? [.text("ROLLBACK")] : []
-        isInFailed = false
-        commands.append(.text("BEGIN ISOLATION LEVEL READ COMMITTED"))
-        commands += plan.commands
-        var (chain, place) = (lease.chain, commands.count)
+        var commands = plan.commands
+        var chain = lease.chain
         if !plan.events.isEmpty { commands.append(try lease.append(plan.events, to: &chain)) }
-        commands.append(.text("COMMIT"))
         let outcomes = try session.connection.run(commands, patience: 3 * session.patience)
         for outcome in outcomes {
-            if case .failed(let failure) = outcome {
-                // When it is COMMIT that fails, there is nothing to roll back, and ROLLBACK only warns.
-                isInFailed = true
-                return try ending(failure)
-            }
-        }
-        guard case .done(let result, let warnings)? = outcomes.last, result.tag == "COMMIT" else {
-            throw .broken
+            if case .failed(let failure) = outcome { return try ending(failure) }
         }
         // A wait for the standby that somebody cancelled: done here, and perhaps nowhere else.
-        guard warnings.isEmpty else { throw .unconfirmed }
+        guard !session.connection.isWarned else { throw .unconfirmed }
         if !plan.events.isEmpty {
-            guard case .done(let positions, _) = outcomes[place] else { throw .broken }
-            try acknowledge(chain, positions)
+            guard case .done(let last)? = outcomes.last else { throw .broken }
+            try acknowledge(chain, last)
         }
         return .done
     }
@@ -117,19 +106,20 @@ final class BatchWriter: @unchecked Sendable {
 // The chain of events, in a transaction.
 extension BatchWriter {
     private func acknowledge(
-        _ chain: EventChain, _ positions: PostgreSQLResult
+        _ chain: EventChain, _ last: PostgreSQLResult
     ) throws(PostgreSQLFailure) {
         let count = Int(clamping: chain.sequence - lease.chain.sequence)
-        guard positions.count == count, count > 0 else { throw .strangeRow }
-        var last = positions.row(count - 1)
-        let position = try last.unsigned()
+        guard count > 0,
+            let position = try last.first({ row throws(PostgreSQLFailure) in
+                try row.unsigned()
+            })
+        else { throw .strangeRow }
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
         known.acknowledge(ChainEnd(mark: head, position: position), events: UInt64(count))
         lease.move(to: chain)
     }
 
     private func takeAnotherLease() throws(PostgreSQLFailure) {
-        if rollBack() { throw .broken }
         lease = try ChainLease(on: session, key: key, known: known)
     }
 }
@@ -160,19 +150,6 @@ extension BatchWriter {
         return verdict
     }
 
-    /// Ends a transaction that failed.
-    ///
-    /// - Returns: whether the connection is of no more use.
-    private func rollBack() -> Bool {
-        guard isInFailed else { return false }
-        isInFailed = false
-        do {
-            _ = try session.run([.text("ROLLBACK")])
-            return false
-        } catch {
-            return true
-        }
-    }
 }
 
 extension PostgreSQLFailure {

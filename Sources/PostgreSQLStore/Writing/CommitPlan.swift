@@ -52,7 +52,9 @@ struct CommitPlan {
     /// Their order is the same in every process, and so is that of the rows in each: nobody waits for
     /// somebody who waits for him.
     private mutating func close() {
-        run(.updateCredentials, sorted(&updated, \.row.id.bytes)) { StatementArguments($0) }
+        run(.updateCredentials, sorted(&updated, \.row.id.bytes)) {
+            StatementArguments(placing: $0)
+        }
         run(.spendTickets, sorted(&spent, \.row)) { StatementArguments(spending: $0) }
         if !dropped.isEmpty {
             var arguments = StatementArguments()
@@ -60,7 +62,7 @@ struct CommitPlan {
             commands.append(.run(.dropTickets, arguments))
             dropped = []
         }
-        run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments($0) }
+        run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
         run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
