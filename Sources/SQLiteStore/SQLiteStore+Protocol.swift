@@ -18,7 +18,7 @@ extension SQLiteStore: VerificationStore {
                 .bind(subject.utf8).bind(Int64(limit)).all(Self.credential)
             // Who has none costs a row, too: the time does not tell who is known (V-06).
             if rows.isEmpty {
-                _ = try session[.credentialsByID].bind(Self.anywhere()).bind(Int64(1))
+                _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
                     .all(Self.credential)
             }
             return rows
@@ -130,14 +130,6 @@ extension SQLiteStore: VerificationStore {
             return try readers.read(body)
         } catch {
             throw StoreFailure(error)
-        }
-    }
-
-    /// Sixteen bytes, somewhere among the ids.
-    static func anywhere() -> [UInt8] {
-        (0..<2).flatMap { _ in
-            let word = UInt64.random(in: .min ... .max)
-            return (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
     }
 

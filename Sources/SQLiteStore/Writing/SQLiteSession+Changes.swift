@@ -26,8 +26,7 @@ extension SQLiteSession {
             case .updateClient(let row):
                 return try changesOne(self[.updateClient].bind(row))
             case .writeDecoy(let row):
-                // As a credential's row is looked for; the time does not tell who is known (V-06).
-                try self[.updateBody].bind(.nobodys(body: row.body)).run()
+                try self[.updateBody].bind(row.sought).run()
                 try self[.writeDecoy].bind(Int64(row.slot)).bind(row.body).run()
                 return true
             case .appendEvent: break
@@ -56,18 +55,5 @@ extension SQLiteSession {
         } catch  where error.isUniqueness {
             return false
         }
-    }
-}
-
-extension CredentialRow {
-    /// A row of the usual shape, under an id that no credential has.
-    fileprivate static func nobodys(body: [UInt8]) -> CredentialRow {
-        guard let id = CredentialID(bytes: SQLiteStore.anywhere()), let subject = Subject("nobody")
-        else {
-            preconditionFailure("any sixteen bytes are an id, and a word is a subject")
-        }
-        return CredentialRow(
-            id: id, subject: subject, kind: .totp, state: .active, version: 1, keyID: nil,
-            fingerprint: nil, createdAt: UnixTime(seconds: 0), lapsesAt: nil, body: body)
     }
 }

@@ -53,6 +53,15 @@ public struct DecoyRow: Hashable, Sendable {
         self.slot = Int(slot % UInt64(Self.slotCount))
         self.body = body
     }
+
+    /// A row of the usual shape, under an id that no credential has: to be looked for first, as a
+    /// credential's row would be (V-06).
+    public var sought: CredentialRow {
+        guard let subject = Subject("nobody") else { preconditionFailure("a word is a subject") }
+        return CredentialRow(
+            id: .anywhere(), subject: subject, kind: .totp, state: .active, version: 1, keyID: nil,
+            fingerprint: nil, createdAt: UnixTime(milliseconds: 0), lapsesAt: nil, body: body)
+    }
 }
 
 /// How a commit ended.

@@ -29,6 +29,18 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     /// The text form.
     public var text: String { Named.prefix + Base64URL.encode(bytes.span) }
 
+    /// One by chance, which names nothing: a place among the others to look at.
+    public static func anywhere() -> PrefixedID {
+        let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
+        let bytes = words.flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        guard let made = PrefixedID(bytes: bytes) else {
+            preconditionFailure("two words are 16 bytes")
+        }
+        return made
+    }
+
     /// Orders by the bytes, as a database does.
     public static func < (left: PrefixedID, right: PrefixedID) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
