@@ -30,11 +30,15 @@ def decisions(place, folder, slices):
 
 
 def measure_denials(table, place, folder):
-    found = least(1, [[place.benchmark("StoreBenchmark"), "denials", os.path.join(folder, "watchword.db"),
-                       str(DENIALS)]])
-    table.at_most(f"a wrong code; a subject that nobody knows (SQLite, the medians of {DENIALS:,} each)",
+    denials(table, place, os.path.join(folder, "watchword.db"), "SQLite", DENIALS)
+
+
+def denials(table, place, store, kind, count):
+    """Refusals of both kinds in turn, in an empty store."""
+    found = least(1, [[place.benchmark("StoreBenchmark"), "denials", store, str(count)]])
+    table.at_most(f"a wrong code; a subject that nobody knows ({kind}, the medians of {count:,} each)",
                   found["denial-wrong-p50"] / 1e3, found["denial-unknown-p50"] / 1e3, None, "µs")
-    table.within("of two such answers the wrong code's comes later (one half: their times tell nothing)",
+    table.within(f"of two such answers ({kind}) the wrong code's comes later (one half: their times tell nothing)",
                  found["denial-superiority"] * 100, 45, 55, "%")
 
 

@@ -6,12 +6,16 @@ import shutil
 import subprocess
 import tempfile
 
+import decisions
 from figures import Failure, keep, least, run
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 SECONDS = 3
 ROUNDS = 2
 ROWS = 1_000
+DENIALS = 4_000
+# Ours, pgbench's and the goal: a server has a hundred connections, and ours take four.
+CALLERS = ((1, 1, None), (8, 8, None), (32, 32, 1.0), (128, 90, 2.0))
 
 # The same columns and indexes as the credentials', with ids that pgbench can name.
 PEER = ["CREATE TABLE watchword.peer (LIKE watchword.credentials INCLUDING ALL)", f"""
@@ -36,13 +40,14 @@ def measure(table, place, folder):
         tell(store, *PEER)
         found = {}
         for number in range(ROUNDS):
-            for clients in (1, 8, 32):
+            for _, clients, _ in CALLERS:
                 keep(found, {f"pgbench-{clients}": pgbench(store, script.name, clients)})
             keep(found, least(1, [[benchmark, "callers", store, keys, str(ROWS), str(number + 1)]]))
-        for callers, goal in ((1, None), (8, None), (32, 1.0)):
+        for callers, clients, goal in CALLERS:
             table.rate(f"durable verifications, PostgreSQL, {callers} caller{'s' if callers > 1 else ''}; "
-                       f"`pgbench` with the same `UPDATE`, {callers} client{'s' if callers > 1 else ''}",
-                       found[f"callers-{callers}"], found[f"pgbench-{callers}"], goal)
+                       f"`pgbench` with the same `UPDATE`, {clients} client{'s' if clients > 1 else ''}",
+                       found[f"callers-{callers}"], found[f"pgbench-{clients}"], goal)
+        decisions.denials(table, place, database(address, "denials"), "PostgreSQL", DENIALS)
 
 
 def pgbench(address, script, clients):

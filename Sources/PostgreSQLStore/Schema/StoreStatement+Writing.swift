@@ -9,12 +9,8 @@ extension StoreStatement {
                 "subject, kind, state, version, key_id, fingerprint, "
                     + "created_at, lapses_at, body",
                 "bytea", "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea")
-        case .updateCredentials:
-            Self.updating(
-                "credentials",
-                "subject, kind, state, version, key_id, fingerprint, created_at, "
-                    + "lapses_at, body",
-                "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea")
+        case .updateCredentials: Self.updatingCredentials(Self.done)
+        case .seekCredentials: Self.updatingCredentials("$1 || \(Self.done)")
         case .insertTickets:
             Self.inserting(
                 "tickets", "digest",
@@ -119,7 +115,10 @@ extension StoreStatement {
 
     // The members' places come once more, behind all else: taking values out of arrays by their place
     // costs half of what it costs to make a table of so many arrays.
-    private static func updating(_ table: String, _ columns: String, _ types: String) -> String {
+    // `met` tells the members whose condition holds.
+    private static func updating(
+        _ table: String, _ columns: String, _ types: String, met: String = done
+    ) -> String {
         let names = ["member", "id"] + split(columns)
         let types = ["integer", "bytea"] + split(types)
         let values = zip(names, types).enumerated().map { index, column in
@@ -130,8 +129,17 @@ extension StoreStatement {
             + "FROM (SELECT \(values) FROM unnest($\(names.count + 1)::integer[]) AS place) "
             + "AS wanted "
             + "WHERE \(table).id = wanted.id AND \(table).version = wanted.version - 1 "
-            + "RETURNING wanted.member) SELECT expect($1, ARRAY(SELECT member FROM done))"
+            + "RETURNING wanted.member) SELECT expect($1, \(met))"
     }
+
+    private static func updatingCredentials(_ met: String) -> String {
+        updating(
+            "credentials",
+            "subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, body",
+            "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea", met: met)
+    }
+
+    private static let done = "ARRAY(SELECT member FROM done)"
 
     private static func unnest(_ types: [String]) -> String {
         let arrays = (["integer"] + types).enumerated().map { "$\($0 + 1)::\($1)[]" }

@@ -7,7 +7,7 @@ enum StoreStatement: String, CaseIterable {
     case credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains, knownHeads
-    case insertCredentials, updateCredentials
+    case insertCredentials, updateCredentials, seekCredentials
     case insertTickets, spendTickets, dropTickets, insertAnswers, insertClients, updateClients
     case writeDecoys, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
@@ -26,7 +26,8 @@ enum StoreStatement: String, CaseIterable {
 
     /// What a connection that commits asks.
     static let writing: [StoreStatement] = [
-        .insertCredentials, .updateCredentials, .insertTickets, .spendTickets, .dropTickets,
+        .insertCredentials, .updateCredentials, .seekCredentials, .insertTickets, .spendTickets,
+        .dropTickets,
         .insertAnswers, .insertClients, .updateClients, .writeDecoys, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]

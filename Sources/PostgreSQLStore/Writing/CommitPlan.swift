@@ -67,6 +67,9 @@ struct CommitPlan {
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
         run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
+        run(.seekCredentials, decoys.map { Wanted(member: 0, row: $0.sought) }) {
+            StatementArguments(placing: $0)
+        }
         run(.writeDecoys, decoys.sorted { $0.slot < $1.slot }) { StatementArguments($0) }
         decoys = []
     }

@@ -1,6 +1,6 @@
 import Verification
 
-/// Right codes by 1, 8 and 32 callers in a store that `fill` has filled.
+/// Right codes by 1, 8, 32 and 128 callers in a store that `fill` has filled.
 struct Callers {
     let place: Place
     let population: Population
@@ -12,7 +12,7 @@ struct Callers {
     func run() async throws {
         let store = try place.open()
         let attempts = Attempts(population, epoch: epoch)
-        let crowds = [1, 8, 32].map { ($0, Crowd($0, store, keys: place.keys)) }
+        let crowds = [1, 8, 32, 128].map { ($0, Crowd($0, store, keys: place.keys)) }
         var best: [Int: Int64] = [:]
         let clock = ContinuousClock()
         for _ in 0..<Self.rounds {

@@ -8,7 +8,7 @@ import Verification
 ///
 ///     fill STORE KEYS COUNT       enrols so many, whose keys `bodies` knows
 ///     bodies COUNT                what asks the server about them now: right codes, as JSON lines
-///     callers STORE KEYS COUNT EPOCH  nanoseconds a decision by 1, 8 and 32 callers
+///     callers STORE KEYS COUNT EPOCH  nanoseconds a decision by 1, 8, 32 and 128 callers
 ///     decisions STORE COUNT       nanoseconds a decision by 1 and by 32 callers, and of a bare update
 ///     scale KEYS EPOCH COUNT STORE…  nanoseconds a decision by 1 and by 32 callers in filled stores, in turn
 ///     denials STORE COUNT [wrong|unknown]  nanoseconds of so many wrong codes and unknown subjects
