@@ -139,7 +139,8 @@ let package = Package(
         program(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
             "PictureReader"),
-        tests("POSIXTests", "POSIX", "watchword-reader"),
+        tests(
+            "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),
         tests("PresenceTests", "Presence"),
         // One runs modules that a test names, the other asks as `watchword` does.
         program(

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/timex.h>
@@ -48,6 +49,10 @@ int linux_next_signal(int descriptor) {
 }
 
 void linux_close_from(int lowest) { closefrom(lowest); }
+
+int linux_spawn_close_from(void *actions, int lowest) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
+}
 
 int linux_pipe(int *reading, int *writing) {
     int ends[2];

@@ -1,9 +1,11 @@
+internal import CLinux
 internal import Glibc
 
 /// A program that was started with a pipe to its standard input and one from its standard output.
 ///
 /// It gets an empty environment, no argument but its name, `/dev/null` as standard error, every signal
-/// at its default, and no other descriptor of ours. When the last owner lets go it is killed and reaped.
+/// at its default, and no other descriptor, neither ours nor one that we inherited. When the last
+/// owner lets go it is killed and reaped.
 @safe public final class ChildProcess {
     /// How a child ended.
     public enum Ending: Hashable, Sendable {
@@ -83,6 +85,11 @@ internal import Glibc
             "posix_spawn_file_actions_addopen",
             unsafe posix_spawn_file_actions_addopen(
                 &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
+        // Our own descriptors close themselves; those that we inherited do not. One of them may be
+        // the passphrase (`--passphrase-file /dev/fd/3`), and PAM modules are other people's code.
+        try check(
+            "posix_spawn_file_actions_addclosefrom_np",
+            unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1))
 
         var attributes = posix_spawnattr_t()
         try check("posix_spawnattr_init", unsafe posix_spawnattr_init(&attributes))

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -64,6 +65,31 @@ import Testing
         #expect(throws: SystemCallFailure(call: "posix_spawn", number: ENOENT)) {
             try ChildProcess(running: "/nonexistent")
         }
+    }
+
+    @Test(
+        "O-14 a child inherits none of the descriptors that its parent was left with",
+        .enabled(if: geteuid() == 0, "only root may look into a process that forbids core dumps"),
+        arguments: ["/bin/cat", "watchword-reader", "watchword-presence", "watchword-courier"])
+    func descriptors(program: String) throws {
+        let folder = try TemporaryFolder()
+        let secret = try folder.write(Array("passphrase\n".utf8), to: "pass.txt")
+        // Without O_CLOEXEC, as a shell opens `3<pass.txt`.
+        let inherited = (0..<20).map { _ in unsafe Glibc.open(secret, O_RDONLY) }
+        defer { for descriptor in inherited { close(descriptor) } }
+        #expect(inherited.allSatisfy { $0 > STDERR_FILENO })
+        let child = try ChildProcess(
+            running: program.hasPrefix("/") ? program : BuiltProgram.path(program))
+        let folderOfOpen = "/proc/\(child.identifier)/fd"
+        let files = FileManager.default
+        let targets = try files.contentsOfDirectory(atPath: folderOfOpen).compactMap { number in
+            // What the program itself opens at its start may be closed by now.
+            do {
+                return try files.destinationOfSymbolicLink(atPath: "\(folderOfOpen)/\(number)")
+            } catch { return nil }
+        }
+        #expect(targets.count >= 3)
+        #expect(targets.count { $0 == secret } == 0)
     }
 
     private func waitForEnd(of child: ChildProcess) throws {

@@ -72,6 +72,17 @@ struct PAMStackTests {
         #expect(try Stack(strange: "looks-around").askBlindly() == "outcome: present\n")
     }
 
+    @Test("O-14 the modules find no file open that their caller was left with")
+    func inheritedFiles() throws {
+        let stack = try Stack(strange: "looks-for-files")
+        let secret = try stack.folder.write(Array("passphrase\n".utf8), to: "pass.txt")
+        let inherited = (3..<23).map { "\($0)<'\(secret)'" }.joined(separator: " ")
+        let asker = BuiltProgram.path("PresenceAsker")
+        let bash = try #require(ForeignProgram("bash"))
+        let command = "exec setsid --wait '\(asker)' '\(stack.program)' 60000 \(inherited)"
+        #expect(try bash.run(["-c", command]).text == "outcome: present\n")
+    }
+
     @Test("a question where there is no terminal is no answer")
     func noTerminal() throws {
         #expect(try Stack(strange: "asks-twice").askBlindly() == outcome("noTerminal"))

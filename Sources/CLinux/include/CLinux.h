@@ -20,6 +20,10 @@ int linux_next_signal(int descriptor);
 /// closefrom(3): closes every descriptor from `lowest` upward, whatever their number.
 void linux_close_from(int lowest);
 
+/// posix_spawn_file_actions_addclosefrom_np(3): in the child, closes every descriptor from `lowest` upward.
+/// The actions are a posix_spawn_file_actions_t; returns an error number.
+int linux_spawn_close_from(void *actions, int lowest);
+
 /// pipe2(2) with O_CLOEXEC; -1 and errno on failure.
 int linux_pipe(int *reading, int *writing);
 

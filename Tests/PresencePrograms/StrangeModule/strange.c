@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int tell(pam_handle_t *handle, int style, const char *text, char **answer) {
@@ -111,6 +112,12 @@ int pam_sm_authenticate(pam_handle_t *handle, int flags, int count, const char *
                 found = sscanf(line + 18, "%d %d", &soft, &hard) == 2 && soft == 0 && hard == 0;
             }
         return found ? PAM_SUCCESS : PAM_AUTH_ERR;
+    }
+    // Fails if it finds an open file to read: a secret that was meant for its caller.
+    if (strcmp(what, "looks-for-files") == 0) {
+        struct stat facts;
+        for (int number = 0; number < 1024; number++)
+            if (fstat(number, &facts) == 0 && S_ISREG(facts.st_mode)) return PAM_AUTH_ERR;
     }
     return PAM_SUCCESS;
 }
