@@ -139,6 +139,7 @@ let package = Package(
         program(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
             "PictureReader"),
+        tests("ModelTests"),
         tests(
             "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),
         tests("PresenceTests", "Presence"),
