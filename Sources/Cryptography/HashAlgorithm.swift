@@ -14,4 +14,9 @@ public enum HashAlgorithm: String, CaseIterable, Hashable, Sendable {
         case .sha512: 64
         }
     }
+
+    /// Bytes of a block (FIPS 180-4): 64, 64 or 128.
+    ///
+    /// HMAC takes a key that is longer than this by its digest (RFC 2104, section 2).
+    public var blockCount: Int { self == .sha512 ? 128 : 64 }
 }

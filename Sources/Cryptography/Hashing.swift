@@ -21,6 +21,24 @@ public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] 
 }
 
 extension HashAlgorithm {
+    /// The digest of a secret, which is a secret as well.
+    ///
+    /// - Throws: ``CryptographyFailure`` when OpenSSL withholds the algorithm.
+    public func digest(of secret: SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+        var isDone = false
+        let digest = unsafe SecretBytes(count: digestCount) { digest in
+            isDone = secret.withBytes { secret in
+                unsafe secret.withUnsafeBytes { secret in
+                    unsafe EVP_Digest(
+                        secret.baseAddress, secret.count, digest.baseAddress, nil, openSSL, nil)
+                        == 1
+                }
+            }
+        }
+        guard isDone else { throw CryptographyFailure(.digest) }
+        return digest
+    }
+
     /// OpenSSL's description of the algorithm, which lives as long as the process.
     var openSSL: OpaquePointer? {
         switch self {

@@ -111,6 +111,65 @@ struct EnrolmentTests {
         #expect(try await isRefused())
     }
 
+    @Test(
+        "O-05 T-04 keys that HMAC takes for one key are one key, whichever comes first",
+        arguments: HashAlgorithm.allCases)
+    func equivalentKeys(algorithm: HashAlgorithm) async throws {
+        let short = [UInt8](1...20)
+        let long = [UInt8](1...200)
+        let digest = try algorithm.digest(of: SecretBytes(copying: long.span)).known
+        let full = [UInt8](repeating: 7, count: algorithm.blockCount - 1)
+        for keys in [
+            [short, short + [0], short + [0, 0], short + [UInt8](repeating: 0, count: 44)],
+            [long, digest, digest + [0]], [full, full + [0]],
+        ] {
+            for first in keys {
+                let bench = try TestBench()
+                let key = SecretBytes(copying: first.span)
+                let one = try await bench.enrolled(algorithm: algorithm, key: key)
+                let bob = try #require(Subject("bob"))
+                for other in keys {
+                    let same = SecretBytes(copying: other.span)
+                    await #expect(throws: BenchError.refused) {
+                        try await bench.enrol(algorithm: algorithm, key: same, for: bob)
+                    }
+                }
+                #expect(try await bench.verifier.revoke(one.credential) == .done)
+                for other in keys {
+                    let same = SecretBytes(copying: other.span)
+                    await #expect(throws: BenchError.refused) {
+                        try await bench.enrol(algorithm: algorithm, key: same, for: bob)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("O-05 T-04 keys that HMAC takes for two keys are two")
+    func distinctKeys() async throws {
+        let bench = try TestBench()
+        let block = [UInt8](repeating: 7, count: 64)
+        let keys = [
+            [UInt8](1...20), [0] + [UInt8](1...20), block, [0] + block, [UInt8](1...100),
+            [UInt8](1...101),
+        ]
+        for key in keys { _ = try await bench.enrol(key: SecretBytes(copying: key.span)) }
+    }
+
+    @Test("O-05 T-04 a long key is known whatever algorithm it is enrolled with")
+    func longKeyWithAnotherAlgorithm() async throws {
+        for first in HashAlgorithm.allCases {
+            let bench = try TestBench()
+            let key = SecretBytes(copying: [UInt8](1...200).span)
+            _ = try await bench.enrol(algorithm: first, key: key)
+            for algorithm in HashAlgorithm.allCases {
+                await #expect(throws: BenchError.refused) {
+                    try await bench.enrol(algorithm: algorithm, key: key)
+                }
+            }
+        }
+    }
+
     @Test("T-04 a key that was never confirmed is free again when its time is up")
     func releasedKey() async throws {
         let bench = try TestBench()

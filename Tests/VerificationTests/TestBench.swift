@@ -61,10 +61,11 @@ final class TestBench: Sendable {
     /// A credential in use: confirmed by the code of the step or counter before the next ones.
     func enrolled(
         _ factor: OneTimePasswordEnrolment.Factor = .time(period: 30),
-        algorithm: HashAlgorithm = .sha1, digits: Int = 6, for subject: Subject? = nil
+        algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
+        for subject: Subject? = nil
     ) async throws -> TestAuthenticator {
         let authenticator = try await enrol(
-            factor, algorithm: algorithm, digits: digits, for: subject)
+            factor, algorithm: algorithm, digits: digits, key: key, for: subject)
         let code: PresentedCode
         switch factor {
         case .time: code = try authenticator.code(at: clock.now)

@@ -14,11 +14,33 @@ struct LookupKey: Sendable {
         recoverySets = HMACKey(try secret.derived("watchword recovery set"))
     }
 
-    /// The blind index of a seed (RFC 6238, section 3, R5), whatever it is used with.
-    func fingerprint(of seed: SecretBytes) throws(CryptographyFailure) -> [UInt8] {
-        try seed.withBytes { seed throws(CryptographyFailure) in
-            try seeds.authenticationCode(of: seed)
+    /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that `algorithm`'s
+    /// HMAC takes for one key.
+    ///
+    /// HMAC hashes a key that is longer than a block, and pads a shorter one with zeros (RFC 2104,
+    /// section 2): so a long key is indexed by its digest, and zeros at the end do not count. The
+    /// algorithm is no part of the index: up to 64 bytes, a key has the same one for all of them.
+    func fingerprint(
+        of seed: SecretBytes, for algorithm: HashAlgorithm
+    ) throws(CryptographyFailure) -> [UInt8] {
+        let key = seed.count > algorithm.blockCount ? try algorithm.digest(of: seed) : seed
+        return try key.withBytes { key throws(CryptographyFailure) in
+            var count = key.count
+            while count > 0, key[count - 1] == 0 { count -= 1 }
+            return try seeds.authenticationCode(of: key.extracting(..<count))
         }
+    }
+
+    /// The blind indexes that a seed has with any algorithm, each once; `algorithm`'s own comes first.
+    func fingerprints(
+        of seed: SecretBytes, first algorithm: HashAlgorithm
+    ) throws(CryptographyFailure) -> [[UInt8]] {
+        var all = [try fingerprint(of: seed, for: algorithm)]
+        for other in HashAlgorithm.allCases where other != algorithm {
+            let fingerprint = try fingerprint(of: seed, for: other)
+            if !all.contains(fingerprint) { all.append(fingerprint) }
+        }
+        return all
     }
 
     /// The blind index of the one set of recovery codes that a subject may have in use.

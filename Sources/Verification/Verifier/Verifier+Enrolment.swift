@@ -10,20 +10,22 @@ extension Verifier {
     ) async throws(VerifierError) -> EnrolmentOutcome<OneTimePasswordGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let seed = try seed(for: enrolment, context)
-            let fingerprint = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprint(of: seed)
+            let fingerprints = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprints(of: seed, first: enrolment.algorithm)
             }
-            switch try await keyState(fingerprint, context) {
-            case .free: break
-            case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
-            case .released: return nil
+            for fingerprint in fingerprints {
+                switch try await keyState(fingerprint, context) {
+                case .free: continue
+                case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
+                case .released: return nil
+                }
             }
             guard try await hasRoom(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             var record = try newRecord(
                 enrolment.kind, subject, name: enrolment.name, state: .pending, context)
-            record.fingerprint = fingerprint
+            record.fingerprint = fingerprints[0]
             record.keyID = context.keys.current.id
             record.material = try material(enrolment, seed, record.place, context)
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
