@@ -49,7 +49,7 @@ struct GuessingOddsTests {
             "a subject has \(policy.maximalCredentials) credentials",
             "ends after \(policy.idleLifetime / day) days without use",
             "after \(policy.absoluteLifetime / day) days in any case",
-            "looks \(Policy.resynchronizationSteps) steps to either side",
+            "looks \(Policy.maximalDrift) steps to either side",
             "or \(Policy.resynchronizationCounters) counters ahead",
             "An enrolled secret ends at the third wrong one in a row",
         ] {

@@ -38,6 +38,44 @@ struct RestoreTests {
         #expect(try await bench.verify(first).acceptance != nil)
     }
 
+    @Test("O-04 after a restore nothing is accepted that drift or resync may have reached")
+    func drift() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let backup = try #require(try await bench.store.credential(authenticator.credential))
+        func code(_ steps: Int) throws -> PresentedCode {
+            try authenticator.code(at: bench.clock.now, steps: steps)
+        }
+        for steps in 1...20 {
+            bench.clock.advance(seconds: 86_400)
+            #expect(try await bench.verify(code(steps)).acceptance != nil)
+        }
+        // From there, as far ahead as anything goes.
+        for steps in [40, 20] {
+            _ = try await bench.verifier.resynchronize(
+                authenticator.credential, first: code(steps - 1), second: code(steps))
+        }
+        let step = try authenticator.step(at: bench.clock.now)
+        var farthest = 0
+        for steps in 21...60 {
+            if try await bench.verify(code(steps)).acceptance != nil { farthest = steps }
+            _ = try await bench.verifier.unlock(authenticator.credential)
+        }
+        #expect(farthest == 21)
+        let restored = try #require(try backup.afterRestoring(at: bench.clock.now))
+        let spent = step + UInt64(farthest)
+        for _ in 0...farthest {
+            try await putBack(restored.row, bench)
+            for step in spent - 45...spent {
+                let outcome = try await bench.verify(authenticator.code(step))
+                #expect(outcome.acceptance == nil, "step \(step)")
+                _ = try await bench.verifier.unlock(authenticator.credential)
+            }
+            bench.clock.advance(seconds: 30)
+        }
+        #expect(try await bench.verify(code(0)).acceptance != nil)
+    }
+
     @Test("R-02 codes by count and enrolments that were not confirmed end")
     func ended() async throws {
         let bench = try TestBench()

@@ -101,7 +101,7 @@ extension CodeAttempt {
 
     private func codeCount(of kind: CredentialKind) -> Int {
         switch (kind, purpose) {
-        case (.totp, .resynchronization): 2 * (2 * Policy.resynchronizationSteps + 1)
+        case (.totp, .resynchronization): 2 * (2 * Policy.maximalDrift + 1)
         case (.hotp, .resynchronization): 2 * (Policy.resynchronizationCounters + 1)
         case (.totp, _): context.policy.profile.codeCount
         case (.hotp, _): counter == nil ? context.policy.lookAhead + 1 : 1

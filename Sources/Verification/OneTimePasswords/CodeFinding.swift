@@ -39,26 +39,28 @@ extension TimePassword {
         if let last { spend(through: last) }
         guard !isSpent else { return .spent(further: last != nil) }
         guard let first else { return .wrong }
-        follow(first, profile)
+        follow(first, profile, at: now)
         return .right(offset: first)
     }
 
     /// Centres the next window on the step that matched, unless the old centre would lie outside:
     /// a code that was only slow in coming must not shut out the next one that is quick.
-    private mutating func follow(_ offset: Int64, _ profile: WindowProfile) {
+    private mutating func follow(_ offset: Int64, _ profile: WindowProfile, at now: UnixTime) {
         let reach = offset < 0 ? profile.ahead : profile.behind
-        if offset.magnitude <= UInt64(reach) { drift += offset }
+        moveDrift(by: offset.magnitude <= UInt64(reach) ? offset : 0, at: now)
     }
 
-    /// Looks for two consecutive codes, the later one within ±``Policy/resynchronizationSteps``, and
-    /// spends both (RFC 6238, section 6).
+    /// Looks for two consecutive codes, the later one within ±``Policy/maximalDrift`` of our own clock,
+    /// and spends both (RFC 6238, section 6).
+    ///
+    /// The tracked drift does not move this window: several resynchronisations reach no further than one.
     mutating func resynchronize(
         _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
         at now: UnixTime, meter: WorkMeter?
     ) -> CodeFinding {
-        guard let center = expectedStep(at: now) else { return .wrong }
-        let reach = Policy.resynchronizationSteps
-        var found: (step: UInt64, offset: Int64)?
+        guard let center = step(at: now) else { return .wrong }
+        let reach = Policy.maximalDrift
+        var found: (step: UInt64, drift: Int64)?
         var wasFirst = false
         var isSpent = false
         for offset in -reach...reach {
@@ -74,8 +76,9 @@ extension TimePassword {
         guard !isSpent else { return .spent(further: false) }
         guard let found else { return .wrong }
         spend(through: found.step)
-        drift += found.offset
-        return .right(offset: found.offset)
+        let offset = found.drift - drift
+        setDrift(to: found.drift)
+        return .right(offset: offset)
     }
 }
 

@@ -3,8 +3,11 @@ struct TimePassword: Hashable, Sendable {
     var seed: SealedSeed
     /// The last step that is spent: it and all before it are refused for good.
     var spentThrough: UInt64?
-    /// Steps by which the authenticator's clock was last seen ahead of ours (RFC 6238, section 6).
-    var drift: Int64 = 0
+    /// Steps by which the authenticator's clock was last seen ahead of ours (RFC 6238, section 6): at
+    /// most ``Policy/maximalDrift`` either way.
+    private(set) var drift: Int64 = 0
+    /// When a login last moved the drift; `nil` since the enrolment or a resynchronisation.
+    private(set) var driftMovedAt: UnixTime?
 
     init(seed: SealedSeed) { self.seed = seed }
 
@@ -28,10 +31,40 @@ struct TimePassword: Hashable, Sendable {
 
     mutating func spend(through step: UInt64) { spentThrough = max(spentThrough ?? 0, step) }
 
+    /// Moves the drift by what a login showed, within ``Policy/maximalDrift`` and no faster than a step
+    /// in each ``Policy/driftInterval``: whoever holds many codes must not walk the window away with them.
+    mutating func moveDrift(by steps: Int64, at now: UnixTime) {
+        let isDue = driftMovedAt.map { now.milliseconds(since: $0) >= Policy.driftInterval } ?? true
+        guard steps != 0, isDue, isPermitted(drift + steps) else { return }
+        drift += steps
+        driftMovedAt = now
+    }
+
+    /// Sets the drift that two consecutive codes proved; the next move is not delayed.
+    mutating func setDrift(to steps: Int64) {
+        precondition(isPermitted(steps), "a resynchronisation looks no further")
+        drift = steps
+        driftMovedAt = nil
+    }
+
+    /// Spends every step that may have been accepted up to `now`, in the widest window and at the
+    /// largest drift, and counts the drift as moved now.
+    mutating func spendAllThatCouldBe(by now: UnixTime) {
+        guard let step = step(at: now) else { return }
+        let reach = Policy.maximalDrift + WindowProfile.wide.ahead
+        spend(through: step.advanced(byChecking: reach) ?? .max)
+        driftMovedAt = now
+    }
+
+    private func isPermitted(_ drift: Int64) -> Bool {
+        drift.magnitude <= UInt64(Policy.maximalDrift)
+    }
+
     func write(into writer: inout ByteWriter) {
         seed.write(into: &writer)
         writer.writeIfThere(spentThrough) { $0.write($1) }
         writer.write(drift)
+        writer.writeIfThere(driftMovedAt) { $0.write($1) }
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -40,7 +73,8 @@ struct TimePassword: Hashable, Sendable {
             try reader.read()
         }
         drift = try reader.read()
-        guard seed.period != nil else { throw .malformed }
+        driftMovedAt = try reader.readTimeIfThere()
+        guard seed.period != nil, isPermitted(drift) else { throw .malformed }
     }
 }
 

@@ -23,8 +23,12 @@ public struct Policy: Hashable, Sendable {
 
     /// The most steps that a counter may be ahead.
     public static let maximalLookAhead = 50
-    /// Time steps to either side in which a resynchronisation looks.
-    public static let resynchronizationSteps = 20
+    /// Time steps to either side of our clock that an authenticator's clock may be tracked, and in which
+    /// a resynchronisation looks.
+    public static let maximalDrift = 20
+    /// Milliseconds between two steps by which logins move the tracked drift: a day, in which no
+    /// authenticator's clock that works is off by as much as a step.
+    public static let driftInterval: Int64 = 86_400_000
     /// Counters ahead in which a resynchronisation looks.
     public static let resynchronizationCounters = 100
     /// Milliseconds in which an enrolment has to be confirmed (NIST SP 800-63B-4, 4.1.2.2).

@@ -10,8 +10,8 @@ extension CredentialRow {
     /// The row as it must stand when a backup that holds it takes the place of a lost database.
     ///
     /// What was spent between the backup and `now` is not known, so all of it is refused. Codes by
-    /// time go on: every step that could have been accepted by now counts as spent, which is up to
-    /// the reach of a resynchronisation ahead of the clock (twenty steps, ten minutes as a rule).
+    /// time go on: every step that could have been accepted by now counts as spent, whatever the drift
+    /// came to since: up to 21 steps ahead of the clock, ten and a half minutes as a rule.
     /// Codes by count, recovery codes and enrolled secrets do not show how old they are, so their
     /// credentials end and are enrolled anew, and so do enrolments that were not confirmed. What had
     /// ended stays as it is.
@@ -39,18 +39,5 @@ extension CredentialRow {
             row: record.row,
             event: Event(
                 .revoked, reason: .restored, time: now, subject: subject, credential: id))
-    }
-}
-
-extension TimePassword {
-    /// Spends every step that may have been accepted up to `now`.
-    ///
-    /// The farthest is what a resynchronisation reaches, from the tracked drift on; a drift backwards
-    /// may have gone since.
-    mutating func spendAllThatCouldBe(by now: UnixTime) {
-        guard let step = step(at: now) else { return }
-        let reach = UInt64(max(drift, 0)) + UInt64(Policy.resynchronizationSteps + 1)
-        let (sum, isOutside) = step.addingReportingOverflow(reach)
-        spend(through: isOutside ? .max : sum)
     }
 }
