@@ -1,10 +1,11 @@
+internal import Cryptography
 public import Verification
 
 extension PostgreSQLStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
-        try await read(.credentialByID, bytes: id.bytes) { result throws(PostgreSQLFailure) in
-            try result.first(Self.credential)
+        try await read(.credentialByID, bytes: id.bytes) {
+            [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
         }
     }
 
@@ -14,34 +15,34 @@ extension PostgreSQLStore: VerificationStore {
     ) async throws(StoreFailure) -> [CredentialRow] {
         guard includingRevoked else {
             return try await read(.alive(subject: subject.utf8, limit: Int64(limit))) {
-                result throws(PostgreSQLFailure) in try result.all(Self.credential)
+                [key] result throws(PostgreSQLFailure) in try result.credentials(key)
             }
         }
         var arguments = StatementArguments()
         arguments.add(subject.utf8)
         arguments.add(Int64(limit))
-        return try await read(.credentialsAll, arguments) { result throws(PostgreSQLFailure) in
-            try result.all(Self.credential)
+        return try await read(.credentialsAll, arguments) {
+            [key] result throws(PostgreSQLFailure) in try result.credentials(key)
         }
     }
 
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
         try await read(.credentialByFingerprint, bytes: fingerprint) {
-            result throws(PostgreSQLFailure) in try result.first(Self.credential)
+            [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
         }
     }
 
     /// The rows that hang on a key, by id from behind `after` on; of all keys when it is nil.
     public func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
+        under version: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         var arguments = StatementArguments()
-        if let key { arguments.add(Int64(key.number)) }
+        if let version { arguments.add(Int64(version.number)) }
         arguments.add(after?.bytes ?? [])
         arguments.add(Int64(limit))
-        return try await read(key == nil ? .credentialsByID : .credentialsUnderKey, arguments) {
-            result throws(PostgreSQLFailure) in try result.all(Self.credential)
+        return try await read(version == nil ? .credentialsByID : .credentialsUnderKey, arguments) {
+            [key] result throws(PostgreSQLFailure) in try result.credentials(key)
         }
     }
 
@@ -71,29 +72,33 @@ extension PostgreSQLStore: VerificationStore {
 
     /// The ticket with this digest, also when it has expired.
     public func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
-        try await read(.ticket, bytes: digest) { result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.ticket() }
+        try await read(.ticket, bytes: digest) {
+            [key] result throws(PostgreSQLFailure) in
+            try result.first { row throws(PostgreSQLFailure) in try row.ticket(key) }
         }
     }
 
     /// The answer kept under this key, also when it has expired.
-    public func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
-        try await read(.answer, bytes: key) { result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.answer() }
+    public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
+        try await read(.answer, bytes: name) {
+            [key] result throws(PostgreSQLFailure) in
+            try result.first { row throws(PostgreSQLFailure) in try row.answer(key) }
         }
     }
 
     /// The client with this digest, also when it is revoked.
     public func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
-        try await read(.clientByDigest, bytes: digest) { result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.client() }
+        try await read(.clientByDigest, bytes: digest) {
+            [key] result throws(PostgreSQLFailure) in
+            try result.first { row throws(PostgreSQLFailure) in try row.client(key) }
         }
     }
 
     /// All clients, the oldest first.
     public func clients() async throws(StoreFailure) -> [ClientRow] {
-        try await read(.clients, .none) { result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in try row.client() }
+        try await read(.clients, .none) {
+            [key] result throws(PostgreSQLFailure) in
+            try result.all { row throws(PostgreSQLFailure) in try row.client(key) }
         }
     }
 
@@ -118,9 +123,13 @@ extension PostgreSQLStore: VerificationStore {
 
     /// Does all of `changes`, in their order, or none; durable when it returns.
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
-        try await withCheckedContinuation {
+        let authenticated: [AuthenticatedChange]
+        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
+            throw StoreFailure(PostgreSQLFailure.cryptography)
+        }
+        return try await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<CommitOutcome, StoreFailure>, Never>) in
-            writers.submit(CommitJob(changes) { continuation.resume(returning: $0) })
+            writers.submit(CommitJob(authenticated) { continuation.resume(returning: $0) })
         }.get()
     }
 
@@ -156,8 +165,15 @@ extension PostgreSQLStore: VerificationStore {
         }
         do { return try found.get() } catch { throw StoreFailure(error) }
     }
+}
 
-    private static func credential(
-        _ row: inout PostgreSQLRow
-    ) throws(PostgreSQLFailure) -> CredentialRow { try row.credential() }
+extension PostgreSQLRows {
+    /// Every row, of credentials; checking none costs what checking one does (V-06).
+    fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
+        let rows = try all { row throws(PostgreSQLFailure) in try row.credential(key) }
+        if rows.isEmpty {
+            try cryptography { () throws(CryptographyFailure) in try key.checkNothing() }
+        }
+        return rows
+    }
 }

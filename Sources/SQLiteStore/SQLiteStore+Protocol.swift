@@ -1,3 +1,4 @@
+internal import Cryptography
 public import Verification
 
 // A read is done at once, on the caller's thread; see ReaderPool.
@@ -5,7 +6,7 @@ extension SQLiteStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(SQLiteFailure) in
-            try session[.credentialByID].bind(id.bytes).first(Self.credential)
+            try checkedAnyway(session[.credentialByID].bind(id.bytes).first(credential))
         }
     }
 
@@ -15,11 +16,11 @@ extension SQLiteStore: VerificationStore {
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(SQLiteFailure) in
             let rows = try session[includingRevoked ? .credentialsAll : .credentialsAlive]
-                .bind(subject.utf8).bind(Int64(limit)).all(Self.credential)
+                .bind(subject.utf8).bind(Int64(limit)).all(credential)
             // Who has none costs a row, too: the time does not tell who is known (V-06).
             if rows.isEmpty {
                 _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
-                    .all(Self.credential)
+                    .all(credential)
             }
             return rows
         }
@@ -28,23 +29,23 @@ extension SQLiteStore: VerificationStore {
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(SQLiteFailure) in
-            try session[.credentialByFingerprint].bind(fingerprint).first(Self.credential)
+            try session[.credentialByFingerprint].bind(fingerprint).first(credential)
         }
     }
 
     /// The rows that hang on a key, by id from behind `after` on; of all keys when it is nil.
     public func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
+        under version: KeyID?, after: CredentialID?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(SQLiteFailure) in
             let start = after?.bytes ?? []
             let statement =
-                if let key {
-                    try session[.credentialsUnderKey].bind(key).bind(start)
+                if let version {
+                    try session[.credentialsUnderKey].bind(version).bind(start)
                 } else {
                     try session[.credentialsByID].bind(start)
                 }
-            return try statement.bind(Int64(limit)).all(Self.credential)
+            return try statement.bind(Int64(limit)).all(credential)
         }
     }
 
@@ -75,15 +76,17 @@ extension SQLiteStore: VerificationStore {
     public func ticket(digest: [UInt8]) throws(StoreFailure) -> TicketRow? {
         try read { session throws(SQLiteFailure) in
             try session[.ticket].bind(digest).first { row throws(SQLiteFailure) in
-                try row.ticket()
+                try row.ticket(key)
             }
         }
     }
 
     /// The answer kept under this key, also when it has expired.
-    public func answer(key: [UInt8]) throws(StoreFailure) -> AnswerRow? {
+    public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
         try read { session throws(SQLiteFailure) in
-            try session[.answer].bind(key).first { row throws(SQLiteFailure) in try row.answer() }
+            try session[.answer].bind(name).first { row throws(SQLiteFailure) in
+                try row.answer(key)
+            }
         }
     }
 
@@ -91,7 +94,7 @@ extension SQLiteStore: VerificationStore {
     public func client(digest: [UInt8]) throws(StoreFailure) -> ClientRow? {
         try read { session throws(SQLiteFailure) in
             try session[.clientByDigest].bind(digest).first { row throws(SQLiteFailure) in
-                try row.client()
+                try row.client(key)
             }
         }
     }
@@ -99,7 +102,7 @@ extension SQLiteStore: VerificationStore {
     /// All clients, the oldest first.
     public func clients() throws(StoreFailure) -> [ClientRow] {
         try read { session throws(SQLiteFailure) in
-            try session[.clients].all { row throws(SQLiteFailure) in try row.client() }
+            try session[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
         }
     }
 
@@ -119,7 +122,11 @@ extension SQLiteStore: VerificationStore {
 
     /// Does all of `changes`, in their order, or none; durable when it returns.
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
-        try await committer.commit(changes)
+        let authenticated: [AuthenticatedChange]
+        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
+            throw MemberFailure.cryptography.storeFailure
+        }
+        return try await committer.commit(authenticated)
     }
 
     private func read<Found>(
@@ -133,9 +140,17 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    private static func credential(
-        _ row: SQLiteStatement
-    ) throws(SQLiteFailure) -> CredentialRow { try row.credential() }
+    private func credential(_ row: SQLiteStatement) throws(SQLiteFailure) -> CredentialRow {
+        try row.credential(key)
+    }
+
+    /// The row; where there is none, it costs what checking one does (V-06).
+    private func checkedAnyway(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
+        if row == nil {
+            do throws(CryptographyFailure) { try key.checkNothing() } catch { throw .cryptography }
+        }
+        return row
+    }
 }
 
 extension SQLiteSession {

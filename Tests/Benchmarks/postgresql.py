@@ -20,7 +20,7 @@ CALLERS = ((1, 1, None), (8, 8, None), (32, 32, 1.0), (128, 90, 2.0))
 # The same columns and indexes as the credentials', with ids that pgbench can name.
 PEER = ["CREATE TABLE watchword.peer (LIKE watchword.credentials INCLUDING ALL)", f"""
 INSERT INTO watchword.peer SELECT decode(lpad(to_hex(number), 32, '0'), 'hex'), subject, kind, state, version,
-    key_id, fingerprint, created_at, lapses_at, body
+    key_id, fingerprint, created_at, lapses_at, body, authentication
     FROM (SELECT row_number() OVER () AS number, * FROM watchword.credentials LIMIT {ROWS}) AS filled
 """, "VACUUM ANALYZE watchword.peer"]
 UPDATE = f"""

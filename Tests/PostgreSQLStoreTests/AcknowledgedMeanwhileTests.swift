@@ -61,9 +61,8 @@ struct AcknowledgedMeanwhileTests {
 
     private func commit(_ number: Int, by writer: BatchWriter) throws {
         let outcome = Mailbox()
-        let verdict = writer.commit([
-            CommitJob([.appendEvent(.sample(number))]) { outcome.put($0) }
-        ])
+        let changes = try StoreKeys.known.auditKey.authenticating([.appendEvent(.sample(number))])
+        let verdict = writer.commit([CommitJob(changes) { outcome.put($0) }])
         #expect(!verdict.isLost)
         #expect(outcome.taken == .success(.done))
     }

@@ -19,7 +19,7 @@ struct SharedReadTests {
                     answer in
                     let rows = Result { () throws(PostgreSQLFailure) in
                         try answer.get().all { row throws(PostgreSQLFailure) in
-                            try row.credential()
+                            try row.credential(StoreKeys.known.auditKey)
                         }
                     }
                     self.found.withLock { $0[index] = rows }

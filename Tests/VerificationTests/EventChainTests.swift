@@ -6,7 +6,9 @@ import Testing
 
 @Suite("EventChain")
 struct EventChainTests {
-    static let key = AuditKey(SecretBytes(text: "an audit key of these tests only"))
+    static let key = AuditKey(
+        events: SecretBytes(text: "an audit key of these tests only"),
+        rows: SecretBytes(text: "a row key of these tests only"))
     static let node = [UInt8](repeating: 7, count: 16)
 
     /// A chain of `count` events and the record of its ends.
@@ -105,7 +107,9 @@ struct EventChainTests {
     func otherKey() throws {
         let (_, record) = try EventChainTests.chain(2)
         var forged = EventChain(
-            node: EventChainTests.node, key: AuditKey(SecretBytes(text: "another")))
+            node: EventChainTests.node,
+            key: AuditKey(
+                events: SecretBytes(text: "another"), rows: SecretBytes(text: "another")))
         let events = try (0..<2).map { index in
             try forged.append(EventChainTests.event(index + 5), position: UInt64(index + 1))
         }

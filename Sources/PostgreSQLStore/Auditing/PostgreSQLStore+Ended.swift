@@ -1,7 +1,8 @@
 public import Verification
 
 extension PostgreSQLStore {
-    /// The credentials that were revoked or disabled, by what the rows and the events say, by id.
+    /// The credentials that were revoked or disabled, by what the rows and the events say, by id; also
+    /// when they are not authentic.
     ///
     /// A backup that was made before knows nothing of it; see ``settle(_:key:keepingClients:ended:now:patience:)``.
     public static func endedCredentials(
@@ -30,18 +31,20 @@ extension PostgreSQLSession {
 
     /// A page of credentials, in the order of their ids.
     func credentials(
-        after id: [UInt8], limit: Int
+        after id: [UInt8], limit: Int, key: AuditKey?
     ) throws(PostgreSQLFailure) -> [CredentialRow] {
         var arguments = StatementArguments()
         arguments.add(id)
         arguments.add(Int64(limit))
         return try run(.credentialsByID, arguments)
-            .all { row throws(PostgreSQLFailure) in try row.credential() }
+            .all { row throws(PostgreSQLFailure) in try row.credential(key) }
     }
 
     fileprivate func endedRows() throws(PostgreSQLFailure) -> Set<CredentialID> {
         var ended: Set<CredentialID> = []
-        try StoreWalk.credentials(credentials(after:limit:)) { page throws(PostgreSQLFailure) in
+        try StoreWalk.credentials { id, limit throws(PostgreSQLFailure) in
+            try credentials(after: id, limit: limit, key: nil)
+        } _: { page throws(PostgreSQLFailure) in
             ended.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
         }
         return ended

@@ -12,6 +12,7 @@ struct Settlement {
     private static let positionGap: Int64 = 1_000_000_000
 
     private let session: PostgreSQLSession
+    private let key: AuditKey
     private let now: UnixTime
     private var lease: ChainLease
     private var position: UInt64 = 0
@@ -19,6 +20,7 @@ struct Settlement {
     /// Begins the transaction: others may read, and wait before they write.
     init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
         self.session = session
+        self.key = key
         self.now = now
         let node = try cryptography { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
@@ -58,8 +60,10 @@ struct Settlement {
         _ known: Set<CredentialID>
     ) throws(PostgreSQLFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
-        try StoreWalk.credentials(session.credentials(after:limit:)) {
-            rows throws(PostgreSQLFailure) in
+        let (session, key) = (session, key)
+        try StoreWalk.credentials { id, limit throws(PostgreSQLFailure) in
+            try session.credentials(after: id, limit: limit, key: key)
+        } _: { rows throws(PostgreSQLFailure) in
             var renewed: [Wanted<CredentialRow>] = []
             var events: [Event] = []
             for row in rows {
@@ -68,7 +72,7 @@ struct Settlement {
                     restored = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
                 } catch { throw .strangeRow }
                 guard let restored else { continue }
-                renewed.append(Wanted(member: renewed.count, row: restored.row))
+                renewed.append(try wanted(restored.row, renewed.count))
                 if let event = restored.event { events.append(event) }
             }
             kept += renewed.count - events.count
@@ -81,14 +85,22 @@ struct Settlement {
 
     private mutating func revokeClients() throws(PostgreSQLFailure) -> Int {
         let all = try session.run(.clients, .none)
-            .all { row throws(PostgreSQLFailure) in try row.client() }
+            .all { row throws(PostgreSQLFailure) in try row.client(key) }
         let revoked = all.compactMap { $0.afterRevoking(at: now) }
         guard !revoked.isEmpty else { return 0 }
-        let rows = revoked.enumerated().map { Wanted(member: $0, row: $1) }
+        var rows: [Wanted<ClientRow>] = []
+        for row in revoked { rows.append(try wanted(row, rows.count)) }
         try append(
             revoked.map { _ in Event(.clientRevoked, reason: .restored, time: now) },
             [.run(.updateClients, StatementArguments(placing: rows))])
         return revoked.count
+    }
+
+    private func wanted<Row: StoredRow>(
+        _ row: Row, _ member: Int
+    ) throws(PostgreSQLFailure) -> Wanted<Row> {
+        let code = try cryptography { () throws(CryptographyFailure) in try key.code(of: row) }
+        return Wanted(member: member, row: row, code: code)
     }
 
     /// Does what is asked, and appends what is to be told of it.

@@ -4,6 +4,8 @@ internal import Verification
 struct Wanted<Row: Sendable>: Sendable {
     let member: Int
     let row: Row
+    /// The row's authentication code; empty where only a key is wanted.
+    var code: [UInt8] = []
 }
 
 // How rows go into their columns, in the order of the statements.
@@ -20,6 +22,7 @@ extension StatementArguments {
         add(rows, integer: \.row.createdAt.milliseconds)
         add(rows, integer: \.row.lapsesAt?.milliseconds)
         add(rows) { $0.row.body }
+        add(rows) { $0.code }
     }
 
     /// The arguments of a statement that takes its rows by their places.
@@ -42,6 +45,7 @@ extension StatementArguments {
         add(rows) { $0.row.verification.bytes }
         add(rows, integer: \.row.createdAt.milliseconds)
         add(rows, integer: \.row.expiresAt.milliseconds)
+        add(rows) { $0.code }
     }
 
     init(_ rows: [Wanted<AnswerRow>]) {
@@ -51,6 +55,7 @@ extension StatementArguments {
         add(rows, integer: { Int64($0.row.keyID.number) })
         add(rows) { $0.row.sealedAnswer }
         add(rows, integer: \.row.expiresAt.milliseconds)
+        add(rows) { $0.code }
     }
 
     init(_ rows: [Wanted<ClientRow>]) {
@@ -62,6 +67,7 @@ extension StatementArguments {
         add(rows) { TextList.bytes($0.row.scopes) }
         add(rows, integer: \.row.createdAt.milliseconds)
         add(rows, integer: \.row.revokedAt?.milliseconds)
+        add(rows) { $0.code }
     }
 
     init(spending digests: [Wanted<[UInt8]>]) {

@@ -1,40 +1,65 @@
+internal import Cryptography
 internal import Verification
 
 // How rows come out of their columns, in the order in which StoreStatement names them. What does not
-// fit is damage: nothing else than this program writes here.
+// fit, or is not authentic, is damage: nothing else than this program writes here.
 extension PostgreSQLRow {
-    mutating func credential() throws(PostgreSQLFailure) -> CredentialRow {
-        CredentialRow(
-            id: try value(CredentialID(bytes: requiredBytes())),
-            subject: try value(Subject(utf8: requiredBytes())),
-            kind: try value(CredentialKind(rawValue: requiredText())),
-            state: try value(CredentialState(rawValue: requiredText())),
-            version: try unsigned(), keyID: try keyID(), fingerprint: bytes(),
-            createdAt: try time(), lapsesAt: try integer().map(UnixTime.init(milliseconds:)),
-            body: try requiredBytes())
+    /// - Parameter key: nothing for a row that is taken as it stands, which nothing may be accepted by.
+    mutating func credential(_ key: AuditKey?) throws(PostgreSQLFailure) -> CredentialRow {
+        try authentic(
+            CredentialRow(
+                id: try value(CredentialID(bytes: requiredBytes())),
+                subject: try value(Subject(utf8: requiredBytes())),
+                kind: try value(CredentialKind(rawValue: requiredText())),
+                state: try value(CredentialState(rawValue: requiredText())),
+                version: try unsigned(), keyID: try keyID(), fingerprint: bytes(),
+                createdAt: try time(), lapsesAt: try integer().map(UnixTime.init(milliseconds:)),
+                body: try requiredBytes()),
+            key)
     }
 
-    mutating func ticket() throws(PostgreSQLFailure) -> TicketRow {
-        TicketRow(
-            digest: try requiredBytes(),
-            purpose: try value(TicketRow.Purpose(rawValue: requiredText())),
-            credential: try value(CredentialID(bytes: requiredBytes())),
-            subject: try value(Subject(utf8: requiredBytes())),
-            verification: try value(VerificationID(bytes: requiredBytes())),
-            createdAt: try time(), expiresAt: try time())
+    mutating func ticket(_ key: AuditKey) throws(PostgreSQLFailure) -> TicketRow {
+        try authentic(
+            TicketRow(
+                digest: try requiredBytes(),
+                purpose: try value(TicketRow.Purpose(rawValue: requiredText())),
+                credential: try value(CredentialID(bytes: requiredBytes())),
+                subject: try value(Subject(utf8: requiredBytes())),
+                verification: try value(VerificationID(bytes: requiredBytes())),
+                createdAt: try time(), expiresAt: try time()),
+            key)
     }
 
-    mutating func answer() throws(PostgreSQLFailure) -> AnswerRow {
-        AnswerRow(
-            key: try requiredBytes(), request: try requiredBytes(), keyID: try value(keyID()),
-            sealedAnswer: try requiredBytes(), expiresAt: try time())
+    mutating func answer(_ key: AuditKey) throws(PostgreSQLFailure) -> AnswerRow {
+        try authentic(
+            AnswerRow(
+                key: try requiredBytes(), request: try requiredBytes(),
+                keyID: try value(keyID()), sealedAnswer: try requiredBytes(),
+                expiresAt: try time()),
+            key)
     }
 
-    mutating func client() throws(PostgreSQLFailure) -> ClientRow {
-        ClientRow(
-            id: try requiredBytes(), version: try unsigned(), digest: try requiredBytes(),
-            name: try requiredText(), scopes: try value(TextList.read(requiredBytes())),
-            createdAt: try time(), revokedAt: try integer().map(UnixTime.init(milliseconds:)))
+    mutating func client(_ key: AuditKey) throws(PostgreSQLFailure) -> ClientRow {
+        try authentic(
+            ClientRow(
+                id: try requiredBytes(), version: try unsigned(), digest: try requiredBytes(),
+                name: try requiredText(), scopes: try value(TextList.read(requiredBytes())),
+                createdAt: try time(), revokedAt: try integer().map(UnixTime.init(milliseconds:))),
+            key)
+    }
+
+    /// The row, provided that the next column is its authentication code.
+    private mutating func authentic<Row: StoredRow>(
+        _ row: Row, _ key: AuditKey?
+    ) throws(PostgreSQLFailure) -> Row {
+        let code = try requiredBytes()
+        guard let key else { return row }
+        let isAuthentic: Bool
+        do throws(CryptographyFailure) {
+            isAuthentic = try key.isAuthentic(row, by: code)
+        } catch { throw .cryptography }
+        guard isAuthentic else { throw .strangeRow }
+        return row
     }
 
     mutating func event() throws(PostgreSQLFailure) -> ChainedEvent {

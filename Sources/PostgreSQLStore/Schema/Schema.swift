@@ -14,6 +14,7 @@ enum Schema {
     // its present. Room is left in the pages of what is written over and over, so that a new version of
     // a row stands beside the old one and no index is touched. The counter of positions is one row, and
     // the last thing that each transaction locks: so positions become visible in their order.
+    // `authentication` covers every other column of its row.
     private static let first = """
         CREATE SCHEMA IF NOT EXISTS watchword;
         CREATE TABLE watchword.steps (
@@ -31,7 +32,8 @@ enum Schema {
             fingerprint bytea,
             created_at bigint NOT NULL,
             lapses_at bigint,
-            body bytea NOT NULL
+            body bytea NOT NULL,
+            authentication bytea NOT NULL
         ) WITH (fillfactor = 60);
         CREATE INDEX credentials_by_subject
             ON watchword.credentials (subject, created_at, id);
@@ -56,7 +58,8 @@ enum Schema {
             subject bytea NOT NULL,
             verification bytea NOT NULL,
             created_at bigint NOT NULL,
-            expires_at bigint NOT NULL
+            expires_at bigint NOT NULL,
+            authentication bytea NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0.05);
         CREATE INDEX tickets_by_credential ON watchword.tickets (credential);
         CREATE INDEX tickets_by_expiry ON watchword.tickets (expires_at);
@@ -66,7 +69,8 @@ enum Schema {
             request bytea NOT NULL,
             key_id bigint NOT NULL,
             sealed_answer bytea NOT NULL,
-            expires_at bigint NOT NULL
+            expires_at bigint NOT NULL,
+            authentication bytea NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0.05);
         CREATE INDEX answers_by_expiry ON watchword.answers (expires_at, key_id);
 
@@ -77,7 +81,8 @@ enum Schema {
             name bytea NOT NULL,
             scopes bytea NOT NULL,
             created_at bigint NOT NULL,
-            revoked_at bigint
+            revoked_at bigint,
+            authentication bytea NOT NULL
         );
 
         CREATE TABLE watchword.chains (

@@ -7,15 +7,16 @@ extension StoreStatement {
             Self.inserting(
                 "credentials", "id",
                 "subject, kind, state, version, key_id, fingerprint, "
-                    + "created_at, lapses_at, body",
-                "bytea", "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea")
+                    + "created_at, lapses_at, body, authentication",
+                "bytea", "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea, bytea")
         case .updateCredentials: Self.updatingCredentials(Self.done)
         case .seekCredentials: Self.updatingCredentials("$1 || \(Self.done)")
         case .insertTickets:
             Self.inserting(
                 "tickets", "digest",
-                "purpose, credential, subject, verification, created_at, expires_at", "bytea",
-                "text, bytea, bytea, bytea, bigint, bigint")
+                "purpose, credential, subject, verification, created_at, expires_at, "
+                    + "authentication",
+                "bytea", "text, bytea, bytea, bytea, bigint, bigint, bytea")
         case .spendTickets:
             "WITH done AS (DELETE FROM tickets "
                 + "USING unnest($1::integer[], $2::bytea[]) AS wanted (member, digest) "
@@ -24,16 +25,18 @@ extension StoreStatement {
         case .dropTickets: "DELETE FROM tickets WHERE credential = ANY ($1::bytea[])"
         case .insertAnswers:
             Self.inserting(
-                "answers", "key", "request, key_id, sealed_answer, expires_at", "bytea",
-                "bytea, bigint, bytea, bigint")
+                "answers", "key", "request, key_id, sealed_answer, expires_at, authentication",
+                "bytea", "bytea, bigint, bytea, bigint, bytea")
         case .insertClients:
             Self.inserting(
-                "clients", "id", "version, digest, name, scopes, created_at, revoked_at", "bytea",
-                "bigint, bytea, bytea, bytea, bigint, bigint")
+                "clients", "id",
+                "version, digest, name, scopes, created_at, revoked_at, authentication", "bytea",
+                "bigint, bytea, bytea, bytea, bigint, bigint, bytea")
         case .updateClients:
             Self.updating(
-                "clients", "version, digest, name, scopes, created_at, revoked_at",
-                "bigint, bytea, bytea, bytea, bigint, bigint")
+                "clients",
+                "version, digest, name, scopes, created_at, revoked_at, authentication",
+                "bigint, bytea, bytea, bytea, bigint, bigint, bytea")
         case .writeDecoys:
             "INSERT INTO decoys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (slot) DO UPDATE SET body = excluded.body"
@@ -135,8 +138,9 @@ extension StoreStatement {
     private static func updatingCredentials(_ met: String) -> String {
         updating(
             "credentials",
-            "subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, body",
-            "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea", met: met)
+            "subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, body, "
+                + "authentication",
+            "bytea, text, text, bigint, bigint, bytea, bigint, bigint, bytea, bytea", met: met)
     }
 
     private static let done = "ARRAY(SELECT member FROM done)"

@@ -66,10 +66,10 @@ enum StoreStatement: String, CaseIterable {
                 + "GROUP BY key_id, kind"
         case .answerUsage: "SELECT key_id, count(*) FROM answers GROUP BY key_id"
         case .ticket:
-            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at "
-                + "FROM tickets WHERE digest = $1::bytea"
+            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
+                + "authentication FROM tickets WHERE digest = $1::bytea"
         case .answer:
-            "SELECT key, request, key_id, sealed_answer, expires_at FROM answers "
+            "SELECT key, request, key_id, sealed_answer, expires_at, authentication FROM answers "
                 + "WHERE key = $1::bytea"
         case .clientByDigest: Self.client + "WHERE digest = $1::bytea"
         case .clients: Self.client + "ORDER BY created_at, id"
@@ -103,7 +103,8 @@ enum StoreStatement: String, CaseIterable {
 
     private static let credential =
         "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
-        + "body FROM credentials "
+        + "body, authentication FROM credentials "
     private static let client =
-        "SELECT id, version, digest, name, scopes, created_at, revoked_at FROM clients "
+        "SELECT id, version, digest, name, scopes, created_at, revoked_at, authentication "
+        + "FROM clients "
 }

@@ -41,7 +41,7 @@ final class BatchWriter: @unchecked Sendable {
     func commit(_ jobs: [CommitJob]) -> Verdict {
         var members: [(number: Int, job: CommitJob)] = []
         for (number, job) in jobs.enumerated() {
-            if job.changes.allSatisfy(\.fits) {
+            if job.changes.allSatisfy(\.change.fits) {
                 members.append((number, job))
             } else {
                 job.finish(.failure(StoreFailure(.outOfRange)))

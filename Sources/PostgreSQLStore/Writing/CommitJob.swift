@@ -2,7 +2,7 @@ internal import Verification
 
 /// A commit that waits to be made.
 struct CommitJob: Sendable {
-    let changes: [StoreChange]
+    let changes: [AuthenticatedChange]
     /// The rows that it touches.
     let keys: [RowKey]
     /// Whether a row is touched more than once, so that the changes happen one after the other.
@@ -11,13 +11,13 @@ struct CommitJob: Sendable {
     let finish: @Sendable (Result<CommitOutcome, StoreFailure>) -> Void
 
     init(
-        _ changes: [StoreChange],
+        _ changes: [AuthenticatedChange],
         finish: @escaping @Sendable (Result<CommitOutcome, StoreFailure>) -> Void
     ) {
         self.changes = changes
         self.finish = finish
         var keys: [RowKey] = []
-        for change in changes { keys += change.rowKeys }
+        for change in changes { keys += change.change.rowKeys }
         self.keys = keys
         // Most touch one row, under its id and its fingerprint.
         isOrdered =

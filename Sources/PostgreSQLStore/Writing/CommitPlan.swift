@@ -14,7 +14,7 @@ struct CommitPlan {
     private var answers: [Wanted<AnswerRow>] = []
     private var newClients: [Wanted<ClientRow>] = []
     private var clients: [Wanted<ClientRow>] = []
-    private var decoys: [DecoyRow] = []
+    private var decoys: [Wanted<DecoyRow>] = []
 
     /// Puts one statement together for each kind of change, whatever member it comes from.
     ///
@@ -30,19 +30,22 @@ struct CommitPlan {
         close()
     }
 
-    private mutating func add(_ change: StoreChange, of member: Int) {
-        switch change {
-        case .insertCredential(let row): inserted.append(Wanted(member: member, row: row))
-        case .updateCredential(let row): updated.append(Wanted(member: member, row: row))
-        case .insertTicket(let row): tickets.append(Wanted(member: member, row: row))
+    private mutating func add(_ authenticated: AuthenticatedChange, of member: Int) {
+        let code = authenticated.code
+        switch authenticated.change {
+        case .insertCredential(let row):
+            inserted.append(Wanted(member: member, row: row, code: code))
+        case .updateCredential(let row):
+            updated.append(Wanted(member: member, row: row, code: code))
+        case .insertTicket(let row): tickets.append(Wanted(member: member, row: row, code: code))
         case .spendTicket(let digest): spent.append(Wanted(member: member, row: digest))
         case .dropTickets(let credential): dropped.append(credential.bytes)
-        case .insertAnswer(let row): answers.append(Wanted(member: member, row: row))
-        case .insertClient(let row): newClients.append(Wanted(member: member, row: row))
-        case .updateClient(let row): clients.append(Wanted(member: member, row: row))
+        case .insertAnswer(let row): answers.append(Wanted(member: member, row: row, code: code))
+        case .insertClient(let row): newClients.append(Wanted(member: member, row: row, code: code))
+        case .updateClient(let row): clients.append(Wanted(member: member, row: row, code: code))
         case .writeDecoy(let row):
-            decoys.removeAll { $0.slot == row.slot }
-            decoys.append(row)
+            decoys.removeAll { $0.row.slot == row.slot }
+            decoys.append(Wanted(member: member, row: row, code: code))
         case .appendEvent(let event): events.append(event)
         }
     }
@@ -67,10 +70,10 @@ struct CommitPlan {
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
         run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
-        run(.seekCredentials, decoys.map { Wanted(member: 0, row: $0.sought) }) {
+        run(.seekCredentials, decoys.map { Wanted(member: 0, row: $0.row.sought, code: $0.code) }) {
             StatementArguments(placing: $0)
         }
-        run(.writeDecoys, decoys.sorted { $0.slot < $1.slot }) { StatementArguments($0) }
+        run(.writeDecoys, decoys.map(\.row).sorted { $0.slot < $1.slot }) { StatementArguments($0) }
         decoys = []
     }
 

@@ -13,7 +13,8 @@ extension SQLiteStore {
     /// Lists the credentials that were revoked or disabled, as far as the database at `path` still tells.
     ///
     /// For a database that is given up, so that a backup that takes its place does not revive them: rows
-    /// and events are read, each as far as they go. Nothing is written but SQLite's own files beside it.
+    /// and events are read, each as far as they go, and also when they are not authentic: the worst that
+    /// a forged one does is to end a credential. Nothing is written but SQLite's own files beside it.
     public static func endedCredentials(at path: String) throws(SQLiteStoreError)
         -> EndedCredentials
     {
@@ -33,15 +34,19 @@ extension SQLiteStore {
 
 extension SQLiteSession {
     /// A page of credentials, in the order of their ids.
-    func credentials(after id: [UInt8], limit: Int) throws(SQLiteFailure) -> [CredentialRow] {
+    func credentials(
+        after id: [UInt8], limit: Int, key: AuditKey?
+    ) throws(SQLiteFailure) -> [CredentialRow] {
         try self[.credentialsByID].bind(id).bind(Int64(limit))
-            .all { row throws(SQLiteFailure) in try row.credential() }
+            .all { row throws(SQLiteFailure) in try row.credential(key) }
     }
 
     /// Whether all rows could be read.
     fileprivate func readEndedRows(into found: inout Set<CredentialID>) -> Bool {
         do throws(SQLiteFailure) {
-            try StoreWalk.credentials(credentials(after:limit:)) { page throws(SQLiteFailure) in
+            try StoreWalk.credentials { id, limit throws(SQLiteFailure) in
+                try credentials(after: id, limit: limit, key: nil)
+            } _: { page throws(SQLiteFailure) in
                 found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
             }
             return true

@@ -108,8 +108,8 @@ extension SQLiteSession {
             node: { () throws(CryptographyFailure) in try Randomness.bytes(count: 16) },
             position: UInt64(clamping: position) + Self.positionGap)
         var chain = try ChainWriter(in: self, key: key, known: nil)
-        let (kept, ended) = try renewCredentials(now, known, &chain)
-        let clients = try keepingClients ? 0 : revokeClients(now, &chain)
+        let (kept, ended) = try renewCredentials(now, known, key, &chain)
+        let clients = try keepingClients ? 0 : revokeClients(now, key, &chain)
         let event = Event(.restored, time: now, number: Int64(ended))
         try chain.append(event, to: self)
         guard let head = try chain.finish(in: self) else { throw .chain }
@@ -124,11 +124,14 @@ extension SQLiteSession {
     }
 
     private func renewCredentials(
-        _ now: UnixTime, _ known: Set<CredentialID>, _ chain: inout ChainWriter
+        _ now: UnixTime, _ known: Set<CredentialID>, _ key: AuditKey,
+        _ chain: inout ChainWriter
     ) throws(MemberFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
         try StoreWalk.credentials { id, limit throws(MemberFailure) in
-            try database { () throws(SQLiteFailure) in try credentials(after: id, limit: limit) }
+            try database { () throws(SQLiteFailure) in
+                try credentials(after: id, limit: limit, key: key)
+            }
         } _: { page throws(MemberFailure) in
             for row in page {
                 let renewed: RestoredRow?
@@ -136,7 +139,7 @@ extension SQLiteSession {
                     renewed = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
                 } catch { throw .row }
                 guard let renewed else { continue }
-                guard try apply(.updateCredential(renewed.row), &chain) else { throw .row }
+                guard try apply([.updateCredential(renewed.row)], key, &chain) else { throw .row }
                 if let event = renewed.event {
                     try chain.append(event, to: self)
                     ended += 1
@@ -149,16 +152,28 @@ extension SQLiteSession {
     }
 
     private func revokeClients(
-        _ now: UnixTime, _ chain: inout ChainWriter
+        _ now: UnixTime, _ key: AuditKey, _ chain: inout ChainWriter
     ) throws(MemberFailure) -> Int {
         let clients = try database { () throws(SQLiteFailure) in
-            try self[.clients].all { row throws(SQLiteFailure) in try row.client() }
+            try self[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
         }
         let revoked = clients.compactMap { $0.afterRevoking(at: now) }
         for client in revoked {
-            guard try apply(.updateClient(client), &chain) else { throw .row }
+            guard try apply([.updateClient(client)], key, &chain) else { throw .row }
             try chain.append(Event(.clientRevoked, reason: .restored, time: now), to: self)
         }
         return revoked.count
+    }
+
+    private func apply(
+        _ changes: [StoreChange], _ key: AuditKey, _ chain: inout ChainWriter
+    ) throws(MemberFailure) -> Bool {
+        let authenticated = try cryptography { () throws(CryptographyFailure) in
+            try key.authenticating(changes)
+        }
+        for change in authenticated {
+            guard try apply(change, &chain) else { return false }
+        }
+        return true
     }
 }

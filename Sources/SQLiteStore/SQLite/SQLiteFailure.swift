@@ -36,6 +36,9 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
     /// A row that SQLite gave and that is none of ours.
     static let strangeRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
 
+    /// OpenSSL could not check a row.
+    static let cryptography = SQLiteFailure(call: .read, code: SQLITE_ERROR)
+
     /// A file system on which processes can't share memory, as WAL needs.
     static let noWriteAheadLog = SQLiteFailure(call: .open, code: SQLITE_PROTOCOL)
 

@@ -14,7 +14,7 @@ enum Schema {
     // Credentials are a tree by row number, whose inner pages hold numbers alone: by id they would hold
     // whole rows, and a million rows would lie seven pages deep instead of four. A decision writes one
     // page of it and no index. The index by subject holds who is revoked apart, so that a subject's past
-    // does not slow its present.
+    // does not slow its present. `authentication` covers every other column of its row.
     private static let first = """
         CREATE TABLE credentials (
             id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
@@ -27,6 +27,7 @@ enum Schema {
             created_at INTEGER NOT NULL,
             lapses_at INTEGER,
             body BLOB NOT NULL,
+            authentication BLOB NOT NULL,
             is_revoked INTEGER NOT NULL AS (state = 'revoked') VIRTUAL
         ) STRICT;
         CREATE INDEX credentials_by_subject
@@ -50,7 +51,8 @@ enum Schema {
             subject BLOB NOT NULL,
             verification BLOB NOT NULL,
             created_at INTEGER NOT NULL,
-            expires_at INTEGER NOT NULL
+            expires_at INTEGER NOT NULL,
+            authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX tickets_by_credential ON tickets (credential);
         CREATE INDEX tickets_by_expiry ON tickets (expires_at);
@@ -60,7 +62,8 @@ enum Schema {
             request BLOB NOT NULL,
             key_id INTEGER NOT NULL,
             sealed_answer BLOB NOT NULL,
-            expires_at INTEGER NOT NULL
+            expires_at INTEGER NOT NULL,
+            authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX answers_by_expiry ON answers (expires_at, key_id);
 
@@ -71,7 +74,8 @@ enum Schema {
             name BLOB NOT NULL,
             scopes BLOB NOT NULL,
             created_at INTEGER NOT NULL,
-            revoked_at INTEGER
+            revoked_at INTEGER,
+            authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE chains (

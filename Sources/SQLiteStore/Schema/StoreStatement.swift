@@ -33,10 +33,11 @@ enum StoreStatement: Int, CaseIterable {
                 + "GROUP BY key_id, kind"
         case .answerUsage: "SELECT key_id, count(*) FROM answers GROUP BY key_id"
         case .ticket:
-            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at "
-                + "FROM tickets WHERE digest = ?1"
+            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
+                + "authentication FROM tickets WHERE digest = ?1"
         case .answer:
-            "SELECT key, request, key_id, sealed_answer, expires_at FROM answers WHERE key = ?1"
+            "SELECT key, request, key_id, sealed_answer, expires_at, authentication FROM answers "
+                + "WHERE key = ?1"
         case .clientByDigest: Self.client + "WHERE digest = ?1"
         case .clients: Self.client + "ORDER BY created_at, id"
         case .events:
@@ -48,26 +49,27 @@ enum StoreStatement: Int, CaseIterable {
                 + "head_sequence, head_digest, head_authentication FROM chains ORDER BY number"
         case .insertCredential:
             "INSERT INTO credentials (id, subject, kind, state, version, key_id, fingerprint, "
-                + "created_at, lapses_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                + "created_at, lapses_at, body, authentication) "
+                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
         case .updateBody:
             // SQLite writes an index again for each column that a statement names, changed or not; so
             // what most decisions leave as it is, is compared and not set.
-            "UPDATE credentials SET version = ?5, body = ?10 "
+            "UPDATE credentials SET version = ?5, body = ?10, authentication = ?11 "
                 + "WHERE id = ?1 AND version = ?5 - 1 AND subject = ?2 AND kind = ?3 "
                 + "AND state = ?4 AND key_id IS ?6 AND fingerprint IS ?7 "
                 + "AND created_at = ?8 AND lapses_at IS ?9"
         case .updateCredential:
             "UPDATE credentials SET subject = ?2, kind = ?3, state = ?4, version = ?5, "
-                + "key_id = ?6, fingerprint = ?7, created_at = ?8, lapses_at = ?9, body = ?10 "
-                + "WHERE id = ?1 AND version = ?5 - 1"
-        case .insertTicket: "INSERT INTO tickets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+                + "key_id = ?6, fingerprint = ?7, created_at = ?8, lapses_at = ?9, body = ?10, "
+                + "authentication = ?11 WHERE id = ?1 AND version = ?5 - 1"
+        case .insertTicket: "INSERT INTO tickets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .spendTicket: "DELETE FROM tickets WHERE digest = ?1"
         case .dropTickets: "DELETE FROM tickets WHERE credential = ?1"
-        case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5)"
-        case .insertClient: "INSERT INTO clients VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        case .insertClient: "INSERT INTO clients VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .updateClient:
             "UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, "
-                + "created_at = ?6, revoked_at = ?7 WHERE id = ?1 AND version = ?2 - 1"
+                + "created_at = ?6, revoked_at = ?7, authentication = ?8 WHERE id = ?1 AND version = ?2 - 1"
         case .writeDecoy:
             "INSERT INTO decoys VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = excluded.body"
         case .insertEvent: "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
@@ -95,7 +97,8 @@ enum StoreStatement: Int, CaseIterable {
 
     private static let credential =
         "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
-        + "body FROM credentials "
+        + "body, authentication FROM credentials "
     private static let client =
-        "SELECT id, version, digest, name, scopes, created_at, revoked_at FROM clients "
+        "SELECT id, version, digest, name, scopes, created_at, revoked_at, authentication "
+        + "FROM clients "
 }

@@ -40,11 +40,13 @@ final class DatabaseWriter: @unchecked Sendable {
     ///
     /// A member whose condition does not hold, or that fails by itself, leaves the others as they
     /// are. None is done unless the transaction is durable.
-    func commit(_ members: [[StoreChange]]) -> [Answer] {
+    func commit(_ members: [[AuthenticatedChange]]) -> [Answer] {
         commit(members, guardingAll: false)
     }
 
-    private func commit(_ members: [[StoreChange]], guardingAll: Bool) -> [Answer] {
+    private func commit(
+        _ members: [[AuthenticatedChange]], guardingAll: Bool
+    ) -> [Answer] {
         guard !members.isEmpty else { return [] }
         func all(_ failure: MemberFailure) -> [Answer] {
             members.map { _ in .failure(failure.storeFailure) }
@@ -62,7 +64,7 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     /// Commits one member's changes; nothing when another process writes just now.
-    func commitAtOnce(_ changes: [StoreChange]) -> Answer? {
+    func commitAtOnce(_ changes: [AuthenticatedChange]) -> Answer? {
         do throws(MemberFailure) {
             guard try beginAtOnce() else { return nil }
             return try complete([changes], guardingAll: false)[0]
@@ -87,7 +89,7 @@ final class DatabaseWriter: @unchecked Sendable {
     /// - Parameter guardingAll: whether also those get a savepoint that leave nothing behind when their
     ///   condition does not hold.
     private func complete(
-        _ members: [[StoreChange]], guardingAll: Bool
+        _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) throws(MemberFailure) -> [Answer] {
         do throws(MemberFailure) {
             var chain = try ChainWriter(in: session, key: key, known: known)
@@ -97,7 +99,7 @@ final class DatabaseWriter: @unchecked Sendable {
                 // so are most decisions, and a savepoint is two statements more.
                 let isGuarded =
                     members.count > 1
-                    && (guardingAll || changes.dropFirst().contains(where: \.hasCondition))
+                    && (guardingAll || changes.dropFirst().contains(where: \.change.hasCondition))
                 answers.append(try member(changes, &chain, isGuarded: isGuarded))
             }
             guard answers.contains(.success(.done)) else {
@@ -116,7 +118,7 @@ final class DatabaseWriter: @unchecked Sendable {
 
     /// - Throws: what ended the transaction for all.
     private func member(
-        _ changes: [StoreChange], _ chain: inout ChainWriter, isGuarded: Bool
+        _ changes: [AuthenticatedChange], _ chain: inout ChainWriter, isGuarded: Bool
     ) throws(MemberFailure) -> Answer {
         let before = chain
         if isGuarded { try perform(.savepoint) }
@@ -136,7 +138,7 @@ final class DatabaseWriter: @unchecked Sendable {
         return answer
     }
 
-    private func apply(_ changes: [StoreChange], _ chain: inout ChainWriter)
+    private func apply(_ changes: [AuthenticatedChange], _ chain: inout ChainWriter)
         throws(MemberFailure) -> Bool
     {
         for change in changes {

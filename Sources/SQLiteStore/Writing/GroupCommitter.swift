@@ -13,7 +13,7 @@ final class GroupCommitter: Sendable {
     typealias Answer = Result<CommitOutcome, StoreFailure>
 
     private enum Job {
-        case commit([StoreChange], CheckedContinuation<Answer, Never>)
+        case commit([AuthenticatedChange], CheckedContinuation<Answer, Never>)
         /// Something else that writes, or must not run beside a writer.
         case work(@Sendable (DatabaseWriter) -> Void)
     }
@@ -58,13 +58,15 @@ final class GroupCommitter: Sendable {
     }
 
     /// Does the changes, or none of them; returns when they are durable.
-    func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
+    func commit(
+        _ changes: [AuthenticatedChange]
+    ) async throws(StoreFailure) -> CommitOutcome {
         if let answer = commitHere(changes) { return try answer.get() }
         return try await withTurn(changes).get()
     }
 
     /// Does it on the caller's thread; nothing when others are about.
-    private func commitHere(_ changes: [StoreChange]) -> Answer? {
+    private func commitHere(_ changes: [AuthenticatedChange]) -> Answer? {
         guard let writer = borrow() else { return nil }
         // Another process that writes just now is waited for elsewhere.
         let answer = writer.commitAtOnce(changes)
@@ -72,7 +74,7 @@ final class GroupCommitter: Sendable {
         return answer
     }
 
-    private func withTurn(_ changes: [StoreChange]) async -> Answer {
+    private func withTurn(_ changes: [AuthenticatedChange]) async -> Answer {
         await withCheckedContinuation { continuation in
             if !submit(.commit(changes, continuation)) {
                 continuation.resume(returning: .failure(Self.isClosed))
@@ -195,7 +197,7 @@ final class GroupCommitter: Sendable {
     }
 
     private func perform(_ jobs: [Job], on writer: DatabaseWriter) {
-        var members: [[StoreChange]] = []
+        var members: [[AuthenticatedChange]] = []
         var waiting: [CheckedContinuation<Answer, Never>] = []
         func flush() {
             for (continuation, answer) in zip(waiting, writer.commit(members)) {

@@ -4,29 +4,32 @@ extension SQLiteSession {
     /// Does one change, unless its condition does not hold.
     ///
     /// - Returns: whether it did.
-    func apply(_ change: StoreChange, _ chain: inout ChainWriter) throws(MemberFailure) -> Bool {
+    func apply(
+        _ authenticated: AuthenticatedChange, _ chain: inout ChainWriter
+    ) throws(MemberFailure) -> Bool {
+        let code = authenticated.code
         do throws(SQLiteFailure) {
-            switch change {
+            switch authenticated.change {
             case .insertCredential(let row):
-                return try inserts(self[.insertCredential].bind(row))
+                return try inserts(self[.insertCredential].bind(row).bind(code))
             case .updateCredential(let row):
-                if try self[.updateBody].bind(row).run() == 1 { return true }
-                return try changesOne(self[.updateCredential].bind(row))
+                if try self[.updateBody].bind(row).bind(code).run() == 1 { return true }
+                return try changesOne(self[.updateCredential].bind(row).bind(code))
             case .insertTicket(let row):
-                return try inserts(self[.insertTicket].bind(row))
+                return try inserts(self[.insertTicket].bind(row).bind(code))
             case .spendTicket(let digest):
                 return try self[.spendTicket].bind(digest).run() == 1
             case .dropTickets(let credential):
                 try self[.dropTickets].bind(credential.bytes).run()
                 return true
             case .insertAnswer(let row):
-                return try inserts(self[.insertAnswer].bind(row))
+                return try inserts(self[.insertAnswer].bind(row).bind(code))
             case .insertClient(let row):
-                return try inserts(self[.insertClient].bind(row))
+                return try inserts(self[.insertClient].bind(row).bind(code))
             case .updateClient(let row):
-                return try changesOne(self[.updateClient].bind(row))
+                return try changesOne(self[.updateClient].bind(row).bind(code))
             case .writeDecoy(let row):
-                try self[.updateBody].bind(row.sought).run()
+                try self[.updateBody].bind(row.sought).bind(code).run()
                 try self[.writeDecoy].bind(Int64(row.slot)).bind(row.body).run()
                 return true
             case .appendEvent: break
@@ -34,7 +37,9 @@ extension SQLiteSession {
         } catch {
             throw .database(error)
         }
-        if case .appendEvent(let event) = change { try chain.append(event, to: self) }
+        if case .appendEvent(let event) = authenticated.change {
+            try chain.append(event, to: self)
+        }
         return true
     }
 

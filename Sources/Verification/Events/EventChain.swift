@@ -1,22 +1,5 @@
 public import Cryptography
 
-/// The key that ties events together; kept outside the database, and never changed.
-public struct AuditKey: Sendable {
-    private let key: HMACKey
-
-    init(_ key: SecretBytes) { self.key = HMACKey(key) }
-
-    /// Authenticates what `write` writes for this purpose.
-    private func authenticate(
-        _ purpose: String, _ write: (inout ByteWriter) -> Void
-    ) throws(CryptographyFailure) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(purpose)
-        write(&writer)
-        return try key.authenticationCode(of: writer.bytes.span)
-    }
-}
-
 /// One node's chain of events, at its end: each event's digest covers the one before.
 ///
 /// A store holds one for each writer that it has, and changes it together with the rows: when a

@@ -6,13 +6,14 @@ public import Cryptography
 /// the key that rotates enrolled secrets are derived. New rows take the current version; the others
 /// open what still hangs on them. Beside them is one lookup key, for what must give the same answer
 /// under every version: the blind index of seeds, the digests of tickets and API keys, the marks by
-/// which earlier secrets are known, and the chain of events. It opens nothing.
+/// which earlier secrets are known, the rows' authentication codes and the chain of events. It opens
+/// nothing.
 public struct KeyRing: Sendable {
     /// All versions, by number.
     public let versions: [KeyVersion]
     /// The version that new rows take.
     public let current: KeyVersion
-    /// What ties events together.
+    /// What authenticates rows and ties events together.
     public let auditKey: AuditKey
     let lookup: LookupKey
     /// What is checked where there is no credential.
@@ -42,7 +43,9 @@ public struct KeyRing: Sendable {
         do throws(CryptographyFailure) {
             self.lookup = try LookupKey(lookup)
             standIn = try StandIn(under: found)
-            auditKey = AuditKey(try lookup.derived("watchword audit key"))
+            auditKey = AuditKey(
+                events: try lookup.derived("watchword audit key"),
+                rows: try lookup.derived("watchword row key"))
         } catch { throw .failed(error) }
     }
 

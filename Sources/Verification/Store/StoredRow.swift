@@ -1,0 +1,106 @@
+public import Cryptography
+
+/// A row that is authenticated whole, so that nobody without the key can change a column or move the
+/// row to another place.
+public protocol StoredRow: Sendable {
+    /// Every column of the row behind the name of its table; no two rows give the same bytes.
+    var authenticatedBytes: [UInt8] { get }
+}
+
+extension AuditKey {
+    /// Bytes of a row's authentication code.
+    public static let rowCodeCount = 16
+
+    /// The authentication code that a store keeps with a row.
+    public func code(of row: some StoredRow) throws(CryptographyFailure) -> [UInt8] {
+        try code(of: row.authenticatedBytes)
+    }
+
+    /// Tells whether a row was written by somebody who has this key.
+    public func isAuthentic(
+        _ row: some StoredRow, by code: [UInt8]
+    ) throws(CryptographyFailure) -> Bool {
+        let expected = try self.code(of: row)
+        return isEqualInConstantTime(expected.span, code.span)
+    }
+
+    /// Does the work of checking a usual row where none was found, so that the time does not tell
+    /// (V-06).
+    public func checkNothing() throws(CryptographyFailure) {
+        _ = try code(of: [UInt8](repeating: 0, count: Self.usualRowCount))
+    }
+
+    private static let usualRowCount = 320
+
+    private func code(of bytes: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        var code = try rows.authenticationCode(of: bytes.span)
+        code.removeLast(code.count - Self.rowCodeCount)
+        return code
+    }
+}
+
+extension CredentialRow: StoredRow {
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write("credentials")
+        writer.write(id.bytes)
+        writer.write(subject.utf8)
+        writer.write(kind.rawValue)
+        writer.write(state.rawValue)
+        writer.write(version)
+        writer.writeIfThere(keyID) { $0.write($1.number) }
+        writer.writeIfThere(fingerprint) { $0.write($1) }
+        writer.write(createdAt)
+        writer.writeIfThere(lapsesAt) { $0.write($1) }
+        writer.write(body)
+        return writer.bytes
+    }
+}
+
+extension TicketRow: StoredRow {
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write("tickets")
+        writer.write(digest)
+        writer.write(purpose.rawValue)
+        writer.write(credential.bytes)
+        writer.write(subject.utf8)
+        writer.write(verification.bytes)
+        writer.write(createdAt)
+        writer.write(expiresAt)
+        return writer.bytes
+    }
+}
+
+extension AnswerRow: StoredRow {
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write("answers")
+        writer.write(key)
+        writer.write(request)
+        writer.write(keyID.number)
+        writer.write(sealedAnswer)
+        writer.write(expiresAt)
+        return writer.bytes
+    }
+}
+
+extension ClientRow: StoredRow {
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write("clients")
+        writer.write(id)
+        writer.write(version)
+        writer.write(digest)
+        writer.write(name)
+        writer.write(UInt16(scopes.count))
+        for scope in scopes { writer.write(scope) }
+        writer.write(createdAt)
+        writer.writeIfThere(revokedAt) { $0.write($1) }
+        return writer.bytes
+    }
+}

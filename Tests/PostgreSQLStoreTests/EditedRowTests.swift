@@ -1,0 +1,35 @@
+import PostgreSQLServer
+import PostgreSQLStore
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+/// Rows that were changed by somebody who can write the database and has no key.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct EditedRowTests {
+    @Test("O-01 each column of each table, changed in turn, is damage and never a row")
+    func everyColumn() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkEveryColumn(edited(database, try database.open()))
+    }
+
+    @Test("O-01 an authentic row in another row's place is damage")
+    func swaps() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkSwaps(edited(database, try database.open()))
+    }
+
+    private func edited(_ database: TestDatabase, _ store: PostgreSQLStore) -> EditedDatabase {
+        EditedDatabase(
+            store, schema: "watchword.",
+            bytes: { "'\\x\(Hex.text($0))'::bytea" },
+            run: { try database.query($0) },
+            columns: { table in
+                try database.query(
+                    "SELECT column_name FROM information_schema.columns "
+                        + "WHERE table_schema = 'watchword' AND table_name = '\(table)'"
+                ).split(separator: "\n").map(String.init)
+            })
+    }
+}

@@ -1,0 +1,100 @@
+public import Verification
+
+/// A store together with a way into its database for somebody who can write it and has no key.
+public struct EditedDatabase: Sendable {
+    let store: any VerificationStore
+    private let schema: String
+    let bytes: @Sendable ([UInt8]) -> String
+    let run: @Sendable (String) throws -> Void
+    let columns: @Sendable (_ table: String) throws -> [String]
+
+    /// Takes a store and its database's SQL.
+    ///
+    /// - Parameters:
+    ///   - schema: what stands in front of a table's name.
+    ///   - bytes: how bytes are spelled.
+    ///   - run: runs statements.
+    ///   - columns: the names of a table's columns.
+    public init(
+        _ store: any VerificationStore, schema: String = "",
+        bytes: @escaping @Sendable ([UInt8]) -> String,
+        run: @escaping @Sendable (String) throws -> Void,
+        columns: @escaping @Sendable (_ table: String) throws -> [String]
+    ) {
+        self.store = store
+        self.schema = schema
+        self.bytes = bytes
+        self.run = run
+        self.columns = columns
+    }
+
+    /// Sets columns of one row; `assignments` is SQL.
+    func set(_ assignments: String, in table: StoredTable, _ row: [UInt8]) throws {
+        try run(
+            "UPDATE \(schema)\(table.rawValue) SET \(assignments) "
+                + "WHERE \(table.key) = \(bytes(row))")
+    }
+
+    /// Deletes every row.
+    func empty(_ table: StoredTable) throws { try run("DELETE FROM \(schema)\(table.rawValue)") }
+
+    /// Gives one row what another one has in `column`.
+    func copy(_ column: String, in table: StoredTable, from source: [UInt8], to row: [UInt8]) throws
+    {
+        let name = schema + table.rawValue
+        try set(
+            "\(column) = (SELECT \(column) FROM \(name) AS source "
+                + "WHERE source.\(table.key) = \(bytes(source)))", in: table, row)
+    }
+}
+
+/// A table whose rows are authenticated.
+enum StoredTable: String, CaseIterable {
+    case credentials, tickets, answers, clients
+
+    /// The primary key.
+    var key: String {
+        switch self {
+        case .credentials, .clients: "id"
+        case .tickets: "digest"
+        case .answers: "key"
+        }
+    }
+
+    /// Every column, with another value for it and the text that it is spelled by.
+    func edits(_ bytes: ([UInt8]) -> String) -> [(column: String, value: String)] {
+        let other = bytes(sampleBytes(77, count: 32))
+        let otherID = bytes(sampleBytes(77, count: 16))
+        let subject = bytes(Array("mallory".utf8))
+        let code = ("authentication", bytes(sampleBytes(77, count: 16)))
+        switch self {
+        case .credentials:
+            return [
+                ("id", otherID), ("subject", subject), ("kind", "'hotp'"), ("state", "'pending'"),
+                ("state", "'revoked'"), ("version", "2"), ("version", "version + 1"),
+                ("key_id", "2"), ("key_id", "NULL"), ("fingerprint", other),
+                ("fingerprint", "NULL"), ("created_at", "created_at + 1"),
+                ("lapses_at", "1700000600000"), ("body", bytes(sampleBytes(1, count: 200))),
+                ("body", bytes([])), code, ("authentication", bytes([])),
+            ]
+        case .tickets:
+            return [
+                ("digest", other), ("purpose", "'login'"), ("credential", otherID),
+                ("subject", subject), ("verification", otherID), ("created_at", "created_at + 1"),
+                ("expires_at", "expires_at + 1"), code, ("authentication", bytes([])),
+            ]
+        case .answers:
+            return [
+                ("key", other), ("request", other), ("key_id", "2"), ("sealed_answer", other),
+                ("expires_at", "expires_at + 1"), code, ("authentication", bytes([])),
+            ]
+        case .clients:
+            let scopes = bytes(TextList.bytes(["admin", "enrol", "verify"]))
+            return [
+                ("id", otherID), ("version", "9"), ("digest", other), ("name", bytes([0x61])),
+                ("scopes", scopes), ("scopes", bytes([])), ("created_at", "created_at + 1"),
+                ("revoked_at", "1"), ("revoked_at", "NULL"), code, ("authentication", bytes([])),
+            ]
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Verification
+
+// Each rule takes rows that were edited without the key: they are damage, never rows.
+extension StoreContract {
+    /// O-01: every column of every table, changed in turn.
+    public static func checkEveryColumn(_ database: EditedDatabase) async throws {
+        for table in StoredTable.allCases {
+            let edits = table.edits(database.bytes)
+            try expectEqual(Set(try database.columns(table.rawValue)), Set(edits.map(\.column)))
+            for (number, edit) in edits.enumerated() {
+                let row = try await database.insert(table, 1_000 + number)
+                try database.set("\(edit.column) = \(edit.value)", in: table, row)
+                let what = "\(table): \(edit.column) = \(edit.value)"
+                try await database.expectDamage(table, 1_000 + number, what)
+                // Gone, so that the next edit can have the same value.
+                try database.empty(table)
+            }
+        }
+    }
+
+    /// O-01: what is authentic in one row, put into another one.
+    public static func checkSwaps(_ database: EditedDatabase) async throws {
+        for table in StoredTable.allCases {
+            let columns = try database.columns(table.rawValue).filter { $0 != table.key }
+            let first = try await database.insert(table, 1)
+            let second = try await database.insert(table, 2)
+            // Everything but the columns that must be unique: the row in another place.
+            for column in columns where !["fingerprint", "digest"].contains(column) {
+                try database.copy(column, in: table, from: first, to: second)
+            }
+            try await database.expectDamage(table, 2, "\(table): a row in another's place")
+            try database.empty(table)
+        }
+    }
+}
+
+extension EditedDatabase {
+    /// Inserts the row of a number; its key.
+    fileprivate func insert(_ table: StoredTable, _ number: Int) async throws -> [UInt8] {
+        let (change, key): (StoreChange, [UInt8]) =
+            switch table {
+            case .credentials:
+                (
+                    .insertCredential(
+                        .sample(number, subject: "user \(number)", fingerprint: number)),
+                    CredentialID.sample(number).bytes
+                )
+            case .tickets:
+                (
+                    .insertTicket(.sample(number | 1, credential: number)),
+                    sampleBytes(number | 1, count: 32)
+                )
+            case .answers: (.insertAnswer(.sample(number)), sampleBytes(number, count: 32))
+            case .clients:
+                (
+                    .insertClient(.sample(number, revokedAt: 5)), sampleBytes(number, count: 16)
+                )
+            }
+        try expectEqual(try await store.commit([change]), .done)
+        return key
+    }
+
+    /// No read gives a row of the table, whatever it asks for, and one of them at least says damage.
+    fileprivate func expectDamage(_ table: StoredTable, _ number: Int, _ what: String) async throws
+    {
+        var damaged = 0
+        for read in reads(table, number) {
+            do {
+                let found = try await read()
+                try expect(found.isEmpty, "\(what): \(found)")
+            } catch let failure as StoreFailure {
+                try expectEqual(failure.trouble, .damaged)
+                damaged += 1
+            }
+        }
+        try expect(damaged > 0, "\(what): no damage")
+    }
+
+    /// Every way to get at a row of a table.
+    private func reads(
+        _ table: StoredTable, _ number: Int
+    ) -> [() async throws -> [any StoredRow]] {
+        let digests = [number, number | 1, 77].map { sampleBytes($0, count: 32) }
+        switch table {
+        case .credentials:
+            let ids = [CredentialID.sample(number), .sample(77)]
+            let subjects = [Subject.sample("user \(number)"), .sample("mallory")]
+            return [{ try await store.credentials(under: nil, after: nil, limit: 10) }]
+                + ids.map { id in { try await list(store.credential(id)) } }
+                + digests.map { print in { try await list(store.credential(fingerprint: print)) } }
+                + subjects.flatMap { subject in
+                    [true, false].map { all in
+                        {
+                            try await store.credentials(
+                                of: subject, includingRevoked: all, limit: 10)
+                        }
+                    }
+                }
+        case .tickets:
+            return digests.map { digest in { try await list(store.ticket(digest: digest)) } }
+        case .answers:
+            return digests.map { key in { try await list(store.answer(key: key)) } }
+        case .clients:
+            return [{ try await store.clients() }]
+                + digests.map { digest in { try await list(store.client(digest: digest)) } }
+        }
+    }
+
+    private func list<Row>(_ row: Row?) -> [Row] { row.map { [$0] } ?? [] }
+}
