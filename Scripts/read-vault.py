@@ -167,7 +167,7 @@ def read_record(lines, known, generation):
     where = lines.where()
     line = lines.lines[lines.at]
     record_id, revision, presence, failure = lines.take("record", 4)
-    expect(presence in ("per-unlock", "per-use"), where)
+    expect(presence in ("per-unlock", "per-use", "per-use:passphrase", "per-use:pam"), where)
     wipe = re.fullmatch("wipe:([1-9][0-9]{0,2})", failure)
     expect(failure == "lock-out" or wipe and int(wipe[1]) <= 100, where)
     expect(record_id not in known, where)

@@ -1,11 +1,26 @@
+internal import Presence
+
 /// Who must be there before a record opens, and what failing costs.
 public struct AccessControl: Hashable, Sendable {
     /// When presence is asked.
     public enum Presence: Hashable, Sendable {
         /// Once for each unlocking of the vault.
         case perUnlock
-        /// Each time the record is opened.
-        case perUse
+        /// Each time the record is opened, by this check.
+        case perUse(Check)
+
+        /// Whether each use asks.
+        public var isPerUse: Bool { self != .perUnlock }
+    }
+
+    /// Which check an entry demands at each use.
+    public enum Check: String, CaseIterable, Sendable {
+        /// Either of the two; whoever asks chooses.
+        case any
+        /// What opens the vault, and nothing else.
+        case passphrase
+        /// The system's own check, and nothing else.
+        case pam
     }
 
     /// What failing to prove presence does.
@@ -52,5 +67,35 @@ public struct FailureCount: Hashable, Sendable {
     public init?(_ value: Int) {
         guard (1...100).contains(value) else { return nil }
         self.value = value
+    }
+}
+
+extension AccessControl.Presence {
+    /// The word for it, in the vault's file and as people type it.
+    package var word: String {
+        switch self {
+        case .perUnlock: "per-unlock"
+        case .perUse(.any): "per-use"
+        case .perUse(let check): "per-use:\(check.rawValue)"
+        }
+    }
+
+    private static let all: [(presence: Self, word: String)] =
+        ([Self.perUnlock] + AccessControl.Check.allCases.map(Self.perUse)).map { ($0, $0.word) }
+
+    /// Takes the one whose word `isWord` recognises; `nil` when it recognises none.
+    package init?(where isWord: (String) -> Bool) {
+        guard let found = Self.all.first(where: { isWord($0.word) }) else { return nil }
+        self = found.presence
+    }
+
+    /// Whether a check of this grade may open the entry: the system's is advisory, that of what opens the
+    /// vault cryptographic.
+    func accepts(_ grade: any PresenceGrade.Type) -> Bool {
+        switch self {
+        case .perUnlock, .perUse(.any): true
+        case .perUse(.passphrase): grade == Cryptographic.self
+        case .perUse(.pam): grade == Advisory.self
+        }
     }
 }

@@ -14,7 +14,8 @@ struct RecordLine: Hashable {
         text.write("record ")
         text.writeBase64(id.bytes)
         text.write(" \(revision) ")
-        text.write(accessControl.presence == .perUse ? "per-use " : "per-unlock ")
+        text.write(accessControl.presence.word)
+        text.write(" ")
         switch accessControl.onFailure {
         case .lockOut: text.write("lock-out")
         case .wipe(let count): text.write("wipe:\(count.value)")
@@ -50,9 +51,10 @@ extension LineReader {
     }
 
     fileprivate func presence(in word: Range<Int>) throws(VaultError) -> AccessControl.Presence {
-        if isWord(word, "per-unlock") { return .perUnlock }
-        guard isWord(word, "per-use") else { throw damaged }
-        return .perUse
+        guard let presence = AccessControl.Presence(where: { isWord(word, $0) }) else {
+            throw damaged
+        }
+        return presence
     }
 
     fileprivate func onFailure(in word: Range<Int>) throws(VaultError) -> AccessControl.OnFailure {

@@ -8,14 +8,17 @@ extension UnlockedVault {
     /// An entry that asks for presence at each use takes it once, unless it waits; after that
     /// another check must be asked. A proof that was made for the entry before is void.
     ///
-    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``,
-    ///   ``VaultError/lockedOut(seconds:)``.
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/otherCheckDemanded``,
+    ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``.
     public func proofOfUnlocking(
         for id: RecordID, reading: ClockReading = .now(),
         now: @autoclosure () -> Moment = .now
     ) throws(VaultError) -> PresenceProof<Cryptographic> {
         let line = state.records[try state.index(of: id)].line
-        if line.accessControl.presence == .perUse {
+        if line.accessControl.presence.isPerUse {
+            guard line.accessControl.presence.accepts(Cryptographic.self) else {
+                throw .otherCheckDemanded
+            }
             guard !usedOnce.contains(id) else { throw .presenceNeeded }
             try settle(line, at: reading)
             usedOnce.insert(id)
@@ -34,7 +37,8 @@ extension UnlockedVault {
     /// A failure is counted on the disk before the check is asked; the count goes when the check
     /// says yes, and its last failure when the check had no answer in which a try may hide. The
     /// entry waits after five failures in a row, or is wiped after as many as it says. A proof that
-    /// was made for the entry before is void.
+    /// was made for the entry before is void. A check that the entry does not accept is not asked:
+    /// ``VaultError/otherCheckDemanded``.
     ///
     /// - Parameters:
     ///   - words: what for, in words for the person.
@@ -47,7 +51,9 @@ extension UnlockedVault {
     ) throws(GateError<Check.Failure>) -> PresenceProof<Check.Grade> {
         typealias Gate = GateError<Check.Failure>
         purposes[id] = nil
-        let tried = try Gate.from { () throws(VaultError) in try count(id, at: reading()) }
+        let tried = try Gate.from { () throws(VaultError) in
+            try count(id, checkedBy: Check.Grade.self, at: reading())
+        }
         let purpose = PresencePurpose(words)
         let proof: PresenceProof<Check.Grade>?
         do {
@@ -148,7 +154,9 @@ extension UnlockedVault {
         }
     }
 
-    private func count(_ id: RecordID, at reading: ClockReading) throws(VaultError) -> CountedTry {
+    private func count(
+        _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
+    ) throws(VaultError) -> CountedTry {
         let counter = try AttemptCounter(location)
         // Somebody else may have changed, wiped or removed the entry.
         try readAgain()
@@ -160,6 +168,7 @@ extension UnlockedVault {
         }
         let record = state.records[try state.index(of: id)]
         guard case .sealed = record.body else { throw .wiped }
+        guard record.line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
         // Somebody else is being asked the last time that the entry may be: that comes first.
         guard !attempts.isDue(record.line, settled: true) else { throw .busy }
         switch attempts.admission(of: record.line.subject, at: reading) {

@@ -52,6 +52,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case proofRefused(PresenceProofError)
     /// This entry asks for presence at each use, and that of the unlocking is spent.
     case presenceNeeded
+    /// This entry demands another check than the one that was asked.
+    case otherCheckDemanded
     /// Another writer holds the vault.
     case busy
     /// While this vault was open, another one was put in its place.

@@ -5,10 +5,12 @@ import Testing
 /// Entries that ask the system at each use, with real modules that a service file of the test names.
 struct PAMPresenceTests {
     /// A vault, and beside it a `watchword` whose system asks the modules of `lines`.
-    private func fixture(_ lines: [String], onFailure: String = "lock-out") throws -> VaultFixture {
+    private func fixture(
+        _ lines: [String], onFailure: String = "lock-out", presence: String = "per-use"
+    ) throws -> VaultFixture {
         let fixture = try VaultFixture(
             ["A:a", "B:b"].map {
-                "\($0) --presence per-use --on-failure \(onFailure) --secret-file key.txt"
+                "\($0) --presence \(presence) --on-failure \(onFailure) --secret-file key.txt"
             })
         // The program that asks is looked for beside the one that runs, wherever links lead.
         try fixture.run(
@@ -60,6 +62,81 @@ struct PAMPresenceTests {
         #expect(try errors(fixture.run(Self.code, status: 4)).contains("had too many failures"))
         try fixture.run("watchword code A --passphrase-file pass.txt", status: 4)
         try fixture.run("./watchword code B --presence-check pam --passphrase-file pass.txt")
+    }
+
+    @Test(
+        "O-16 no option and no variable opens an entry that demands the system's check",
+        arguments: [
+            "code A --at 59", "show A --uri",
+            "verify 287082 A --at 59", "watch A", "export", "edit A --presence per-unlock",
+            "edit A --secret-file key.txt", "import address.txt --on-duplicate replace",
+        ])
+    func demandsPAM(_ verb: String) throws {
+        let fixture = try fixture(Self.deny, presence: "per-use:pam")
+        let address = "otpauth://totp/A:a?secret=MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK&issuer=A\n"
+        try fixture.folder.write(Array(address.utf8), to: "address.txt")
+        let vault = try fixture.vault()
+        let variables = "WATCHWORD_PRESENCE_CHECK=passphrase WATCHWORD_PRESENCE=per-unlock"
+        let refused = try fixture.run(
+            "\(variables) ./watchword \(verb) --passphrase-file pass.txt", status: 4)
+        #expect(errors(refused).contains("“A:a” stays closed; it waits after 4 more failures"))
+        let chosen = try fixture.run(
+            "./watchword \(verb) --passphrase-file pass.txt --presence-check passphrase", status: 4)
+        #expect(errors(chosen).contains("“A:a” is per-use:pam: it accepts no other check"))
+        for outcome in [refused, chosen] { #expect(outcome.output == []) }
+        #expect(try fixture.vault() == vault)
+    }
+
+    @Test("O-16 an entry that demands the passphrase does not take the system's yes for it")
+    func demandsPassphrase() throws {
+        let fixture = try fixture(Self.permit, presence: "per-use:passphrase")
+        let refused = try fixture.run(Self.code, status: 4)
+        #expect(errors(refused).contains("“A:a” is per-use:passphrase: it accepts no other check"))
+        let told = try fixture.run(Self.code + " --json", status: 4).text
+        #expect(
+            told
+                == #"{"check":"passphrase","entry":"A:a","reason":"other-check","result":"denied"}"#
+                + "\n")
+        let plain = "./watchword code A --at 59 --passphrase-file pass.txt"
+        #expect(try fixture.run(plain).text == "287082\n")
+    }
+
+    @Test("an entry that demands the system's check opens by its yes, and says what is missing")
+    func demandsAndGets() throws {
+        let fixture = try fixture(Self.permit, presence: "PER-USE:PAM")
+        let plain = "./watchword code A --at 59 --passphrase-file pass.txt"
+        #expect(try fixture.run(plain).text == "287082\n")
+        let list = try fixture.run("watchword list --passphrase-file pass.txt").text
+        #expect(list == "A:a  totp, per-use:pam\nB:b  totp, per-use:pam\n")
+        try fixture.run("rm pam.d/watchword")
+        #expect(
+            try errors(fixture.run(plain, status: 4)).contains(
+                "there is no /etc/pam.d/watchword; the entry accepts no other check"))
+    }
+
+    @Test("O-16 import asks once for each entry that asks at each use before it replaces its key")
+    func replacing() throws {
+        let fixture = try fixture(Self.permit, presence: "per-use:pam")
+        let lines = [("A", "M"), ("B", "N")].map { name, letter in
+            "otpauth://totp/\(name):\(name.lowercased())?issuer=\(name)"
+                + "&secret=\(letter)FRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK\n"
+        }
+        try fixture.folder.write(Array(lines.joined().utf8), to: "address.txt")
+        let replace = "./watchword import address.txt --on-duplicate replace"
+        let outcome = try fixture.run(replace + " --passphrase-file pass.txt")
+        #expect(
+            outcome.text
+                == "address.txt, line 1: replaced: A:a\naddress.txt, line 2: replaced: B:b\n")
+        let list = try fixture.run("watchword list --passphrase-file pass.txt").text
+        #expect(list == "A:a  totp, per-use:pam\nB:b  totp, per-use:pam\n")
+        // A failure of one of them changes neither.
+        let vault = try fixture.vault()
+        let deny = Self.deny.map { $0 + "\n" }.joined()
+        try fixture.folder.write(Array(deny.utf8), to: "pam.d/watchword")
+        try fixture.run(replace + " --passphrase-file pass.txt", status: 4)
+        #expect(try fixture.vault() == vault)
+        let rehearsed = try fixture.run(replace + " --dry-run --passphrase-file pass.txt")
+        #expect(rehearsed.text.contains("would be replaced: A:a"))
     }
 
     @Test("the system's no wipes an entry that says so")

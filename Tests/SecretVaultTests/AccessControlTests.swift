@@ -1,9 +1,16 @@
+import Presence
 import Testing
 
 @testable import SecretVault
 
+/// A check of this grade that says yes.
+private struct Yes<Grade: PresenceGrade>: PresenceCheck {
+    mutating func isPresent(for purpose: String) -> Bool { true }
+}
+
 struct AccessControlTests {
-    private static let strict = AccessControl(presence: .perUse, onFailure: .wipe(after: .three))
+    private static let strict = AccessControl(
+        presence: .perUse(.any), onFailure: .wipe(after: .three))
 
     @Test("an entry's access control changes, and its secret, name, place and time stay")
     func changed() throws {
@@ -22,6 +29,45 @@ struct AccessControlTests {
             #expect(entry.created == TestVault.now)
             #expect(try Facts(after.open(id)) == secret)
         }
+    }
+
+    @Test(
+        "O-16 only a check that the entry accepts opens it", arguments: AccessControl.Check.allCases
+    )
+    func accepted(_ check: AccessControl.Check) throws {
+        let made = try TestVault()
+        let id = try made.fill()[0]
+        let access = AccessControl(presence: .perUse(check), onFailure: .lockOut)
+        try made.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: id, to: access)
+        }
+        let vault = try made.unlock()
+        #expect(vault.entries.first { $0.id == id }?.accessControl == access)
+        let system = try isAccepted {
+            var yes = Yes<Advisory>()
+            _ = try vault.open(id, proof: vault.prove(&yes, for: id, words: "test"))
+        }
+        #expect(system == (check != .passphrase))
+        let passphrase = try isAccepted {
+            var yes = Yes<Cryptographic>()
+            _ = try vault.open(id, proof: vault.prove(&yes, for: id, words: "test"))
+        }
+        #expect(passphrase == (check != .pam))
+        let unlocking = try isAccepted {
+            _ = try vault.open(id, proof: vault.proofOfUnlocking(for: id))
+        }
+        #expect(unlocking == (check != .pam))
+        #expect(try made.attempts().isEmpty, "a check that is not asked is not counted")
+    }
+
+    private func isAccepted(_ opening: () throws -> Void) throws -> Bool {
+        do { try opening() } catch VaultError.otherCheckDemanded {
+            return false
+        } catch let error as GateError<Never> {
+            guard case .vault(.otherCheckDemanded) = error else { throw error }
+            return false
+        }
+        return true
     }
 
     @Test("an entry that is not there can't be protected")

@@ -12,7 +12,7 @@ struct AttemptsTests {
     private static func line(_ byte: UInt8, _ onFailure: AccessControl.OnFailure) -> RecordLine {
         RecordLine(
             id: id(byte), revision: 3,
-            accessControl: AccessControl(presence: .perUse, onFailure: onFailure))
+            accessControl: AccessControl(presence: .perUse(.any), onFailure: onFailure))
     }
 
     private static func counted(_ vault: Int, _ records: [UInt8: Int]) -> Attempts {

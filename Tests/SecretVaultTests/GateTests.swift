@@ -23,9 +23,9 @@ private struct Answering: PresenceCheck {
 private typealias Refusal = GateError<Answering.Broken>
 
 struct GateTests {
-    private static let perUse = AccessControl(presence: .perUse, onFailure: .lockOut)
+    private static let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
     private static let wiping = AccessControl(
-        presence: .perUse, onFailure: .wipe(after: .three))
+        presence: .perUse(.any), onFailure: .wipe(after: .three))
     private static var no: Answering { Answering(answer: .success(false)) }
     private static var yes: Answering { Answering(answer: .success(true)) }
 

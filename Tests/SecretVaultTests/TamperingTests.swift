@@ -247,7 +247,7 @@ struct TamperingTests {
         let sample = try Sample()
         let state = try VaultState(verifying: sample.document, with: sample.key)
         let record = state.records[2]
-        let access = AccessControl(presence: .perUse, onFailure: .lockOut)
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
         let line = RecordLine(
             id: record.line.id, revision: record.line.revision, accessControl: access)
         let moved = VaultState.Record(line: line, listed: record.listed, body: record.body)

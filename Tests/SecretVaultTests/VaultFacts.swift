@@ -98,7 +98,7 @@ extension VaultFacts.EntryFacts {
     init(_ record: VaultState.Record, key: VaultKey) throws {
         let summary = record.summary
         id = summary.id.text
-        presence = summary.accessControl.presence == .perUse ? "per-use" : "per-unlock"
+        presence = summary.accessControl.presence.word
         on_failure =
             switch summary.accessControl.onFailure {
             case .lockOut: "lock-out"

@@ -84,7 +84,7 @@ struct VaultTests {
     func access() throws {
         let vault = try TestVault()
         let count = try #require(FailureCount(7))
-        let access = AccessControl(presence: .perUse, onFailure: .wipe(after: count))
+        let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: count))
         try vault.unlock().update { changes throws(VaultError) in
             try changes.add(
                 .plainSecret(issuer: "a", account: "b", value: secret("c")), accessControl: access,
@@ -339,7 +339,7 @@ struct VaultTests {
     func perUse() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        let access = AccessControl(presence: .perUse, onFailure: .lockOut)
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
         let content = EntryContent.plainSecret(issuer: "a", account: "", value: secret("x"))
         let (id, other) = try open.update { changes throws(VaultError) in
             (

@@ -23,6 +23,7 @@ struct VectorMaking {
         let wiped = try TestVault()
         try TombstoneTests.wipe(try wiped.fill()[3], in: wiped)
         try vectors.append(vector("tombstone-v1", wiped))
+        try vectors.append(vector("access-control-v1", accessControl()))
         try vectors.append(vector("slots-v1", slots()))
         try vectors.append(vector("third-generation-v1", thirdGeneration()))
         try vectors.append(vector("attempts-v1", attempts()))
@@ -71,7 +72,7 @@ struct VectorMaking {
         let last = try Credential(
             issuer: "counter", account: "", key: secret(String(repeating: "x", count: 200)),
             style: .decimal(CodeLength(digits: 1)), movingFactor: .counter(.max))
-        let access = AccessControl(presence: .perUse, onFailure: .wipe(after: .three))
+        let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: .three))
         try vault.unlock().update { changes throws(VaultError) in
             try changes.add(.oneTimePassword(steam), now: 1)
             try changes.add(.oneTimePassword(odd), accessControl: access, now: 2)
@@ -88,6 +89,19 @@ struct VectorMaking {
     }
 
     private static let all = [UInt8](0...255)
+
+    private func accessControl() throws -> TestVault {
+        let vault = try TestVault()
+        try vault.unlock().update { changes throws(VaultError) in
+            for check in AccessControl.Check.allCases {
+                try changes.add(
+                    .plainSecret(issuer: check.rawValue, account: "", value: secret("s")),
+                    accessControl: AccessControl(presence: .perUse(check), onFailure: .lockOut),
+                    now: 1)
+            }
+        }
+        return vault
+    }
 
     private func slots() throws -> TestVault {
         let vault = try TestVault(recoveryKey: true)

@@ -38,7 +38,8 @@ extension Option {
 
     // Who must be there before it opens, and what failing costs.
     static let presence = Option(
-        "presence", .choice(["per-unlock", "per-use"]), "when you are asked; default per-unlock")
+        "presence", .beginning(["per-unlock", "per-use"], "per-unlock|per-use[:CHECK]"),
+        "when you are asked; default per-unlock")
     static let onFailure = Option(
         "on-failure", .beginning(["lock-out", "wipe"], "lock-out|wipe[:N]"),
         "what failing costs; default lock-out, wipe alone is wipe:3")
@@ -47,7 +48,7 @@ extension Option {
         "skip-per-use", "leave out the entries that ask at each use, and name them")
     static let presenceCheck = Option(
         "presence-check", .choice(["auto", "passphrase", "pam"]),
-        "what entries that ask at each use ask; default auto: PAM where it is set up")
+        "for entries that accept any check; default auto: PAM where it is set up")
 
     // Which code.
     static let at = Option("at", .text("TIME"), "Unix seconds or RFC 3339; default now")

@@ -43,6 +43,8 @@ struct Finding {
         case nameTaken(String)
         /// Another key of the same name came before it in the same run, and was not to be replaced.
         case nameTwice(String)
+        /// The entry that it would replace began to ask at each use while the import ran.
+        case asksAtUse(String)
         /// A name or a key is longer than the vault takes.
         case tooLong
     }

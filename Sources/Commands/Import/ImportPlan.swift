@@ -25,11 +25,27 @@ struct ImportPlan {
     let policy: DuplicatePolicy
     /// When the entries are added, in Unix seconds.
     let now: Int64
+    /// The entries that ask at each use and whose owner agreed; `nil` while nobody was asked, and
+    /// nothing will be saved.
+    private let confirmed: Set<RecordID>?
     private var addedHere: Set<RecordID> = []
+    /// The entries that ask at each use and would be replaced, in the order in which they come up.
+    private var asking: [RecordID] = []
 
-    init(policy: DuplicatePolicy, now: Int64) {
+    /// A plan that replaces what asks at each use only where it is among `confirmed`.
+    init(policy: DuplicatePolicy, now: Int64, confirmed: Set<RecordID>?) {
         self.policy = policy
         self.now = now
+        self.confirmed = confirmed
+    }
+
+    /// The entries that ask at each use and that applying `findings` would replace.
+    func replacedThatAsk(
+        _ findings: [Finding], in changes: inout VaultChanges
+    ) throws(VaultError) -> [RecordID] {
+        var plan = self
+        _ = try plan.take(findings, in: &changes)
+        return plan.asking
     }
 
     /// Applies `findings`, and says what became of each.
@@ -37,6 +53,12 @@ struct ImportPlan {
         -> [ImportResult]
     {
         var plan = self
+        return try plan.take(findings, in: &changes)
+    }
+
+    private mutating func take(
+        _ findings: [Finding], in changes: inout VaultChanges
+    ) throws(VaultError) -> [ImportResult] {
         var names = changes.entries.reduce(into: [EntryName: RecordID]()) { names, entry in
             names[entry.name] = names[entry.name] ?? entry.id
         }
@@ -47,7 +69,7 @@ struct ImportPlan {
             case .refused(let refusal): results.append(.refused(refusal))
             case .credential(let credential, _):
                 do {
-                    results.append(try plan.take(credential, names: &names, in: &changes))
+                    results.append(try take(credential, names: &names, in: &changes))
                 } catch .overLimit(.name), .overLimit(.secret) {
                     // One monstrous label does not cost the others.
                     results.append(.refused(.tooLong))
@@ -83,7 +105,14 @@ struct ImportPlan {
             if let id = named ?? names[name] ?? same.first {
                 // What this run brought is not lost to what it brings next.
                 guard !addedHere.contains(id) else { return .refused(.nameTwice(name.visible)) }
-                let old = try changes.entry(id).name
+                let entry = try changes.entry(id)
+                if entry.accessControl.presence.isPerUse, entry.tombstone == nil {
+                    if let confirmed, !confirmed.contains(id) {
+                        return .refused(.asksAtUse(name.visible))
+                    }
+                    asking.append(id)
+                }
+                let old = entry.name
                 try changes.replace(id, with: changes.content(content, notBehind: id))
                 addedHere.insert(id)
                 if names[old] == id { names[old] = nil }

@@ -3,11 +3,15 @@ import SecretVault
 
 // Access control as options and JSON spell it.
 extension AccessControl.Presence {
-    /// The word of `--presence`.
-    var word: String {
-        switch self {
-        case .perUnlock: "per-unlock"
-        case .perUse: "per-use"
+    /// Reads the word of `--presence`, whatever its case; `nil` when it is another one.
+    init?(word: String) {
+        let typed = word.lowercased()
+        // That any check will do may be said, too.
+        let any = AccessControl.Presence.perUse(.any)
+        if typed == "\(any.word):\(AccessControl.Check.any.rawValue)" {
+            self = any
+        } else {
+            self.init { $0 == typed }
         }
     }
 }
@@ -49,8 +53,15 @@ struct AccessControlChange {
     /// Understands `--presence` and `--on-failure`.
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
-        let word = try session.usage { () throws(UsageError) in try arguments.choice(.presence) }
-        presence = word.map { $0 == AccessControl.Presence.perUse.word ? .perUse : .perUnlock }
+        if let text = arguments[.presence] {
+            guard let given = AccessControl.Presence(word: text) else {
+                let expected = "per-unlock, per-use, per-use:passphrase or per-use:pam"
+                throw .usage(.badValue(Option.presence.name, expected: expected))
+            }
+            presence = given
+        } else {
+            presence = nil
+        }
         guard let text = arguments[.onFailure] else {
             onFailure = nil
             return

@@ -19,18 +19,46 @@ enum EntryCheck: String, Hashable, Sendable {
     }
 }
 
-extension EntrySummary {
-    /// What is asked before the entry opens, where each use is asked for by `atUse`.
-    func check(atUse: EntryCheck) -> EntryCheck {
-        accessControl.presence == .perUse ? atUse : .passphrase
+/// Decides which check an entry asks.
+///
+/// The entry decides first. `--presence-check` chooses only where the entry accepts any check: whoever is
+/// checked must not choose an easier one.
+struct CheckChoice {
+    /// What `--presence-check` names, if it names one.
+    private let chosen: EntryCheck?
+    /// What is asked where neither the entry nor an option names a check.
+    private let standard: EntryCheck
+
+    fileprivate init(chosen: EntryCheck?, standard: EntryCheck) {
+        self.chosen = chosen
+        self.standard = standard
+    }
+
+    /// What `entry` asks before it opens.
+    ///
+    /// - Throws: ``PresenceRefusal/otherCheck(_:demanded:)`` when an option asks for another check than
+    ///   the entry demands.
+    func check(of entry: EntrySummary) throws(CommandFailure) -> EntryCheck {
+        let demanded: EntryCheck
+        switch entry.accessControl.presence {
+        case .perUnlock: return .passphrase
+        case .perUse(.any): return chosen ?? standard
+        case .perUse(.passphrase): demanded = .passphrase
+        case .perUse(.pam): demanded = .pam
+        }
+        guard chosen == nil || chosen == demanded else {
+            throw .presence(.otherCheck(entry.name, demanded: demanded))
+        }
+        return demanded
     }
 }
 
 extension Session {
-    /// What entries that ask at each use ask: what `--presence-check` says, else PAM where it is set up.
-    func checkAtUse() throws(CommandFailure) -> EntryCheck {
+    /// The choice that this run's options leave.
+    func checkChoice() throws(CommandFailure) -> CheckChoice {
         let word = try usage { () throws(UsageError) in try arguments.choice(.presenceCheck) }
-        if let word, let check = EntryCheck(rawValue: word) { return check }
-        return PAMService.isInstalled() ? .pam : .passphrase
+        return CheckChoice(
+            chosen: word.flatMap(EntryCheck.init(rawValue:)),
+            standard: PAMService.isInstalled() ? .pam : .passphrase)
     }
 }

@@ -34,13 +34,15 @@ extension Session {
     private func opened(
         _ entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse, takingCounter: Bool
     ) throws(CommandFailure) -> EntryContent {
-        let asks = entry.accessControl.presence == .perUse
-        if asks, try checkAtUse() == .pam {
+        let asks = entry.accessControl.presence.isPerUse
+        if asks, try checkChoice().check(of: entry) == .pam {
             var check = PAMCheck()
             // Who breaks off before an answer has tried nothing: that is written down before we go.
             let proof = try SignalQueue.holdingBack([.interrupt, .quit, .terminate, .hangUp]) {
                 () throws(CommandFailure) in
-                try proved(&check, entry, in: vault, for: use) { .presence(.pam(entry.name, $0)) }
+                try proved(&check, entry, in: vault, for: use) {
+                    .presence(.pam(entry.name, $0, entry.accessControl.presence))
+                }
             } otherwise: {
                 .system($0)
             }

@@ -90,7 +90,7 @@ extension ExitCode {
 
     private init(_ refusal: PresenceRefusal) {
         self = .presence
-        if case .pam(_, let failure) = refusal, case .system = failure.reason { self = .system }
+        if case .pam(_, let failure, _) = refusal, case .system = failure.reason { self = .system }
     }
 
     init(_ error: VaultError) {
@@ -102,7 +102,8 @@ extension ExitCode {
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
                 .spaceAroundName:
                 .badInput
-            case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded, .proofRefused:
+            case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
+                .otherCheckDemanded, .proofRefused:
                 .presence
             case .system(let failure), .notCounted(let failure):
                 failure.meansForbidden ? .badInput : .system

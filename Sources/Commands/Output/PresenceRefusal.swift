@@ -15,8 +15,10 @@ enum PresenceRefusal {
     case refused(EntryName, RefusalCost, AccessControl.OnFailure)
     /// The entry waits.
     case entryWaits(EntryName, seconds: Int64)
-    /// PAM had no answer for the entry.
-    case pam(EntryName, PAMCheckFailure)
+    /// PAM had no answer for the entry, which asks so.
+    case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
+    /// An option asks for another check than the entry demands.
+    case otherCheck(EntryName, demanded: EntryCheck)
     /// The entry asks again, and nothing more comes from this place.
     case nothingFurther(EntryName, String, InputFileError)
 }
@@ -51,7 +53,12 @@ extension PresenceRefusal {
                 ("reason", .text("locked-out")), ("entry", .text(name.text)),
                 ("retry_after", .number(seconds)),
             ]
-        case .pam(let name, _):
+        case .otherCheck(let name, let demanded):
+            members += [
+                ("reason", .text("other-check")), ("entry", .text(name.text)),
+                ("check", .text(demanded.rawValue)),
+            ]
+        case .pam(let name, _, _):
             members += [("reason", .text("no-answer")), ("entry", .text(name.text))]
         case .nothingFurther(let name, _, _):
             members += [("reason", .text("no-answer")), ("entry", .text(name.text))]

@@ -23,14 +23,16 @@ extension Page {
             "NAME is “issuer:account” or an account alone; it goes before what an address "
                 + "says. An entry of the same name is not replaced; remove or rename it.",
             "--presence per-use asks for you each time the entry is used, not only when the "
-                + "vault is unlocked. --on-failure wipe:N gives the secret up after N failures "
+                + "vault is unlocked. per-use:pam demands the system's check (PAM) and "
+                + "per-use:passphrase the passphrase; no option changes that. Plain per-use accepts "
+                + "either, as --presence-check chooses. --on-failure wipe:N gives the secret up after N failures "
                 + "in a row; whoever can run watchword can bring that about, so keep it "
                 + "for what its issuer hands out again. lock-out makes further tries wait, 1, "
                 + "5, 15, 30, then 60 minutes, after 5 failures.",
         ])
     static let importing = Page(
         summary: "add what pictures and files hold",
-        operands: .paths, options: [.dryRun, .onDuplicate],
+        operands: .paths, options: [.dryRun, .onDuplicate, .presenceCheck],
         examples: [
             "watchword import screenshots/",
             "watchword import --dry-run shots/*.png otpauth.txt",
@@ -43,6 +45,8 @@ extension Page {
             "Each thing found, read or refused is told on a line: added, replaced, "
                 + "skipped or refused. The parts of a Google Authenticator export are put "
                 + "together whatever their order, and the missing ones are named.",
+            "--on-duplicate replace asks for you before it replaces the key of an entry that asks at "
+                + "each use, once for each such entry.",
             "Everything is saved at once at the end: an interruption changes nothing. "
                 + "Exit status 1 means that something was refused.",
         ])

@@ -11,7 +11,7 @@ enum ExportEntries {
         let making = vault.entries.filter {
             ($0.kind == .totp || $0.kind == .hotp) && $0.tombstone == nil
         }
-        let asking = making.filter { $0.accessControl.presence == .perUse }
+        let asking = making.filter { $0.accessControl.presence.isPerUse }
         let skips = session.arguments.has(.skipPerUse)
         try session.confirmShowing("the keys of all entries")
         // Whoever must be there is asked before the first line: a backup is whole, or there is none.
@@ -22,7 +22,7 @@ enum ExportEntries {
                 asked[entry.id] = try session.credential(of: entry, in: vault, for: use)
             }
         }
-        for entry in making where !skips || entry.accessControl.presence == .perUnlock {
+        for entry in making where !skips || !entry.accessControl.presence.isPerUse {
             let credential: Credential
             if let opened = asked[entry.id] {
                 credential = opened

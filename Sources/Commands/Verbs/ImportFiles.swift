@@ -19,25 +19,54 @@ enum ImportFiles {
             printer.progress("\(done) of \(all) pictures")
         }
         printer.endProgress()
-        let now = SystemClock.unixTime()
-        // Until here nothing has changed; from here on everything changes at once, or nothing.
-        let results: [ImportResult]
-        if session.arguments.has(.dryRun) {
-            results = try session.inVault { () throws(VaultError) in
-                try vault.rehearse { changes throws(VaultError) in
-                    try ImportPlan(policy: policy, now: now).apply(harvest.findings, to: &changes)
-                }
-            }
-        } else {
-            results = try session.change(vault) { changes throws(VaultError) in
-                try ImportPlan(policy: policy, now: now).apply(harvest.findings, to: &changes)
-            }
-        }
+        let results = try results(of: harvest.findings, policy, in: vault, session)
         for (finding, result) in zip(harvest.findings, results) {
             try tell(finding, result, session)
         }
         try summarise(results, session)
         return results.contains { $0.isRefusal } || results.isEmpty ? .no : .done
+    }
+
+    /// Applies what was found: everything at once, or nothing.
+    private static func results(
+        of findings: [Finding], _ policy: DuplicatePolicy, in vault: UnlockedVault,
+        _ session: Session
+    ) throws(CommandFailure) -> [ImportResult] {
+        let now = SystemClock.unixTime()
+        let rehearsal = ImportPlan(policy: policy, now: now, confirmed: nil)
+        guard !session.arguments.has(.dryRun) else {
+            return try session.inVault { () throws(VaultError) in
+                try vault.rehearse { changes throws(VaultError) in
+                    try rehearsal.apply(findings, to: &changes)
+                }
+            }
+        }
+        var confirmed: Set<RecordID> = []
+        if policy == .replace {
+            let asking = try session.inVault { () throws(VaultError) in
+                try vault.rehearse { changes throws(VaultError) in
+                    try rehearsal.replacedThatAsk(findings, in: &changes)
+                }
+            }
+            try askForEach(of: asking, in: vault, session)
+            confirmed = Set(asking)
+        }
+        let plan = ImportPlan(policy: policy, now: now, confirmed: confirmed)
+        return try session.change(vault) { changes throws(VaultError) in
+            try plan.apply(findings, to: &changes)
+        }
+    }
+
+    /// Whoever may not use an entry may not put another key in its place either.
+    private static func askForEach(
+        of asking: [RecordID], in vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) {
+        let wanted = Set(asking)
+        let entries = vault.entries.filter { wanted.contains($0.id) }
+        for (index, entry) in entries.enumerated() {
+            let use = EntryUse.replace(number: index + 1, of: entries.count)
+            _ = try session.content(of: entry, in: vault, for: use)
+        }
     }
 
     private static func tell(_ finding: Finding, _ result: ImportResult, _ session: Session)

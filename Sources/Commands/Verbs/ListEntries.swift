@@ -12,9 +12,9 @@ enum ListEntries {
         let entries = wanted.map(vault.entries.holding) ?? vault.entries
         if let wanted, entries.isEmpty { throw .noSuchEntry(VisibleText.of(wanted)) }
         if session.wantsJSON {
-            let atUse = try session.checkAtUse()
+            let choice = try session.checkChoice()
             for entry in entries {
-                let facts = facts(of: entry, check: entry.check(atUse: atUse))
+                let facts = facts(of: entry, check: try choice.check(of: entry))
                 try session.printer.line(.object(facts))
             }
             return .done

@@ -29,7 +29,7 @@ enum ShowEntry {
     private static func showFacts(_ entry: EntrySummary, _ session: Session)
         throws(CommandFailure)
     {
-        let check = entry.check(atUse: try session.checkAtUse())
+        let check = try session.checkChoice().check(of: entry)
         let facts = ListEntries.facts(of: entry, check: check)
         guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
         for (name, value) in facts {

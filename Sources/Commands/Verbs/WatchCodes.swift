@@ -40,10 +40,10 @@ enum WatchCodes {
             if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
         }
         var rows: [LiveRow] = []
-        let asking = entries.count { $0.accessControl.presence == .perUse }
+        let asking = entries.count { $0.accessControl.presence.isPerUse }
         var asked = 0
         for entry in entries {
-            if entry.accessControl.presence == .perUse { asked += 1 }
+            if entry.accessControl.presence.isPerUse { asked += 1 }
             let credential = try session.credential(
                 of: entry, in: vault, for: .watch(number: asked, of: asking))
             guard case .time(let step) = credential.movingFactor else { continue }

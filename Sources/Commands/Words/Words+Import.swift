@@ -36,6 +36,8 @@ extension Words {
             "there is an entry “\(name)” with another key or other parameters; --on-duplicate replace or keep decides"
         case .nameTwice(let name):
             "another key called “\(name)” came before it; --on-duplicate keep takes both"
+        case .asksAtUse(let name):
+            "“\(name)” has begun to ask at each use meanwhile; run the import again"
         case .tooLong: "a name or the key is longer than the vault takes"
         }
     }
@@ -102,6 +104,7 @@ extension Words {
         case .exportEntry: "bad-entry"
         case .missingParts: "missing-parts"
         case .nameTaken, .nameTwice: "same-name"
+        case .asksAtUse: "asks-at-use"
         case .tooLong: "too-long"
         }
     }

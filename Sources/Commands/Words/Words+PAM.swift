@@ -8,11 +8,9 @@ extension Words {
         case .timedOut: "nobody answered in time; nothing was done"
         case .cancelled: "broken off; nothing was done"
         case .noServiceFile:
-            "the system has no modules for this: there is no /etc/pam.d/\(PAMService.name); "
-                + "--presence-check passphrase asks for the passphrase"
+            "the system has no modules for this: there is no /etc/pam.d/\(PAMService.name)"
         case .noTerminal:
-            "the system's modules ask something, and there is no terminal to ask on; --presence-check "
-                + "passphrase asks for the passphrase"
+            "the system's modules ask something, and there is no terminal to ask on"
         case .answerTooLong: "the answer is too long; at most 512 bytes are taken"
         case .terminal(let failure): "the terminal: " + sentence(for: failure)
         case .noUserName: "the system has no name for the user who runs this"

@@ -17,7 +17,9 @@ extension Words {
     static func sentence(for presence: AccessControl.Presence) -> String {
         switch presence {
         case .perUnlock: "asked once, when the vault is unlocked"
-        case .perUse: "asked each time the secret is used"
+        case .perUse(.any): "asked each time the secret is used"
+        case .perUse(.passphrase): "the passphrase is asked each time the secret is used"
+        case .perUse(.pam): "the system (PAM) asks each time the secret is used"
         }
     }
 
@@ -60,6 +62,8 @@ extension Words {
         case .edit: "To change \(entry.visible)"
         case .signIn: "To sign in with \(entry.visible)"
         case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
+        case .replace(let number, let all):
+            "To replace \(entry.visible)\(place(number, of: all))"
         case .export(let number, let all): "To export \(entry.visible)\(place(number, of: all))"
         }
     }
@@ -84,11 +88,29 @@ extension Words {
             "“\(entry.visible)” is wiped: it allows no more failures, and its secret is gone"
         case .entryWaits(let entry, let seconds):
             "“\(entry.visible)” had too many failures; \(wait(seconds))"
-        case .pam(let entry, let failure):
+        case .pam(let entry, let failure, let presence):
             "“\(entry.visible)” stays closed: " + sentence(for: failure)
+                + advice(after: failure.reason, where: presence)
+        case .otherCheck(let entry, let demanded):
+            "“\(entry.visible)” is per-use:\(demanded.rawValue): it accepts no other check, and "
+                + "--presence-check cannot change that"
         case .nothingFurther(let entry, let place, let error):
             "“\(entry.visible)” asks once more for what opened the vault, and \(place) does not give "
                 + "it (\(sentence(for: error))); give a file, or use a terminal"
+        }
+    }
+
+    /// What to do where the system cannot ask.
+    private static func advice(
+        after reason: PAMCheckFailure.Reason, where presence: AccessControl.Presence
+    ) -> String {
+        switch (reason, presence) {
+        case (.noServiceFile, .perUse(.pam)):
+            "; the entry accepts no other check, so install that file"
+        case (.noTerminal, .perUse(.pam)): "; run the command on a terminal"
+        case (.noServiceFile, _), (.noTerminal, _):
+            "; --presence-check passphrase asks for the passphrase"
+        default: ""
         }
     }
 

@@ -50,6 +50,7 @@ extension Words {
         case .proofRefused(.expired): "it is too long ago that you were there; try again"
         case .proofRefused(.otherPurpose): "you were asked for something else meanwhile; try again"
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
+        case .otherCheckDemanded: "the entry accepts another check only; see watchword show"
         case .busy: "another program is changing the vault; try again"
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
         case .noSuchEntry: "the entry is gone; another program has removed it"
