@@ -227,7 +227,7 @@ struct LoginTests {
         }
     }
 
-    @Test("N-19 N-17 the store holds digests and nothing that was handed out")
+    @Test("N-19 the store holds digests and nothing that was handed out")
     func digestsOnly() async throws {
         let bench = try TestBench()
         let grant = try await bench.ticket()

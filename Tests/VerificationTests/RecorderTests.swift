@@ -117,6 +117,33 @@ struct RecorderTests {
         #expect(redeemed.value != nil)
     }
 
+    @Test("V-31 a kept answer opens for the request that it was made for, and for no other")
+    func bound() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrolled()
+        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        func verify() async throws -> VerificationOutcome {
+            try await bench.verifier.verify(wrong, subject: bench.alice, recorder: recorder())
+        }
+        _ = try await verify()
+        let row = try #require(await bench.store.answer(key: RecorderTests.key))
+        var other = row.request
+        other[31] ^= 1
+        for (request, isBound) in [(other, false), (row.request, true)] {
+            bench.clock.advance(seconds: 86_400)
+            #expect(try await bench.verifier.prune().answers == 1)
+            let put = AnswerRow(
+                key: row.key, request: request, keyID: row.keyID, sealedAnswer: row.sealedAnswer,
+                expiresAt: bench.clock.now.adding(seconds: 86_400))
+            #expect(try await bench.store.commit([.insertAnswer(put)]) == .done)
+            do {
+                #expect(try await recorded(verify) != nil && isBound)
+            } catch VerifierError.damagedRow {
+                #expect(!isBound)
+            }
+        }
+    }
+
     @Test("an answer is kept for a day, and pruned after it")
     func pruned() async throws {
         let bench = try TestBench()

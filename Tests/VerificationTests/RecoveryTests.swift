@@ -1,4 +1,5 @@
 import Cryptography
+import StoreContract
 import TestSupport
 import Testing
 
@@ -44,6 +45,57 @@ struct RecoveryTests {
             count: 32)
         #expect(hashes[3] == expected)
         #expect(hashes.count == 10)
+    }
+
+    @Test("H-16 a set of codes opens in its own row alone, with its own salt, cost and count")
+    func bound() throws {
+        let ring = try KeyRing.make().adding(makingCurrent: true)
+        let (old, new) = (ring.versions[0], ring.versions[1])
+        let alice = try #require(Subject("alice"))
+        let bob = try #require(Subject("bob"))
+        let place = SealedPlace(id: .sample(1), subject: alice, kind: .recovery)
+        let hashes = [try SecretBytes(hex: String(repeating: "5a", count: 32))]
+        let salt = [UInt8](repeating: 7, count: RecoverySet.saltCount)
+        let set = try RecoverySet(sealing: hashes, salt: salt, logN: 10, for: place, under: old)
+        #expect(try set.open(for: place, under: old).map(\.known) == hashes.map(\.known))
+        for other in [
+            SealedPlace(id: .sample(2), subject: alice, kind: .recovery),
+            SealedPlace(id: .sample(1), subject: bob, kind: .recovery),
+            SealedPlace(id: .sample(1), subject: alice, kind: .totp),
+        ] {
+            #expect(throws: VerifierError.self) { try set.open(for: other, under: old) }
+        }
+        #expect(throws: VerifierError.self) { try set.open(for: place, under: new) }
+        // What stands beside the box cannot be changed either: the salt, the cost and the count.
+        var writer = ByteWriter()
+        set.write(into: &writer)
+        let cost = try #require(writer.bytes.firstIndex(of: 7)) + salt.count
+        #expect(writer.bytes[cost...].starts(with: [10, 1]))
+        for index in cost - 2...cost + 1 {
+            var bytes = writer.bytes
+            bytes[index] += 1
+            var reader = ByteReader(bytes)
+            let changed = try RecoverySet(from: &reader)
+            #expect(throws: VerifierError.self, "byte \(index)") {
+                try changed.open(for: place, under: old)
+            }
+        }
+    }
+
+    @Test("H-16 a set of codes that was put in another subject's row accepts nothing")
+    func swappedRows() async throws {
+        let bench = try TestBench()
+        let mallory = try #require(Subject("mallory"))
+        let (id, _) = try await codes(bench)
+        let outcome = try await bench.verifier.enrolRecoveryCodes(for: mallory)
+        guard case .granted(let own) = outcome else { throw BenchError.refused }
+        let stolen = try #require(await bench.store.credential(own.credential))
+        let target = try #require(await bench.store.credential(id))
+        let swapped = target.next(body: stolen.body)
+        #expect(try await bench.store.commit([.updateCredential(swapped)]) == .done)
+        await #expect(throws: VerifierError.self) {
+            try await bench.verify(PresentedCode(own.codes[0]))
+        }
     }
 
     @Test("N-21 codes share the throttle: five wrong ones, then a wait, then another")

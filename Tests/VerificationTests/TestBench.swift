@@ -19,6 +19,7 @@ final class TestBench: Sendable {
 
     init(
         policy: Policy = .standard, at seconds: Int64 = TestBench.start,
+        randomness: RandomSource = .system,
         wrapping wrap: (MemoryStore) -> any VerificationStore = { $0 }
     ) throws {
         let ring = try KeyRing.make()
@@ -30,7 +31,7 @@ final class TestBench: Sendable {
         self.keys = keys
         store = CountingStore(wrap(memory))
         verifier = Verifier(
-            store: store, policy: policy, randomness: .system, clock: { clock.now },
+            store: store, policy: policy, randomness: randomness, clock: { clock.now },
             keys: { await keys.ring }, meter: meter)
         alice = try #require(Subject("alice"))
     }

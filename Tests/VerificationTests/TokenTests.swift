@@ -6,11 +6,6 @@ import Testing
 
 @Suite("Token")
 struct TokenTests {
-    @Test("V-25 N-30 a token has at least 128 random bits", arguments: Token.Kind.allCases)
-    func length(kind: Token.Kind) {
-        #expect(kind.count >= 32)
-    }
-
     @Test("a token reads back from its text, as its own kind alone", arguments: Token.Kind.allCases)
     func roundTrip(kind: Token.Kind) throws {
         let token = Token(kind, try Randomness.secret(count: kind.count))

@@ -1,0 +1,88 @@
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+struct RandomnessTests {
+    @Test("H-18 N-30 every bit varies, and no byte repeats another", arguments: [16, 20, 32, 64])
+    func variation(count: Int) throws {
+        let kinds: [() throws -> [UInt8]] = [
+            { try Randomness.bytes(count: count) }, { try Randomness.secret(count: count).known },
+        ]
+        for make in kinds {
+            let variation = BitVariation(try (0..<BitVariation.valueCount).map { _ in try make() })
+            #expect(variation.constantBytes == [])
+            #expect(variation.repeatedBytes == [])
+        }
+    }
+
+    @Test("H-18 a million keys are distinct")
+    func distinct() throws {
+        // 64 of 160 bits are kept: all are distinct but for a chance of 3 in 10^8, while of 32 random
+        // bits some hundred would come twice.
+        var kept: [UInt64] = []
+        kept.reserveCapacity(1_000_000)
+        for _ in 0..<1_000_000 {
+            let key = try Randomness.secret(count: 20)
+            // Rotated and multiplied, so that each byte has a part in what is kept.
+            kept.append(
+                key.withBytes { bytes in
+                    bytes.indices.reduce(0) { kept, index in
+                        (kept << 7 | kept >> 57) &* 0x9E37_79B1 ^ UInt64(bytes[index])
+                    }
+                })
+        }
+        kept.sort()
+        #expect(zip(kept, kept.dropFirst()).allSatisfy { $0 != $1 })
+    }
+
+    /// What makes random values other than through ``Randomness``.
+    private static let others = [
+        "SystemRandomNumberGenerator", ".random(", ".randomElement", ".shuffle", "UUID(",
+        "arc4random", "getrandom(", "/dev/urandom", "/dev/random", "RAND_", "drand48", "srand",
+        " rand(", "(rand(",
+    ]
+
+    /// Lines that are allowed, each with its reason.
+    private static let allowed = [
+        // The wrapper itself.
+        "guard unsafe RAND_bytes(&bytes, Int32(count)) == 1 else {",
+        "guard unsafe RAND_priv_bytes(bytes.baseAddress, Int32(count)) == 1 else {",
+        // How long two that collided wait before they try again.
+        "let chosen = Int.random(in: delay / 2...delay)",
+        "if delay > 0 { pause.wait(atMost: Int.random(in: delay / 2...delay)) }",
+        // An id that names nothing.
+        "let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]",
+        // Calls `Randomness`.
+        "do { return try RotationNonce.random() } catch { throw .cryptography(error) }",
+    ]
+
+    /// The lines of a file that make random values and are not allowed to.
+    private static func offending(_ text: String) -> [String] {
+        let found = others.filter { text.contains($0) }
+        guard !found.isEmpty else { return [] }
+        return text.split(separator: "\n").map { String($0.drop { $0 == " " }) }.filter { code in
+            !code.hasPrefix("//") && !allowed.contains(code) && found.contains { code.contains($0) }
+        }
+    }
+
+    @Test("H-18 V-11 N-17 N-30 the sources make random values through one wrapper alone")
+    func oneWrapper() throws {
+        let sources = PackageFolder.root.appending(path: "Sources")
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        var count = 0
+        while let file = files?.nextObject() as? URL {
+            guard ["swift", "c", "h"].contains(file.pathExtension) else { continue }
+            count += 1
+            let offending = Self.offending(try String(contentsOf: file, encoding: .utf8))
+            #expect(offending == [], "\(file.lastPathComponent)")
+        }
+        #expect(count > 300)
+    }
+
+    @Test("the search finds each of the others, so that its silence means something")
+    func searching() {
+        for name in Self.others { #expect(Self.offending("a\n    b =\(name)x\n") == ["b =\(name)x"]) }
+        #expect(Self.offending("    let made = try Randomness.bytes(count: 16)\n") == [])
+    }
+}

@@ -1,0 +1,170 @@
+import Cryptography
+import OneTimePassword
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// What the verifier issues and nobody may guess.
+@Suite("Issued values")
+struct IssuedValueTests {
+    /// Each kind of value that is issued.
+    enum Kind: CaseIterable {
+        case keySHA1, keySHA256, keySHA512, recoveryCode, enrolmentTicket, firstSecret, clientKey
+        case nextSecret, loginTicket
+
+        /// Random bytes that the value has, as the standards and the design have them.
+        var count: Int {
+            switch self {
+            case .keySHA1: 20
+            case .recoveryCode: 10
+            case .keySHA512: 64
+            default: 32
+            }
+        }
+
+        /// Whether the value is derived, so that a device that asks again gets it again.
+        var isDerived: Bool { self == .nextSecret || self == .loginTicket }
+
+        /// Lets `bench` issue one.
+        func issue(_ bench: TestBench) async throws -> [UInt8] {
+            switch self {
+            case .keySHA1: return try await bench.enrol(algorithm: .sha1).entry.key.known
+            case .keySHA256: return try await bench.enrol(algorithm: .sha256).entry.key.known
+            case .keySHA512: return try await bench.enrol(algorithm: .sha512).entry.key.known
+            case .recoveryCode:
+                let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+                guard case .granted(let grant) = outcome else { throw BenchError.refused }
+                let characters = grant.codes[9].text.filter { $0 != "-" }
+                return try Base32.decode(Array(characters.utf8).span).known
+            case .enrolmentTicket: return try await bench.ticket().ticket.bytes.known
+            case .firstSecret: return try await bench.enrolledDevice().secret.secretPart
+            case .clientKey:
+                return try await bench.verifier.addClient(named: "shop", scopes: []).key.bytes.known
+            case .nextSecret: return try await login(bench).secret.secretPart
+            case .loginTicket: return try await login(bench).login.bytes.known
+            }
+        }
+
+        private func login(_ bench: TestBench) async throws -> LoginOutcome.Acceptance {
+            let device = try await bench.enrolledDevice()
+            return try #require(try await bench.login(device, nonce: 1).acceptance)
+        }
+    }
+
+    @Test(
+        "H-18 V-11 V-25 N-17 N-30 an issued value is what the random source gave, whole and unchanged",
+        arguments: Kind.allCases.filter { !$0.isDerived })
+    func source(kind: Kind) async throws {
+        let recorded = RecordedRandomness()
+        let bench = try TestBench(randomness: recorded.source)
+        let issued = try await kind.issue(bench)
+        #expect(issued.count == kind.count)
+        #expect(recorded.secrets.contains { $0 == issued })
+    }
+
+    @Test(
+        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another",
+        arguments: Kind.allCases)
+    func variation(kind: Kind) async throws {
+        let bench = try TestBench(policy: Policy(maximalCredentials: 100))
+        var values: [[UInt8]] = []
+        for _ in 0..<BitVariation.valueCount { values.append(try await kind.issue(bench)) }
+        #expect(Set(values.map(\.count)) == [kind.count])
+        let variation = BitVariation(values)
+        #expect(variation.constantBytes == [])
+        #expect(variation.repeatedBytes == [])
+    }
+
+    @Test("V-25 N-30 ids and salts have 128 random bits, and are no UUIDs")
+    func identifiers() async throws {
+        let bench = try TestBench()
+        var ids: [String: [[UInt8]]] = [:]
+        for number in 0..<BitVariation.valueCount {
+            let subject = try #require(Subject("subject \(number)"))
+            let outcome = try await bench.verifier.enrolRecoveryCodes(for: subject)
+            guard case .granted(let grant) = outcome else { throw BenchError.refused }
+            let row = try #require(await bench.store.credential(grant.credential))
+            guard case .recovery(let set) = try CredentialRecord(row).material else {
+                throw BenchError.refused
+            }
+            let client = try await bench.verifier.addClient(named: "shop", scopes: []).client
+            let verification = try #require(try await bench.events().last?.verification)
+            ids["credential", default: []].append(grant.credential.bytes)
+            ids["salt", default: []].append(set.salt)
+            ids["client", default: []].append(client.id)
+            ids["verification", default: []].append(verification.bytes)
+        }
+        #expect(ids.count == 4)
+        for (name, values) in ids {
+            #expect(Set(values.map(\.count)) == [16], "\(name)")
+            let variation = BitVariation(values)
+            #expect(variation.constantBytes == [], "\(name)")
+            #expect(variation.repeatedBytes == [], "\(name)")
+        }
+    }
+
+    @Test("H-18 V-11 N-30 the keys outside the database are 32 bytes of the random source each")
+    func keys() throws {
+        let recorded = RecordedRandomness()
+        let ring = try KeyRing.make(randomness: recorded.source)
+            .adding(makingCurrent: true, randomness: recorded.source)
+        let made = ring.versions.map(\.secret.known) + [ring.lookupSecret.known]
+        #expect(made.map(\.count) == [32, 32, 32])
+        #expect(Set(made) == Set(recorded.secrets))
+        #expect(Set(made).count == 3)
+    }
+
+    @Test("V-25 a ticket, a login ticket or an API key that differs in any one byte is another")
+    func everyByte() async throws {
+        let bench = try TestBench()
+        let grant = try await bench.ticket()
+        let key = try await bench.verifier.addClient(named: "shop", scopes: []).key
+        for index in 0..<32 {
+            let ticket = try await bench.verifier.redeemEnrolment(grant.ticket.changed(at: index))
+            #expect(ticket.value == nil, "byte \(index) of an enrolment ticket")
+            let client = try await bench.verifier.client(presenting: key.changed(at: index))
+            #expect(client == nil, "byte \(index) of an API key")
+        }
+        #expect(try await bench.verifier.client(presenting: key) != nil)
+        let secret = try #require(try await bench.verifier.redeemEnrolment(grant.ticket).value)
+        let device = TestDevice(credential: secret.credential, secret: secret.secret)
+        let login = try #require(try await bench.login(device, nonce: 1).acceptance).login
+        for index in 0..<32 {
+            let signedIn = try await bench.verifier.redeemLogin(login.changed(at: index))
+            #expect(signedIn.value == nil, "byte \(index) of a login ticket")
+        }
+        #expect(try await bench.verifier.redeemLogin(login).value != nil)
+    }
+}
+
+/// The system's randomness, and what it gave.
+final class RecordedRandomness: Sendable {
+    private let given = Mutex<[[UInt8]]>([])
+
+    /// All secrets that it gave.
+    var secrets: [[UInt8]] { given.withLock { $0 } }
+
+    var source: RandomSource {
+        RandomSource(
+            bytes: { count throws(CryptographyFailure) in try Randomness.bytes(count: count) },
+            secret: { count throws(CryptographyFailure) in
+                let secret = try Randomness.secret(count: count)
+                self.given.withLock { $0.append(secret.known) }
+                return secret
+            })
+    }
+}
+
+extension Token {
+    /// The bytes that only the holder of an enrolled secret knows.
+    fileprivate var secretPart: [UInt8] { Array(bytes.known.prefix(PresentedSecret.secretCount)) }
+
+    /// The same token with one bit changed.
+    fileprivate func changed(at index: Int) -> Token {
+        var changed = bytes.known
+        changed[index] ^= 1
+        return Token(kind, SecretBytes(copying: changed.span))
+    }
+}
