@@ -125,8 +125,8 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["Cryptography"], path: "Tests/TestSupport",
-            swiftSettings: house),
+            name: "TestSupport", dependencies: ["Cryptography", "OneTimePassword"],
+            path: "Tests/TestSupport", swiftSettings: house),
         // A database server of the test's own.
         .target(
             name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
@@ -165,8 +165,14 @@ let package = Package(
             "vault-writer"),
         program(
             "vault-writer", path: "Tests/VaultWriter", "Cryptography", "Presence", "SecretVault"),
+        // Calls what compares secrets, under a program that counts instructions.
+        .target(name: "InstructionCounter", path: "Tests/InstructionCounter"),
+        program(
+            "constant-time-probe", path: "Tests/ConstantTimeProbe", "Cryptography",
+            "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
-            "VerificationTests", "Verification", "OneTimePassword", "Cryptography", "StoreContract"),
+            "VerificationTests", "Verification", "OneTimePassword", "Cryptography",
+            "StoreContract", "constant-time-probe"),
         .target(
             name: "StoreContract", dependencies: ["Cryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: house),

@@ -4,35 +4,6 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// A secret that the program is given, and the forms it could leak in.
-private struct KnownSecret {
-    let name: String
-    let forms: [[UInt8]]
-
-    init(_ name: String, bytes: [UInt8]) {
-        self.name = name
-        let hex = Hex.text(bytes)
-        let base64 = Data(bytes).base64EncodedString().replacing("=", with: "")
-        let url = base64.replacing("+", with: "-").replacing("/", with: "_")
-        let base32 = Base32.encode(SecretBytes(copying: bytes.span)).withBytes { text in
-            String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
-        }
-        let percent = bytes.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        let decimal = bytes.map { String($0) }.joined(separator: ", ")
-        let texts = [hex, base64, url, base32, percent, decimal]
-        forms =
-            [bytes]
-            + (texts + texts.map { $0.uppercased() } + texts.map { $0.lowercased() }).map {
-                Array($0.utf8)
-            }
-    }
-
-    func isIn(_ bytes: [UInt8]) -> Bool {
-        let haystack = Data(bytes)
-        return forms.contains { haystack.range(of: Data($0)) != nil }
-    }
-}
-
 @Suite(.serialized)
 struct LeakTests {
     private static let passphrase = "Tr0ub4dor-and-3-known"
@@ -45,11 +16,11 @@ struct LeakTests {
     }
 
     private static let secrets = [
-        KnownSecret("passphrase", bytes: Array(passphrase.utf8)),
-        KnownSecret("new passphrase", bytes: Array(newPassphrase.utf8)),
-        KnownSecret("plain secret", bytes: Array(plain.utf8)),
-        KnownSecret("key", bytes: key),
-        KnownSecret("key as text", bytes: Array(base32.utf8)),
+        SecretForms("passphrase", bytes: Array(passphrase.utf8)),
+        SecretForms("new passphrase", bytes: Array(newPassphrase.utf8)),
+        SecretForms("plain secret", bytes: Array(plain.utf8)),
+        SecretForms("key", bytes: key),
+        SecretForms("key as text", bytes: Array(base32.utf8)),
     ]
 
     /// What the person keeps: the secrets are in these, and nowhere else.
@@ -153,8 +124,8 @@ struct LeakTests {
 
     @Test("the search finds each form, so that its silence means something")
     func searching() {
-        let secret = KnownSecret("key", bytes: Self.key)
-        for form in secret.forms { #expect(secret.isIn([1, 2] + form + [3])) }
+        let secret = SecretForms("key", bytes: Self.key)
+        for form in secret.all { #expect(secret.isIn([1, 2] + form + [3])) }
         #expect(!secret.isIn(Array("nothing".utf8)))
     }
 

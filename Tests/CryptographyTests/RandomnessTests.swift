@@ -82,7 +82,9 @@ struct RandomnessTests {
 
     @Test("the search finds each of the others, so that its silence means something")
     func searching() {
-        for name in Self.others { #expect(Self.offending("a\n    b =\(name)x\n") == ["b =\(name)x"]) }
+        for name in Self.others {
+            #expect(Self.offending("a\n    b =\(name)x\n") == ["b =\(name)x"])
+        }
         #expect(Self.offending("    let made = try Randomness.bytes(count: 16)\n") == [])
     }
 }

@@ -49,19 +49,24 @@ extension ServiceWorld {
         return Reply(response: response, json: json)
     }
 
-    /// Enrols and confirms a TOTP credential, and moves on to the next step.
-    func enrolled(_ subject: String = "alice") async throws -> EnrolledCredential {
+    /// Enrols a TOTP credential.
+    func pending(_ subject: String = "alice") async throws -> EnrolledCredential {
         let reply = try await ask(
             "POST", "/v1/subjects/\(subject)/credentials",
             #"{"type":"totp","issuer":"ACME","account":"\#(subject)"}"#)
         guard let id = reply.text("credential"), let uri = reply.text("uri") else {
             throw Unexpected(status: reply.status)
         }
-        let credential = EnrolledCredential(
+        return EnrolledCredential(
             id: id, subject: subject, uri: uri,
             credential: try KeyURI(parsing: Array(uri.utf8).span).credential)
+    }
+
+    /// Enrols and confirms a TOTP credential, and moves on to the next step.
+    func enrolled(_ subject: String = "alice") async throws -> EnrolledCredential {
+        let credential = try await pending(subject)
         let confirmation = try await ask(
-            "POST", "/v1/credentials/\(id)/confirm",
+            "POST", "/v1/credentials/\(credential.id)/confirm",
             #"{"code":"\#(try code(of: credential))"}"#)
         guard confirmation.result == "accepted" else {
             throw Unexpected(status: confirmation.status)

@@ -1,94 +1,273 @@
-import JSONText
 import Cryptography
+import JSONText
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
-import VerificationService
 
-/// The ways in which a code can be presented: all of them, with the same attacks.
-enum VerifyRoute: CaseIterable {
-    case bySubject, byCredential, withReasons, confirmation, resynchronization
+@testable import VerificationService
 
-    /// Presents a code; whether it was accepted.
-    func accepts(
-        _ code: String, of alice: EnrolledCredential, in world: ServiceWorld
-    ) async throws -> Bool {
-        let reply: Reply
+/// The routes on which something is proved, each with the same attacks.
+enum ProvingRoute: CaseIterable {
+    case verification, verificationOfCredential, recoveryCode, confirmation, resynchronization
+    case enrolmentTicket, deviceLogin, loginTicket
+
+    var operation: VerificationService.Operation {
         switch self {
-        case .bySubject: reply = try await world.verify(alice.subject, code, as: "verify")
-        case .withReasons: reply = try await world.verify(alice.subject, code, as: "all")
-        case .byCredential:
-            reply = try await world.ask(
-                "POST", "/v1/verifications",
-                #"{"subject":"\#(alice.subject)","code":"\#(code)","credential":"\#(alice.id)"}"#)
-        case .confirmation:
-            reply = try await world.ask(
-                "POST", "/v1/credentials/\(alice.id)/confirm", #"{"code":"\#(code)"}"#)
-        case .resynchronization:
-            reply = try await world.ask(
-                "POST", "/v1/credentials/\(alice.id)/resync",
-                #"{"codes":["\#(code)","\#(code)"]}"#)
+        case .verification, .verificationOfCredential, .recoveryCode: .verify
+        case .confirmation: .confirmCredential
+        case .resynchronization: .resynchronizeCredential
+        case .enrolmentTicket: .redeemEnrolment
+        case .deviceLogin: .signIn
+        case .loginTicket: .redeemLogin
         }
-        return reply.result == "accepted"
+    }
+
+    /// The routes that take a code of six digits, of which guesses are counted.
+    static let ofCodes: [ProvingRoute] = [
+        .verification, .verificationOfCredential, .confirmation, .resynchronization,
+    ]
+}
+
+/// What is presented on one route to prove something.
+struct Proof: Sendable {
+    /// Where it is presented.
+    let target: String
+    /// As whom: a device has no API key.
+    var key: String? = "all"
+    /// The body for what is presented in the attempt of this number.
+    let body: @Sendable (String, Int) -> String
+    /// What is right at this moment.
+    let right: @Sendable () throws -> String
+    /// What is well-formed and wrong.
+    let wrong: String
+    /// What an acceptance says, and nothing else does.
+    let mark: String
+
+    /// Whether it is accepted.
+    func accepts(_ value: String, attempt: Int = 0, in world: ServiceWorld) async throws -> Bool {
+        let reply = try await world.ask("POST", target, body(value, attempt), as: key)
+        return reply.status < 300 && reply.response.body.text.contains(mark)
+    }
+}
+
+extension ServiceWorld {
+    /// Everything that is needed to prove something on a route, once.
+    func proof(on route: ProvingRoute) async throws -> Proof {
+        switch route {
+        case .verification:
+            let alice = try await enrolled()
+            return try code(of: alice, "/v1/verifications") { code, _ in
+                #"{"subject":"alice","code":"\#(code)"}"#
+            }
+        case .verificationOfCredential:
+            let alice = try await enrolled()
+            return try code(of: alice, "/v1/verifications") { code, _ in
+                #"{"subject":"alice","code":"\#(code)","credential":"\#(alice.id)"}"#
+            }
+        case .confirmation:
+            let alice = try await pending()
+            return try code(of: alice, "/v1/credentials/\(alice.id)/confirm") { code, _ in
+                #"{"code":"\#(code)"}"#
+            }
+        case .resynchronization:
+            let alice = try await enrolled()
+            let wrong = try wrongCode(of: alice)
+            return Proof(
+                target: "/v1/credentials/\(alice.id)/resync",
+                body: { codes, _ in #"{"codes":["\#(codes)"]}"# },
+                right: { [self] in
+                    try (1...2).map { try code(of: alice, step: $0) }.joined(separator: #"",""#)
+                },
+                wrong: #"\#(wrong)","\#(wrong)"#, mark: #""result":"accepted""#)
+        case .recoveryCode:
+            let made = try await enrol(#"{"type":"recovery"}"#)
+            let code = try made.member("codes")
+            return Proof(
+                target: "/v1/verifications",
+                body: { code, _ in #"{"subject":"alice","code":"\#(code)"}"# }, right: { code },
+                wrong: "AAAA-AAAA-AAAA-AAAA", mark: #""result":"accepted""#)
+        case .enrolmentTicket:
+            let ticket = try await enrol(#"{"type":"secret"}"#).member("ticket")
+            return Proof(
+                target: "/v1/device/enrolments", key: nil,
+                body: { ticket, _ in #"{"ticket":"\#(ticket)"}"# }, right: { ticket },
+                wrong: "wwt_" + String(repeating: "A", count: 43), mark: #""secret":"wws_"#)
+        case .deviceLogin:
+            return try await deviceLogin()
+        case .loginTicket:
+            let login = try await deviceLogin()
+            let reply = try await ask(
+                "POST", login.target, login.body(login.right(), 0), as: login.key)
+            let ticket = try reply.member("login")
+            return Proof(
+                target: "/v1/logins/redeem", body: { ticket, _ in #"{"login":"\#(ticket)"}"# },
+                right: { ticket }, wrong: "wwl_" + String(repeating: "A", count: 43),
+                mark: #""subject":"alice""#)
+        }
+    }
+
+    /// A device's secret; each attempt has a nonce of its own, since the first is the holder's alone.
+    private func deviceLogin() async throws -> Proof {
+        let ticket = try await enrol(#"{"type":"secret"}"#).member("ticket")
+        let device = try await ask(
+            "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#, as: nil)
+        let (id, secret) = (try device.member("credential"), try device.member("secret"))
+        return Proof(
+            target: "/v1/device/logins", key: nil,
+            body: { secret, attempt in
+                let nonce = Base64URL.encode([UInt8](repeating: UInt8(attempt), count: 16).span)
+                let members = [
+                    ("credential", id), ("secret", secret), ("rotation_nonce", nonce),
+                ].map { #""\#($0)":"\#($1)""# }
+                return "{\(members.joined(separator: ","))}"
+            }, right: { secret }, wrong: "wws_" + String(repeating: "A", count: 75),
+            mark: #""result":"accepted""#)
+    }
+
+    private func code(
+        of alice: EnrolledCredential, _ target: String,
+        body: @escaping @Sendable (String, Int) -> String
+    ) throws -> Proof {
+        Proof(
+            target: target, body: body, right: { [self] in try code(of: alice) },
+            wrong: try wrongCode(of: alice), mark: #""result":"accepted""#)
+    }
+
+    private func enrol(_ body: String) async throws -> Reply {
+        try await ask("POST", "/v1/subjects/alice/credentials", body)
+    }
+}
+
+extension Reply {
+    /// A member's text, or that of its first element.
+    fileprivate func member(_ name: String) throws -> String {
+        let value = json?[name]?.elements?.first ?? json?[name]
+        guard let text = value?.string else { throw Unexpected(status: status) }
+        return text
     }
 }
 
 struct AttackTests {
-    @Test("V-04 a spent code is refused on every route, T-10", arguments: VerifyRoute.allCases)
-    func replay(_ route: VerifyRoute) async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
-        #expect(try await world.verify("alice", code).result == "accepted")
-        #expect(try await !route.accepts(code, of: alice, in: world))
-        // The confirmation's code is spent, too: it is the one of the step before.
-        let confirmed = try world.code(of: alice, step: -1)
-        #expect(try await !route.accepts(confirmed, of: alice, in: world))
+    @Test("V-04 the attacks meet every route on which something is proved")
+    func complete() {
+        let proving = Set(ProvingRoute.allCases.map(\.operation))
+        let others: Set<VerificationService.Operation> = [
+            .enrol, .listCredentials, .renameCredential, .revokeCredential, .unlockCredential,
+            .closeAccount, .listEvents, .describeInterface,
+        ]
+        #expect(proving.isDisjoint(with: others))
+        #expect(proving.union(others) == Set(RouteTable.all.map(\.operation)))
     }
 
     @Test(
-        "V-04 a code in another spelling is refused on every route before any state is touched",
-        arguments: VerifyRoute.allCases)
-    func spellings(_ route: VerifyRoute) async throws {
+        "V-04 V-09 N-28 what was accepted on a route is refused on it from then on",
+        arguments: ProvingRoute.allCases)
+    func replay(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
+        let proof = try await world.proof(on: route)
+        let value = try proof.right()
+        #expect(try await proof.accepts(value, attempt: 0, in: world))
+        for attempt in 1...3 {
+            #expect(try await !proof.accepts(value, attempt: attempt, in: world))
+        }
+    }
+
+    @Test(
+        "V-04 T-10 a code that was accepted on one route is refused on the others",
+        arguments: ProvingRoute.ofCodes)
+    func replayElsewhere(_ route: ProvingRoute) async throws {
+        let world = try await ServiceWorld()
+        let proof = try await world.proof(on: route)
+        let value = try proof.right()
+        #expect(try await proof.accepts(value, in: world))
+        for code in value.split(separator: #"",""#) {
+            let reply = try await world.verify("alice", String(code))
+            #expect(reply.text("reason") == "replayed")
+        }
+    }
+
+    @Test(
+        "V-04 T-10 another spelling is refused on every route before any state is touched",
+        arguments: ProvingRoute.allCases)
+    func spellings(_ route: ProvingRoute) async throws {
+        let world = try await ServiceWorld()
+        let proof = try await world.proof(on: route)
+        let value = try proof.right()
         let commits = world.store.commits
         let fullWidth = String(
             String.UnicodeScalarView(
-                code.unicodeScalars.compactMap { Unicode.Scalar($0.value + 0xFEE0) }))
+                value.unicodeScalars.compactMap {
+                    $0.properties.isAlphabetic || $0.properties.numericType == .decimal
+                        ? Unicode.Scalar($0.value + 0xFEE0) : $0
+                }))
         for spelling in [
-            " \(code)", "\(code) ", "\(code.prefix(3)) \(code.suffix(3))", fullWidth,
-            "\\ufeff\(code)", "\(code)\\u0000", "+\(code)", "\(code)\\n",
+            " \(value)", "\(value) ", "\(value.prefix(5)) \(value.dropFirst(5))", fullWidth,
+            "\\ufeff\(value)", "\(value)\\u0000", "+\(value)", "\(value)\\n", "\(value)=",
         ] {
-            #expect(try await !route.accepts(spelling, of: alice, in: world), "\(spelling)")
+            #expect(try await !proof.accepts(spelling, in: world), "\(spelling)")
         }
         #expect(world.store.commits == commits)
+        // Only the spelling was wrong.
+        #expect(try await proof.accepts(value, in: world))
     }
 
     @Test(
-        "V-04 after five wrong codes the right one waits on every route",
-        arguments: [VerifyRoute.bySubject, .byCredential, .withReasons])
-    func throttle(_ route: VerifyRoute) async throws {
+        "V-04 N-21 after five wrong guesses the right code waits, on every route that takes a code",
+        arguments: ProvingRoute.ofCodes + [.recoveryCode])
+    func throttle(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let wrong = try world.wrongCode(of: alice)
-        for _ in 0..<5 { #expect(try await !route.accepts(wrong, of: alice, in: world)) }
-        #expect(try await !route.accepts(try world.code(of: alice), of: alice, in: world))
+        let proof = try await world.proof(on: route)
+        for _ in 0..<5 { #expect(try await !proof.accepts(proof.wrong, in: world)) }
+        #expect(try await !proof.accepts(proof.right(), in: world))
         world.clock.advance(seconds: 31)
-        #expect(try await route.accepts(try world.code(of: alice), of: alice, in: world))
+        #expect(try await proof.accepts(proof.right(), in: world))
     }
 
-    @Test("V-04 one code by many at once is accepted once, T-10")
-    func race() async throws {
+    @Test(
+        "V-04 a wrong value is refused on every route, and the right one accepted after it",
+        arguments: ProvingRoute.allCases)
+    func wrong(_ route: ProvingRoute) async throws {
+        let world = try await ServiceWorld()
+        let proof = try await world.proof(on: route)
+        #expect(try await !proof.accepts(proof.wrong, attempt: 1, in: world))
+        #expect(try await proof.accepts(proof.right(), attempt: 2, in: world))
+    }
+
+    @Test(
+        "V-04 V-09 what many present at once is accepted once, on every route",
+        arguments: ProvingRoute.allCases)
+    func race(_ route: ProvingRoute) async throws {
+        let world = try await ServiceWorld()
+        let proof = try await world.proof(on: route)
+        let value = try proof.right()
+        let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for attempt in 0..<100 {
+                group.addTask { try await proof.accepts(value, attempt: attempt, in: world) }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(accepted == 1)
+    }
+
+    @Test("V-04 one code by many at once on several routes is accepted once, T-10")
+    func raceOfRoutes() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
         let code = try world.code(of: alice)
+        let next = try world.code(of: alice, step: 1)
+        let bodies = [
+            ("/v1/verifications", #"{"subject":"alice","code":"\#(code)"}"#),
+            (
+                "/v1/verifications",
+                #"{"subject":"alice","code":"\#(code)","credential":"\#(alice.id)"}"#
+            ),
+            ("/v1/credentials/\(alice.id)/resync", #"{"codes":["\#(code)","\#(next)"]}"#),
+        ]
         let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for number in 0..<100 {
-                let route = VerifyRoute.allCases[number % VerifyRoute.allCases.count]
-                group.addTask { try await route.accepts(code, of: alice, in: world) }
+            for number in 0..<99 {
+                let (target, body) = bodies[number % bodies.count]
+                group.addTask { try await world.ask("POST", target, body).result == "accepted" }
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
@@ -108,6 +287,14 @@ struct AttackTests {
         #expect(try await world.verify("alice", code).result == "accepted")
     }
 
+    /// What a client can tell a denial by: everything but names of its own and the time.
+    private func look(_ reply: Reply) -> String {
+        let headers = reply.response.headers.filter { $0.name != "Request-Id" }
+        let names = reply.json?.members?.map(\.0) ?? []
+        return "\(reply.status) \(headers) \(names) \(reply.result ?? "") "
+            + "\(reply.response.body.count)"
+    }
+
     @Test("V-06 an unknown subject and a wrong code have the same status, header and body")
     func unknownSubject() async throws {
         let world = try await ServiceWorld()
@@ -118,18 +305,35 @@ struct AttackTests {
             for subject in ["alice", "nobody"] {
                 let reply = try await world.verify(subject, wrong, as: "verify")
                 #expect(reply.text("verification")?.count == 25)
-                let headers = reply.response.headers.filter { $0.name != "Request-Id" }
-                let names = reply.json?.members?.map(\.0) ?? []
-                seen.insert(
-                    "\(reply.status) \(headers) \(names) \(reply.result ?? "") "
-                        + "\(reply.response.body.count)")
+                seen.insert(look(reply))
             }
         }
         #expect(seen.count == 1, "\(seen)")
         // A wait and a disablement look no other, and a repeated code neither.
         for _ in 0..<3 { _ = try await world.verify("alice", wrong, as: "verify") }
         let waiting = try await world.verify("alice", try world.code(of: alice), as: "verify")
-        #expect(waiting.json?.members?.map(\.0) == ["verification", "result"])
+        #expect(seen == [look(waiting)])
+    }
+
+    @Test("N-08 V-33 a code used again is an event that notifies, and answered as a wrong one")
+    func replayNoticed() async throws {
+        let world = try await ServiceWorld()
+        let alice = try await world.enrolled()
+        let code = try world.code(of: alice)
+        #expect(try await world.verify("alice", code, as: "verify").result == "accepted")
+        let wrong = try await world.verify("alice", world.wrongCode(of: alice), as: "verify")
+        let replayed = try await world.verify("alice", code, as: "verify")
+        #expect(look(replayed) == look(wrong))
+        let events = try await world.ask("GET", "/v1/events?limit=1000", as: "audit")
+        let last = try #require(events.json?["events"]?.elements?.last)
+        #expect(last["kind"]?.string == "replayed")
+        #expect(last["reason"]?.string == "spent")
+        #expect(last["subject"]?.string == "alice")
+        #expect(last["credential"]?.string == alice.id)
+        guard case .flag(true)? = last["notify"] else {
+            Issue.record("the event does not notify")
+            return
+        }
     }
 
     @Test("with the scope reasons a denial is explained")

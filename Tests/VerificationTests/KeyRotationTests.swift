@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Keys at rest")
 struct KeyRotationTests {
-    @Test("H-15 T-07 V-28 a row holds no seed, in no spelling")
+    @Test("V-28 a row holds no seed, in no spelling")
     func noSeed() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()

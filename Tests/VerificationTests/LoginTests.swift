@@ -54,7 +54,7 @@ struct LoginTests {
         #expect(try await bench.summary(device.credential).state == .revoked)
     }
 
-    @Test("R-01 R-03 row 4: the successor becomes current and hands out the next one")
+    @Test("R-01 row 4: the successor becomes current and hands out the next one")
     func successor() async throws {
         let bench = try TestBench()
         var device = try await bench.enrolledDevice()

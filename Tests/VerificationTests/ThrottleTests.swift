@@ -162,7 +162,7 @@ struct ThrottleTests {
             try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
     }
 
-    @Test("N-08 V-33 a replay is noted and told, and as it is no guess it does not count")
+    @Test("V-33 a replay is noted and told, and as it is no guess it does not count")
     func replay() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()

@@ -54,7 +54,7 @@ struct UnknownSubjectTests {
         #expect(try await attempt(wrong, bench.alice) == unknown, "disabled")
     }
 
-    @Test("V-22 the whole window is computed and compared, wherever the right code stands")
+    @Test("the whole window is computed and compared, wherever the right code stands")
     func wholeWindow() async throws {
         for steps in -1...1 {
             let bench = try TestBench()

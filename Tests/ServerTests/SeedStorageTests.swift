@@ -1,0 +1,104 @@
+import Cryptography
+import Foundation
+import OneTimePassword
+import PostgreSQLServer
+import TestSupport
+import Testing
+
+/// Everything that a server leaves on the disk: it has no seed in it.
+struct SeedStorageTests {
+    /// A seed of the test's own, and the one that the server makes.
+    private static let known = (0..<20).map { UInt8(truncatingIfNeeded: $0 &* 53 &+ 151) }
+
+    /// Enrols both seeds, confirms and uses one, and returns the forms of both.
+    private func use(_ server: ServerProcess) async throws -> [SecretForms] {
+        let asker = try Asker(server.port, key: try await server.state.makeKey())
+        let alice = try await EnrolledSubject("alice", asker)
+        _ = try await asker.verify("alice", alice.code())
+        _ = try await asker.verify("alice", alice.wrongCodes(1)[0])
+        let made = try KeyURI(parsing: Array(alice.uri.utf8).span).credential.key.known
+        let base32 = Base32.encode(SecretBytes(copying: Self.known.span)).text
+        let imported = try await asker.ask(
+            "POST", "/v1/subjects/bob/credentials",
+            #"{"type":"totp","issuer":"Test","account":"bob","key":"\#(base32)"}"#)
+        #expect(imported?.status == 201)
+        let forms = [
+            SecretForms("the seed made", bytes: made),
+            SecretForms("the seed imported", bytes: Self.known),
+        ]
+        // The search finds both where they have to be: in what is handed out.
+        #expect(forms[0].isIn(Array(alice.uri.utf8)))
+        #expect(forms[1].isIn(imported?.body ?? []))
+        let limits = try String(contentsOfFile: "/proc/\(server.pid)/limits", encoding: .utf8)
+        #expect(limits.contains(/Max core file size\s+0\s+0\s/))
+        return forms
+    }
+
+    /// Searches files and texts; as many have to tell of `alice` in clear, or they are not what they
+    /// are taken for.
+    private func search(
+        _ haystacks: [(name: String, bytes: [UInt8])], for forms: [SecretForms], telling count: Int
+    ) {
+        for (name, bytes) in haystacks {
+            for form in forms { #expect(!form.isIn(bytes), "\(form.name) in \(name)") }
+        }
+        let telling = haystacks.filter { Data($0.bytes).range(of: Data("alice".utf8)) != nil }
+        #expect(telling.count >= count, "\(telling.map(\.name)) of \(haystacks.map(\.name))")
+    }
+
+    /// All files below `path`.
+    private func files(below path: String) throws -> [(name: String, bytes: [UInt8])] {
+        let found = FileManager.default.enumerator(atPath: path)
+        var files: [(name: String, bytes: [UInt8])] = []
+        while let name = found?.nextObject() as? String {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+            guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+            let data = try Data(contentsOf: URL(filePath: "\(path)/\(name)"))
+            files.append((name, [UInt8](data)))
+        }
+        return files
+    }
+
+    @Test(
+        "H-15 T-07 SQLite's files, a backup, the log and the metrics hold no seed; no core is left")
+    func sqlite() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let forms = try await use(server)
+        let copy = state.folder.file("copy.db")
+        #expect(try await state.run("backup", copy).status == 0)
+        let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")
+        // While it runs, so that the write-ahead log is there; and when it has stopped.
+        var haystacks = try files(below: state.folder.path)
+        haystacks.append(("metrics", metrics?.body ?? []))
+        try await server.stop()
+        haystacks += try files(below: state.folder.path)
+        #expect(haystacks.contains { $0.name.hasSuffix("watchword.db-wal") })
+        #expect(haystacks.contains { $0.name.hasPrefix("log-") })
+        search(haystacks, for: forms, telling: 3)
+    }
+
+    @Test(
+        "H-15 T-07 PostgreSQL's files, a dump and both logs hold no seed; no core is left",
+        .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+    func postgreSQL() async throws {
+        // A server of its own: all of its files are searched, the write-ahead log among them.
+        let database = try await offThePool { try PostgreSQLServer.start() }
+        let url = try await offThePool { try database.makeDatabase() }
+        let state = try ServerProcess.State(store: url)
+        let server = try await ServerProcess(state)
+        let forms = try await use(server)
+        _ = try await offThePool { try database.query("CHECKPOINT") }
+        let dump = try #require(PostgreSQLServer.program("pg_dump"))
+        let dumped = try await offThePool { try dump.run(["--dbname", url]) }
+        #expect(dumped.status == 0)
+        try await server.stop()
+        try await offThePool { try database.stop() }
+        var haystacks = try files(below: database.folder)
+        haystacks += try files(below: state.folder.path)
+        haystacks.append(("dump", dumped.output))
+        #expect(haystacks.contains { $0.name.hasPrefix("log-") })
+        // The table, the write-ahead log and the dump.
+        search(haystacks, for: forms, telling: 3)
+    }
+}

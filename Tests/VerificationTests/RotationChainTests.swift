@@ -1,0 +1,100 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// What the row keeps of a chain of secrets, and what is said when two hold one of them.
+@Suite("Chains of secrets")
+struct RotationChainTests {
+    private func chain(_ bench: TestBench, _ device: TestDevice) async throws -> SecretChain {
+        let row = try #require(await bench.store.credential(device.credential))
+        guard case .secret(let chain) = try CredentialRecord(row).material else {
+            throw BenchError.refused
+        }
+        return chain
+    }
+
+    @Test(
+        "R-01 R-03 each use hands out a new secret and ends the one before; the row keeps the chain",
+        arguments: 1...4)
+    func rotation(turns: Int) async throws {
+        let bench = try TestBench()
+        var devices = [try await bench.enrolledDevice()]
+        let key = await bench.keys.ring.current
+        let derivation = SecretDerivation(
+            credential: devices[0].credential, lookup: await bench.keys.ring.lookup, meter: nil)
+        func digest(_ number: Int) throws -> [UInt8] {
+            try derivation.digest(of: PresentedSecret(devices[number].secret), under: key)
+        }
+        for turn in 1...turns {
+            let acceptance = try #require(
+                try await bench.login(devices[turn - 1], nonce: UInt8(turn)).acceptance)
+            #expect(acceptance.generation == UInt64(turn))
+            devices.append(devices[0].with(acceptance.secret))
+            // One row for all generations: which one is current, and which one follows it.
+            let chain = try await chain(bench, devices[0])
+            #expect(chain.generation == UInt64(turn - 1))
+            let (current, next) = (try digest(turn - 1), try digest(turn))
+            #expect(chain.digest == current)
+            #expect(chain.handedOut?.digest == next)
+        }
+        #expect(Set(devices.map { $0.secret.bytes.known.prefix(32) }).count == turns + 1)
+        // A secret is invalid as soon as its successor was used.
+        let newest = try #require(try await bench.login(devices[turns], nonce: 90).acceptance)
+        #expect(try await bench.login(devices[turns - 1], nonce: 91).wipe == .reuseDetected)
+        let next = devices[0].with(newest.secret)
+        #expect(try await bench.login(next, nonce: 92).wipe == .reuseDetected)
+        // The chain's identity outlives its end.
+        let summary = try await bench.summary(devices[0].credential)
+        #expect(summary.state == .revoked && summary.endReason == .reuseDetected)
+    }
+
+    /// What is on record and what is answered when two hold one secret.
+    private struct Finding: Equatable {
+        var kinds: [Event.Kind] = []
+        var reasons: [Event.Reason?] = []
+        var notifies: [Bool] = []
+        var answers: [WipeReason?] = []
+    }
+
+    /// Lets the owner and a copyist sign in by turns until the server finds that there are two.
+    private func finding(ownerFirst: Bool) async throws -> Finding {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let nonces: [UInt8] = ownerFirst ? [1, 2] : [2, 1]
+        var finding = Finding()
+        for nonce in nonces + nonces {
+            finding.answers.append(try await bench.login(device, nonce: nonce).wipe)
+        }
+        for event in try await bench.events() {
+            finding.kinds.append(event.kind)
+            finding.reasons.append(event.reason)
+            finding.notifies.append(event.isNotification)
+        }
+        return finding
+    }
+
+    @Test("R-09 events and answers are the same, whichever of two holders comes first")
+    func symmetry() async throws {
+        let one = try await finding(ownerFirst: true)
+        #expect(one.answers == [nil, .reuseDetected, .reuseDetected, .reuseDetected])
+        #expect(one.kinds.contains(.revoked) && one.reasons.contains(.reuseDetected))
+        #expect(try await finding(ownerFirst: false) == one)
+    }
+
+    @Test("R-09 no event, reason or answer has a word that assigns blame")
+    func words() {
+        let words =
+            Event.Kind.allCases.map(\.rawValue) + Event.Reason.allCases.map(\.rawValue)
+            + WipeReason.allCases.map(\.rawValue)
+        let blame = [
+            "thief", "theft", "stole", "attack", "hack", "intru", "compromis", "fraud", "malic",
+            "impost", "owner", "victim", "guilt", "suspect", "copied",
+        ]
+        for word in words {
+            for part in blame { #expect(!word.lowercased().contains(part), "\(word)") }
+        }
+        #expect(words.contains("reuseDetected") && words.contains("reuse-detected"))
+    }
+}
