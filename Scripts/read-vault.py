@@ -19,13 +19,14 @@ import struct
 import sys
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 LABEL = b"watchword-vault 1 "
-REASONS = {"failures", "revoked", "reuse-detected", "too-many-failures", "account-closed"}
+REASONS = ["failures", "revoked", "reuse-detected", "too-many-failures", "account-closed"]
 KINDS = {1: "totp", 2: "hotp", 3: "secret", 4: "enrolled"}
 ALGORITHMS = {1: "SHA1", 2: "SHA256", 3: "SHA512"}
 LIMIT_LOG_N = 24
@@ -146,20 +147,24 @@ def read_slot(lines, vault_line, slots):
     where = lines.where()
     line = lines.lines[lines.at]
     words = lines.take("slot", None)[0].split(" ")
-    expect(len(words) >= 4, where)
+    expect(len(words) >= 6, where)
     slot = {"number": number(words[0], where, 1, 9999), "created": number(words[1], where), "method": words[2]}
     expect(not slots or slots[-1]["number"] < slot["number"], where)
+    slot["public"] = from_base64(words[3], 32, where)
+    sealed = from_base64(words[-1], 92, where)
+    slot["ephemeral"], slot["vault_key"] = sealed[:32], sealed[32:]
+    slot["vault_key_associated"] = vault_line + line[:-len(words[-1])].encode()
     if words[2] == "passphrase":
-        expect(len(words) == 8 and words[4:6] == ["8", "1"], where)
-        slot["log_n"] = number(words[3], where, 10, 63)
+        expect(len(words) == 10 and words[5:7] == ["8", "1"], where)
+        slot["log_n"] = number(words[4], where, 10, 63)
     elif words[2] == "recovery-key":
-        expect(len(words) == 5, where)
+        expect(len(words) == 7, where)
     else:
-        expect(re.fullmatch("[!-~]+", words[2]) and re.fullmatch("[ -~]+", " ".join(words[3:])), where)
+        expect(re.fullmatch("[!-~]+", words[2]) and re.fullmatch("[ -~]+", " ".join(words[4:-1])), where)
         return slot
-    slot["salt"] = from_base64(words[-2], 16, where)
-    slot["box"] = from_base64(words[-1], 60, where)
-    slot["associated"] = vault_line + line[:-len(words[-1])].encode()
+    slot["salt"] = from_base64(words[-3], 16, where)
+    slot["secret"] = from_base64(words[-2], 92, where)
+    slot["secret_associated"] = vault_line + line[:-len(words[-2] + " " + words[-1])].encode()
     return slot
 
 
@@ -267,15 +272,32 @@ def vault_key(vault, passphrase, recovery):
         else:
             continue
         try:
-            return open_box(key, slot["box"], slot["associated"], "slot")
+            secret = open_box(key, slot["secret"], slot["secret_associated"], "slot")
         except Damaged:
-            pass
+            continue
+        return open_vault_key(slot, secret)
     raise Wrong
+
+
+def open_vault_key(slot, secret):
+    """The vault key that is sealed to the slot's public half."""
+    where = f"slot {slot['number']}"
+    private, authentication_key = X25519PrivateKey.from_private_bytes(secret[:32]), secret[32:]
+    try:
+        agreed = private.exchange(X25519PublicKey.from_public_bytes(slot["ephemeral"]))
+    except ValueError:
+        raise Damaged(where) from None
+    key = hkdf(agreed + authentication_key, slot["ephemeral"] + slot["public"], LABEL + b"slot")
+    return open_box(key, slot["vault_key"], slot["vault_key_associated"], where)
 
 
 def read_manifest(vault, key):
     plaintext = open_box(hkdf(key, vault["id"], LABEL + b"manifest"), vault["manifest"], vault["mac_line"], "manifest")
     fields = Fields(plaintext, "manifest")
+    expect(fields.number(4) == len(vault["slots"]), "manifest")
+    for slot in vault["slots"]:
+        expect(fields.number(4) == slot["number"], "manifest")
+        fields.take(32)
     expect(fields.number(4) == len(vault["records"]), "manifest")
     entries = [read_listed(fields) for _ in vault["records"]]
     fields.end()
@@ -283,9 +305,16 @@ def read_manifest(vault, key):
 
 
 def read_listed(fields):
-    entry = {"id": fields.take(16), "revision": fields.number(8), "digest": fields.take(32),
-             "fingerprint": fields.take(16), "created": fields.number(8), "issuer": fields.text(4096),
-             "account": fields.text(4096)}
+    entry = {"id": fields.take(16), "revision": fields.number(8), "digest": None, "fingerprint": None, "wiped": None}
+    state = fields.number(1)
+    expect(state in (1, 2), "manifest")
+    if state == 1:
+        entry.update(digest=fields.take(32), fingerprint=fields.take(16))
+    else:
+        time, reason = fields.number(8), fields.number(1)
+        expect(1 <= reason <= len(REASONS), "manifest")
+        entry["wiped"] = {"time": time, "reason": REASONS[reason - 1]}
+    entry.update(created=fields.number(8), issuer=fields.text(4096), account=fields.text(4096))
     kind = fields.number(1)
     expect(kind in KINDS, "manifest")
     entry["kind"] = KINDS[kind]
@@ -322,9 +351,12 @@ def read_entry(vault, key, record, listed, reveal):
     expect(listed["id"] == record["id"] and listed["revision"] == record["revision"], where)
     entry = {"id": record["id"].hex(), "presence": record["presence"], "on_failure": record["on_failure"],
              "revision": record["revision"]}
-    entry |= {name: value for name, value in listed.items() if name not in ("id", "digest", "fingerprint", "revision")}
+    sealed = ("id", "digest", "fingerprint", "wiped", "revision")
+    entry |= {name: value for name, value in listed.items() if name not in sealed}
     if "tombstone" in record:
+        expect(listed["wiped"] in (None, record["tombstone"]), where)
         return entry | {"tombstone": record["tombstone"]}
+    expect(listed["wiped"] is None, where + " was wiped, and has its secret again")
     expect(hashlib.sha256(record["box64"].encode()).digest() == listed["digest"], where)
     box_key = hkdf(key, vault["id"], LABEL + b"record" + record["id"])
     plaintext = open_box(box_key, from_base64(record["box64"], None, where), vault["line"] + record["line"], where)
@@ -347,6 +379,8 @@ def verify(vault, key, reveal):
     expect(hmac.compare_digest(mac, vault["mac"]), "header")
     listed = read_manifest(vault, key)
     entries = [read_entry(vault, key, record, entry, reveal) for record, entry in zip(vault["records"], listed)]
+    unlisted = sum("tombstone" in record and entry["wiped"] is None for record, entry in zip(vault["records"], listed))
+    expect(vault["changes"] == unlisted, "changes")
     slots = [{name: slot[name] for name in ("number", "created", "method", "log_n") if name in slot}
              for slot in vault["slots"]]
     return {"vault": vault["id"].hex(), "generation": vault["generation"], "changes": vault["changes"], "slots": slots,
@@ -394,16 +428,15 @@ def self_test_case(folder, case):
     vault = parse(data)
     key = vault_key(vault, passphrase, None)
     end = data.rfind(b"\nend ") + 1
-    # Who means harm makes the last line anew. This line may be written without the vault key, so its
-    # number may be any other.
-    free = data.index(b"\nchanges ") + 1
+    # Who means harm makes the last line anew. Only a tombstone that the list does not know may then be another.
     for at in range(end):
         flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
         assert refuses(parse, flipped), (case["file"], at)
         body = flipped[:end]
         forged = body + b"end " + base64.b64encode(hashlib.sha256(body).digest()) + b"\n"
         in_tombstone = data.rfind(b"\n", 0, at) == data.rfind(b"\ntombstone ", 0, at)
-        assert at >= free or in_tombstone or refuses(lambda: verify(parse(forged), key, True)), (case["file"], at)
+        is_free = in_tombstone and vault["changes"] > 0
+        assert is_free or refuses(lambda: verify(parse(forged), key, True)), (case["file"], at)
 
 
 def self_test_attempts(folder):

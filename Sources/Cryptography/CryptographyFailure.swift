@@ -7,7 +7,7 @@ internal import COpenSSL
 public struct CryptographyFailure: Error, Hashable, Sendable {
     /// What was being asked of OpenSSL.
     public enum Call: String, Hashable, Sendable {
-        case random, digest, hmac, scrypt, hkdf, seal, open
+        case random, digest, hmac, scrypt, hkdf, agreement, seal, open
     }
 
     /// The call that failed.

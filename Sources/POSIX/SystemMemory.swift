@@ -9,4 +9,15 @@ public enum SystemMemory {
         guard pages > 0, pageSize > 0 else { return Int.max }  // Unknown: the allocation decides.
         return pages.multipliedReportingOverflow(by: pageSize).partialValue
     }
+
+    /// The most bytes that this process may ask for: the machine's memory, or less where `RLIMIT_AS` or
+    /// `RLIMIT_DATA` says so.
+    public static func limit() -> Int {
+        [RLIMIT_AS, RLIMIT_DATA].reduce(size()) { least, resource in
+            var limit = rlimit()
+            let kind = __rlimit_resource_t(resource.rawValue)
+            guard unsafe getrlimit(kind, &limit) == 0 else { return least }
+            return min(least, Int(clamping: limit.rlim_cur))
+        }
+    }
 }

@@ -1,6 +1,6 @@
 internal import POSIX
 
-/// What the file beside the vault says: the newest generation that was seen.
+/// What the file beside the vault says: the newest generation that was seen, and which file it was.
 ///
 /// It is not sealed; it is against mistakes (a backup put back over a newer vault), and against somebody
 /// who can change one file and not the other.
@@ -8,6 +8,8 @@ struct GenerationMark: Hashable {
     let vaultID: [UInt8]
     let generation: UInt64
     let changes: UInt64
+    /// The digest in the file's last line, which tells the file from any other.
+    let digest: [UInt8]
 
     /// What a mark of any version begins with.
     static let magic = Array("watchword-generation ".utf8)
@@ -18,14 +20,22 @@ struct GenerationMark: Hashable {
         var text = VaultText()
         text.write(GenerationMark.firstLine)
         text.writeBase64(vaultID)
-        text.write(" \(generation) \(changes)\n")
+        text.write(" \(generation) \(changes) ")
+        text.writeBase64(digest)
+        text.endLine()
         return text.bytes
     }
 
-    /// Whether a file of this vault is older than what was seen.
-    func isNewer(than state: VaultState) -> Bool {
-        vaultID == state.vaultID
-            && (generation, changes) > (state.generation, state.changes)
+    /// What is to be reported of a file of this vault: that it is older than the one that was seen, or as
+    /// old and another one.
+    func report(on document: VaultDocument) -> VaultReport? {
+        guard vaultID == document.vaultID else { return nil }
+        let age = (document.generation, document.changes)
+        if (generation, changes) > age {
+            return .olderFile(generation: document.generation, newest: generation)
+        }
+        guard (generation, changes) == age, digest != document.digest else { return nil }
+        return .otherFile(generation: generation)
     }
 
     /// Reads the mark; there may be none, and one that can't be read says nothing.
@@ -38,15 +48,17 @@ struct GenerationMark: Hashable {
         }
     }
 
-    init(vaultID: [UInt8], generation: UInt64, changes: UInt64) {
+    init(vaultID: [UInt8], generation: UInt64, changes: UInt64, digest: [UInt8]) {
         self.vaultID = vaultID
         self.generation = generation
         self.changes = changes
+        self.digest = digest
     }
 
-    init(of state: VaultState) {
+    init(of document: VaultDocument) {
         self.init(
-            vaultID: state.vaultID, generation: state.generation, changes: state.changes)
+            vaultID: document.vaultID, generation: document.generation, changes: document.changes,
+            digest: document.digest)
     }
 
     init?(reading bytes: [UInt8]) {
@@ -57,7 +69,8 @@ struct GenerationMark: Hashable {
             try line.next()
             vaultID = try line.base64(in: line.word(), count: VaultDocument.vaultIDCount)
             generation = try line.count()
-            changes = try line.lastCount()
+            changes = try line.count()
+            digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
             guard line.end == bytes.count - 1, generation <= VaultLimits.generation else {
                 return nil
             }

@@ -54,10 +54,12 @@ struct LineReader {
         return word
     }
 
-    /// Reads the rest of the line, which may hold spaces.
-    mutating func rest() -> Range<Int> {
-        defer { position = end }
-        return position..<end
+    /// Reads what stands before the line's last word, which may hold spaces; at least a character.
+    mutating func wordsBeforeLast() throws(VaultError) -> Range<Int> {
+        guard let space = bytes[position..<end].lastIndex(of: UInt8(ascii: " ")), space > position
+        else { throw damaged }
+        defer { position = space + 1 }
+        return position..<space
     }
 
     /// Reads the next word as a number.

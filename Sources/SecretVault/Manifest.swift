@@ -1,13 +1,24 @@
 internal import Cryptography
 
-/// The sealed list of the entries: what `list` shows, and what every record must be.
+/// The sealed list of the slots and the entries: by what the vault key is known in each slot, what `list`
+/// shows, and what every record must be.
 struct Manifest {
+    /// What the list says of one slot.
+    struct ListedSlot {
+        let number: Int
+        let authenticationKey: SecretBytes
+    }
+
+    let slots: [ListedSlot]
     let entries: [ManifestEntry]
 
     /// Seals the list; `macLine` binds it to one header.
     func sealed(under key: VaultKey, macLine: [UInt8]) throws(VaultError) -> [UInt8] {
         // Names are private, so the list is put together where secrets live.
-        let plaintext = SecretBytes(capacity: entries.reduce(4) { $0 + $1.room }) { output in
+        let room = 8 + slots.count * ListedSlot.count + entries.reduce(0) { $0 + $1.room }
+        let plaintext = SecretBytes(capacity: room) { output in
+            output.append(UInt64(slots.count), bytes: 4)
+            for slot in slots { slot.write(to: &output) }
             output.append(UInt64(entries.count), bytes: 4)
             for entry in entries { entry.write(to: &output) }
         }
@@ -21,7 +32,7 @@ struct Manifest {
             document.manifest, under: key.derived(for: .manifest),
             associatedData: document.macLine, or: .damaged(.manifest))
         do {
-            entries = try plaintext.withBytes(Manifest.read)
+            (slots, entries) = try plaintext.withBytes(Manifest.read)
         } catch {
             throw .damaged(.manifest)
         }
@@ -33,19 +44,48 @@ struct Manifest {
         return entries.first { !there.contains($0.id) }?.id
     }
 
-    init(entries: [ManifestEntry]) { self.entries = entries }
+    /// The list of what `state` holds.
+    init(of state: VaultState) {
+        slots = state.slots.map {
+            ListedSlot(number: $0.slot.number, authenticationKey: $0.authenticationKey)
+        }
+        entries = state.records.map(\.listed)
+    }
 
     private static func read(_ bytes: Span<UInt8>) throws(SecretFields.Unreadable)
-        -> [ManifestEntry]
+        -> ([ListedSlot], [ManifestEntry])
     {
         var fields = SecretFields()
+        let slotCount = try fields.number(bytes, 4)
+        guard slotCount <= UInt64(VaultLimits.slots) else { throw SecretFields.Unreadable() }
+        var slots: [ListedSlot] = []
+        for _ in 0..<slotCount { slots.append(try ListedSlot(reading: &fields, in: bytes)) }
         let count = try fields.number(bytes, 4)
         guard count <= UInt64(VaultLimits.entries) else { throw SecretFields.Unreadable() }
         var entries: [ManifestEntry] = []
         entries.reserveCapacity(Int(count))
         for _ in 0..<count { entries.append(try ManifestEntry(reading: &fields, in: bytes)) }
         try fields.finish(bytes)
-        return entries
+        return (slots, entries)
+    }
+}
+
+extension Manifest.ListedSlot {
+    /// How many bytes it takes.
+    static let count = 4 + SlotSecret.authenticationCount
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(number), bytes: 4)
+        authenticationKey.withBytes { output.append(copying: $0) }
+    }
+
+    init(
+        reading fields: inout SecretFields, in bytes: Span<UInt8>
+    ) throws(SecretFields.Unreadable) {
+        number = Int(try fields.number(bytes, 4))
+        authenticationKey = SecretBytes(
+            copying: bytes.extracting(
+                try fields.take(SlotSecret.authenticationCount, of: bytes)))
     }
 }
 

@@ -6,17 +6,30 @@ struct ManifestEntry {
     let id: RecordID
     /// The generation in which the record was sealed last, as in its clear part.
     let revision: UInt64
-    /// SHA-256 of the sealed box as the file has it, in Base64.
-    let digest: [UInt8]
-    /// What tells that two entries hold the same secret.
-    let fingerprint: [UInt8]
+    var secret: ListedSecret
     let created: Int64
     var issuer: String
     var account: String
     let traits: EntryTraits
 
+    /// What tells that two entries hold the same secret; `nil` when it was wiped.
+    var fingerprint: [UInt8]? {
+        if case .sealed(_, let fingerprint) = secret { fingerprint } else { nil }
+    }
+}
+
+/// What the sealed list says of a record's secret.
+enum ListedSecret {
+    /// It is there: SHA-256 of the sealed box as the file has it, in Base64, and what tells that two entries
+    /// hold the same secret.
+    case sealed(digest: [UInt8], fingerprint: [UInt8])
+    /// It was wiped, and must never be there again.
+    case wiped(Tombstone)
+
     static let digestCount = 32
     static let printCount = 16
+    /// How many bytes it takes at most.
+    static let room = 1 + digestCount + printCount
 }
 
 /// What an entry is, and how its codes are made, but for the key.
@@ -39,15 +52,14 @@ enum EntryTraits: Hashable {
 extension ManifestEntry {
     /// How many bytes the entry takes at most.
     var room: Int {
-        RecordID.count + 8 + digest.count + fingerprint.count + 1 + 8 + 4 + issuer.utf8.count + 4
+        RecordID.count + 8 + ListedSecret.room + 8 + 4 + issuer.utf8.count + 4
             + account.utf8.count + EntryTraits.room
     }
 
     func write(to output: inout OutputSpan<UInt8>) {
         output.append(copying: id.bytes.span)
         output.append(revision, bytes: 8)
-        output.append(copying: digest.span)
-        output.append(copying: fingerprint.span)
+        secret.write(to: &output)
         output.append(UInt64(bitPattern: created), bytes: 8)
         output.append(string: Array(issuer.utf8).span)
         output.append(string: Array(account.utf8).span)
@@ -59,14 +71,55 @@ extension ManifestEntry {
     ) throws(SecretFields.Unreadable) {
         id = RecordID(bytes.extracting(try fields.take(RecordID.count, of: bytes)))
         revision = try fields.number(bytes, 8)
-        digest = [UInt8](
-            copying: bytes.extracting(try fields.take(ManifestEntry.digestCount, of: bytes)))
-        fingerprint = [UInt8](
-            copying: bytes.extracting(try fields.take(ManifestEntry.printCount, of: bytes)))
+        secret = try ListedSecret(reading: &fields, in: bytes)
         created = Int64(bitPattern: try fields.number(bytes, 8))
         issuer = try fields.text(bytes, limit: VaultLimits.nameSize)
         account = try fields.text(bytes, limit: VaultLimits.nameSize)
         traits = try EntryTraits(reading: &fields, in: bytes)
+    }
+}
+
+extension ListedSecret {
+    // The numbers are the format's, like those of the traits.
+    private static let reasons: [Tombstone.Reason] = [
+        .failures, .revoked, .reuseDetected, .tooManyFailures, .accountClosed,
+    ]
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .sealed(let digest, let fingerprint):
+            output.append(1)
+            output.append(copying: digest.span)
+            output.append(copying: fingerprint.span)
+        case .wiped(let tombstone):
+            output.append(2)
+            output.append(UInt64(bitPattern: tombstone.time), bytes: 8)
+            let place = ListedSecret.reasons.firstIndex(of: tombstone.reason)
+            guard let place else { preconditionFailure("every reason has a number") }
+            output.append(UInt8(place + 1))
+        }
+    }
+
+    init(
+        reading fields: inout SecretFields, in bytes: Span<UInt8>
+    ) throws(SecretFields.Unreadable) {
+        switch try fields.number(bytes, 1) {
+        case 1:
+            let digest = try fields.take(ListedSecret.digestCount, of: bytes)
+            let fingerprint = try fields.take(ListedSecret.printCount, of: bytes)
+            self = .sealed(
+                digest: [UInt8](copying: bytes.extracting(digest)),
+                fingerprint: [UInt8](copying: bytes.extracting(fingerprint)))
+        case 2:
+            let time = Int64(bitPattern: try fields.number(bytes, 8))
+            let number = try fields.number(bytes, 1)
+            guard (1...UInt64(ListedSecret.reasons.count)).contains(number) else {
+                throw SecretFields.Unreadable()
+            }
+            self = .wiped(
+                Tombstone(time: time, reason: ListedSecret.reasons[Int(number) - 1]))
+        default: throw SecretFields.Unreadable()
+        }
     }
 }
 

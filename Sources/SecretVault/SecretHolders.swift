@@ -15,20 +15,23 @@ struct SecretHolders {
     /// The entries whose secret has this fingerprint.
     func ids(of fingerprint: [UInt8]) -> [RecordID] { holders[fingerprint] ?? [] }
 
-    mutating func add(_ id: RecordID, holding fingerprint: [UInt8]) {
+    mutating func add(_ id: RecordID, holding fingerprint: [UInt8]?) {
+        guard let fingerprint else { return }
         holders[fingerprint, default: []].append(id)
     }
 
     /// Adds an entry behind those that stand before it in the list.
     mutating func insert(
-        _ id: RecordID, holding fingerprint: [UInt8], behind isBefore: (RecordID) -> Bool
+        _ id: RecordID, holding fingerprint: [UInt8]?, behind isBefore: (RecordID) -> Bool
     ) {
+        guard let fingerprint else { return }
         let place = holders[fingerprint]?.firstIndex { !isBefore($0) }
         let end = holders[fingerprint]?.endIndex ?? 0
         holders[fingerprint, default: []].insert(id, at: place ?? end)
     }
 
-    mutating func remove(_ id: RecordID, holding fingerprint: [UInt8]) {
+    mutating func remove(_ id: RecordID, holding fingerprint: [UInt8]?) {
+        guard let fingerprint else { return }
         holders[fingerprint]?.removeAll { $0 == id }
     }
 }

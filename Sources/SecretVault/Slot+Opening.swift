@@ -1,109 +1,94 @@
 internal import Cryptography
-internal import POSIX
 
-extension Slot {
-    /// Wraps the vault key under a passphrase.
+extension TrustedSlot {
+    /// Makes a slot that a passphrase opens, and seals the vault key to it.
     static func sealing(
         _ key: VaultKey, under passphrase: SecretBytes, cost: ScryptCost, number: Int,
         created now: Int64
-    ) throws(VaultError) -> Slot {
-        let created = max(now, 0)  // The file knows no time before 1970, a clock may.
-        let salt = try Chance.bytes(count: saltCount)
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try Chance.bytes(count: Slot.saltCount)
         let wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
-        let lead = Slot.lead(number: number, created: created, logN: cost.logN, salt: salt)
-        let wrapped = try SealedBox.seal(
-            key.secret, under: wrapping, associatedData: VaultLines.vault(key.vaultID) + lead)
-        return Slot(
-            number: number, created: created,
-            method: .passphrase(logN: cost.logN, salt: salt, wrapped: wrapped))
+        return try sealing(
+            key, under: wrapping, method: .passphrase(logN: cost.logN, salt: salt), number: number,
+            created: now)
     }
 
-    /// Wraps the vault key under a recovery key.
+    /// Makes a slot that a recovery key opens, and seals the vault key to it.
     static func sealing(
         _ key: VaultKey, under recoveryKey: RecoveryKey, number: Int, created now: Int64
-    ) throws(VaultError) -> Slot {
-        let created = max(now, 0)
-        let salt = try Chance.bytes(count: saltCount)
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try Chance.bytes(count: Slot.saltCount)
         let wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
-        let lead = Slot.lead(number: number, created: created, salt: salt)
-        let wrapped = try SealedBox.seal(
-            key.secret, under: wrapping, associatedData: VaultLines.vault(key.vaultID) + lead)
-        return Slot(
-            number: number, created: created, method: .recoveryKey(salt: salt, wrapped: wrapped))
+        return try sealing(
+            key, under: wrapping, method: .recoveryKey(salt: salt), number: number, created: now)
     }
 
-    /// Whether the slot is of the method that `opener` is for.
-    func accepts(_ opener: VaultOpener) -> Bool {
-        switch (method, opener) {
-        case (.passphrase, .passphrase), (.recoveryKey, .recoveryKey): true
-        default: false
-        }
+    // Each slot gets a pair of its own: no private half outlives what it was sealed under.
+    private static func sealing(
+        _ key: VaultKey, under wrapping: SecretBytes, method: SlotHead.Method, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let secret = try SlotSecret.make()
+        let head = SlotHead(
+            number: number, created: max(now, 0),  // The file knows no time before 1970.
+            method: method, publicKey: secret.pair.publicKey)
+        let box = try SealedBox.seal(
+            secret.plaintext, under: wrapping,
+            associatedData: VaultLines.vault(key.vaultID) + head.text)
+        let empty = Slot(head: head, secret: Base64.encode(box.span), vaultKey: [])
+        return try TrustedSlot(slot: empty, authenticationKey: secret.authenticationKey)
+            .holding(key)
     }
+}
 
-    /// Whether what the slot asks for is paid.
-    func isAffordable(ceiling: Int) -> Bool {
-        guard case .passphrase(let logN, _, _) = method else { return true }
-        do {
-            _ = try Slot.cost(logN, ceiling: ceiling)
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    /// Unwraps the vault key; `nil` when the slot is of another method, or does not open.
-    func open(_ vaultID: [UInt8], with opener: VaultOpener, ceiling: Int)
-        throws(VaultError) -> SecretBytes?
+extension Slot {
+    /// Opens the slot; `nil` when it is of another method, or does not open.
+    ///
+    /// - Throws: ``VaultError/damaged(_:)`` when the slot opens and holds no vault key: only somebody who
+    ///   changed the file could bring that about.
+    fileprivate func open(_ vaultID: [UInt8], with opener: VaultOpener) throws(VaultError)
+        -> VaultKey?
     {
+        let wrapping: SecretBytes
         switch (method, opener) {
-        case (.passphrase(let logN, let salt, let wrapped), .passphrase(let passphrase)):
-            let cost = try Slot.cost(logN, ceiling: ceiling)
-            let wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
-            let lead = Slot.lead(number: number, created: created, logN: logN, salt: salt)
-            return try Slot.unwrap(wrapped, under: wrapping, vaultID: vaultID, lead: lead)
-        case (.recoveryKey(let salt, let wrapped), .recoveryKey(let recoveryKey)):
-            let wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
-            let lead = Slot.lead(number: number, created: created, salt: salt)
-            return try Slot.unwrap(wrapped, under: wrapping, vaultID: vaultID, lead: lead)
+        case (.passphrase(let logN, let salt), .passphrase(let passphrase)):
+            guard let cost = ScryptCost(ifInRange: logN) else { return nil }
+            wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
+        case (.recoveryKey(let salt), .recoveryKey(let recoveryKey)):
+            wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
         default:
             return nil
         }
+        guard let secret = try secret(under: wrapping, vaultID) else { return nil }
+        return try SealedVaultKey.open(
+            vaultKey, with: secret, vaultID: vaultID, lead: lead, or: .damaged(.slot(number)))
     }
 
-    private static func unwrap(
-        _ wrapped: [UInt8], under wrapping: SecretBytes, vaultID: [UInt8], lead: [UInt8]
-    ) throws(VaultError) -> SecretBytes? {
-        do {
-            return try SealedBox.open(
-                wrapped, under: wrapping, associatedData: VaultLines.vault(vaultID) + lead,
+    private func secret(under wrapping: SecretBytes, _ vaultID: [UInt8]) throws(VaultError)
+        -> SlotSecret?
+    {
+        let box: [UInt8]
+        do { box = try Base64.decode(secret.span) } catch { return nil }
+        let plaintext: SecretBytes
+        do throws(VaultError) {
+            plaintext = try SealedBox.open(
+                box, under: wrapping, associatedData: VaultLines.vault(vaultID) + head.text,
                 or: .wrongPassphrase)
         } catch .wrongPassphrase {
             return nil
         }
+        return try SlotSecret(reading: plaintext)
     }
 
-    private static func wrappingKey(_ passphrase: SecretBytes, salt: [UInt8], cost: ScryptCost)
-        throws(VaultError) -> SecretBytes
-    {
+    fileprivate static func wrappingKey(
+        _ passphrase: SecretBytes, salt: [UInt8], cost: ScryptCost
+    ) throws(VaultError) -> SecretBytes {
         let labelled = Array("watchword-vault 1 passphrase".utf8) + salt
         do {
             return try scrypt(
                 passphrase: passphrase, salt: labelled.span, cost: cost, count: VaultKey.count)
         } catch {
             throw .cryptography(error)
-        }
-    }
-
-    // A file may ask for any cost; what is paid is ours to decide.
-    private static func cost(_ logN: Int, ceiling: Int) throws(VaultError) -> ScryptCost {
-        do {
-            let cost = try ScryptCost(logN: logN)
-            guard logN <= ceiling, cost.memoryNeeded <= SystemMemory.size() else {
-                throw VaultError.costOverCeiling(logN: logN, ceiling: ceiling)
-            }
-            return cost
-        } catch {
-            throw .costOverCeiling(logN: logN, ceiling: ceiling)
         }
     }
 }
@@ -118,37 +103,43 @@ struct SlotRefusal: Error {
 extension VaultDocument {
     /// Whether there is a slot that a guess at `opener` can be tried on.
     func hasSlot(for opener: VaultOpener, ceiling: Int) -> Bool {
-        slots.contains { $0.accepts(opener) && $0.isAffordable(ceiling: ceiling) }
+        !UnlockPlan(of: slots, for: opener, ceiling: ceiling).slots.isEmpty
     }
 
-    /// Tries each slot that `opener` may open.
+    /// Tries the slots that `opener` may open, as far as `ceiling` allows.
     func openedKey(with opener: VaultOpener, ceiling: Int) throws(SlotRefusal)
         -> (VaultKey, slot: Int)
     {
-        var refusal: VaultError =
-            switch opener {
-            case .passphrase: .wrongPassphrase
-            case .recoveryKey: .wrongRecoveryKey
-            }
+        let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
         var isAnswer = false
-        for slot in slots where slot.accepts(opener) {
+        var damage: VaultError?
+        for slot in plan.slots {
             do throws(VaultError) {
-                if let key = try slot.open(vaultID, with: opener, ceiling: ceiling) {
-                    return (VaultKey(secret: key, vaultID: vaultID), slot.number)
-                }
+                if let key = try slot.open(vaultID, with: opener) { return (key, slot.number) }
                 isAnswer = true
-            } catch .costOverCeiling(let logN, let ceiling) {
+            } catch .damaged(let part) {
                 // Another slot may still open.
-                refusal = .costOverCeiling(logN: logN, ceiling: ceiling)
+                damage = .damaged(part)
             } catch {
                 throw SlotRefusal(error: error, isAnswer: isAnswer)
             }
         }
-        throw SlotRefusal(error: refusal, isAnswer: isAnswer)
+        if let damage { throw SlotRefusal(error: damage, isAnswer: false) }
+        throw SlotRefusal(error: plan.refusal ?? opener.refusal, isAnswer: isAnswer)
     }
 
-    /// Tries each slot that `opener` may open.
+    /// Tries the slots that `opener` may open, as far as `ceiling` allows.
     func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
         do { return try openedKey(with: opener, ceiling: ceiling) } catch { throw error.error }
+    }
+}
+
+extension VaultOpener {
+    /// The error that says: this does not open the vault.
+    fileprivate var refusal: VaultError {
+        switch self {
+        case .passphrase: .wrongPassphrase
+        case .recoveryKey: .wrongRecoveryKey
+        }
     }
 }

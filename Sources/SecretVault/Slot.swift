@@ -1,20 +1,20 @@
-/// One way to open the vault: it wraps the vault key under something else.
-struct Slot {
-    /// What the vault key is wrapped under.
-    enum Method {
-        /// A key that scrypt makes of the passphrase.
-        case passphrase(logN: Int, salt: [UInt8], wrapped: [UInt8])
-        /// A key that HKDF makes of 256 random bits.
-        case recoveryKey(salt: [UInt8], wrapped: [UInt8])
-        /// A method this version does not know; it is kept as it is, and takes part in nothing.
-        case other(word: [UInt8], rest: [UInt8])
-    }
+internal import Cryptography
 
-    /// Its number in this vault, from 1; the number of a removed slot may be given again.
-    let number: Int
-    /// When it was made, in Unix seconds.
-    let created: Int64
-    let method: Method
+/// One way to open the vault: a key pair whose private half is sealed under what the slot is opened by.
+///
+/// The vault key is sealed to the public half, so that whoever has the vault open can give it another
+/// key without a single passphrase or recovery key (see ``VaultChanges/rekey()``).
+struct Slot {
+    let head: SlotHead
+    /// The slot's secret (``SlotSecret``), sealed, in Base64; of an unknown method, whatever the line says
+    /// there.
+    let secret: [UInt8]
+    /// The vault key, sealed to the public half: an ephemeral public half and a box.
+    let vaultKey: [UInt8]
+
+    var number: Int { head.number }
+    var created: Int64 { head.created }
+    var method: SlotHead.Method { head.method }
 
     /// Whether it opens the vault on any device that has the file.
     var isPortable: Bool {
@@ -25,42 +25,18 @@ struct Slot {
     }
 
     static let saltCount = 16
-    /// The vault key sealed: nonce, 32 bytes, tag.
-    static let wrappedCount = 60
+    /// Two keys sealed: nonce, 64 bytes, tag.
+    static let secretCount = 92
+    /// A public half, and a key sealed.
+    static let vaultKeyCount = 92
 
-    /// The line up to the wrapped key, which is what the wrapping vouches for.
-    static func lead(number: Int, created: Int64, logN: Int, salt: [UInt8]) -> [UInt8] {
-        var text = VaultText()
-        text.write("slot \(number) \(created) passphrase \(logN) 8 1 ")
-        text.writeBase64(salt)
-        text.write(" ")
-        return text.bytes
-    }
-
-    /// The same for a recovery key's slot.
-    static func lead(number: Int, created: Int64, salt: [UInt8]) -> [UInt8] {
-        var text = VaultText()
-        text.write("slot \(number) \(created) recovery-key ")
-        text.writeBase64(salt)
-        text.write(" ")
-        return text.bytes
-    }
+    /// All of the line that stands before the vault key.
+    var lead: [UInt8] { head.text + secret + [UInt8(ascii: " ")] }
 
     /// Writes the slot's line.
     func write(to text: inout VaultText) {
-        switch method {
-        case .passphrase(let logN, let salt, let wrapped):
-            text.write(Slot.lead(number: number, created: created, logN: logN, salt: salt))
-            text.writeBase64(wrapped)
-        case .recoveryKey(let salt, let wrapped):
-            text.write(Slot.lead(number: number, created: created, salt: salt))
-            text.writeBase64(wrapped)
-        case .other(let word, let rest):
-            text.write("slot \(number) \(created) ")
-            text.write(word)
-            text.write(" ")
-            text.write(rest)
-        }
+        text.write(lead)
+        text.writeBase64(vaultKey)
         text.endLine()
     }
 }
@@ -71,28 +47,33 @@ extension Slot {
         try line.skip("slot")
         let number = try line.count()
         guard (1...9999).contains(number) else { throw line.damaged }
-        self.number = Int(number)
-        created = Int64(try line.count())
+        let created = Int64(try line.count())
         let word = try line.word()
+        let publicKey = try line.base64(in: line.word(), count: AgreementKey.count)
+        let method: SlotHead.Method
         if line.isWord(word, "passphrase") {
             let logN = try line.count()
             guard (10...63).contains(logN), try line.count() == 8, try line.count() == 1 else {
                 throw line.damaged
             }
             let salt = try line.base64(in: line.word(), count: Slot.saltCount)
-            let wrapped = try line.base64(in: line.lastWord(), count: Slot.wrappedCount)
-            method = .passphrase(logN: Int(logN), salt: salt, wrapped: wrapped)
+            method = .passphrase(logN: Int(logN), salt: salt)
         } else if line.isWord(word, "recovery-key") {
-            let salt = try line.base64(in: line.word(), count: Slot.saltCount)
-            let wrapped = try line.base64(in: line.lastWord(), count: Slot.wrappedCount)
-            method = .recoveryKey(salt: salt, wrapped: wrapped)
+            method = .recoveryKey(salt: try line.base64(in: line.word(), count: Slot.saltCount))
         } else {
-            let rest = line.rest()
-            guard Slot.isPrintable(line.bytes[word]), Slot.isPrintable(line.bytes[rest]) else {
-                throw line.damaged
-            }
-            method = .other(word: Array(line.bytes[word]), rest: Array(line.bytes[rest]))
+            guard Slot.isPrintable(line.bytes[word]) else { throw line.damaged }
+            method = .other(Array(line.bytes[word]))
         }
+        head = SlotHead(
+            number: Int(number), created: created, method: method, publicKey: publicKey)
+        let secret = try line.wordsBeforeLast()
+        if case .other = method {
+            guard Slot.isPrintable(line.bytes[secret]) else { throw line.damaged }
+        } else {
+            _ = try line.base64(in: secret, count: Slot.secretCount)
+        }
+        self.secret = Array(line.bytes[secret])
+        vaultKey = try line.base64(in: line.lastWord(), count: Slot.vaultKeyCount)
     }
 
     private static func isPrintable(_ text: ArraySlice<UInt8>) -> Bool {

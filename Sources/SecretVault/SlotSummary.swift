@@ -16,20 +16,18 @@ public struct SlotSummary: Hashable, Sendable {
     public let method: Method
     /// When it was made, in Unix seconds.
     public let created: Int64
-    /// The slot's whole line: a number may be given again, a line with its random salt is not.
-    private let line: [UInt8]
+    /// The slot's public half: a number may be given again, a random pair is not.
+    private let publicKey: [UInt8]
 
     init(_ slot: Slot) {
         number = slot.number
         created = slot.created
-        var text = VaultText()
-        slot.write(to: &text)
-        line = text.bytes
+        publicKey = slot.head.publicKey
         method =
             switch slot.method {
-            case .passphrase(let logN, _, _): .passphrase(logN: logN)
+            case .passphrase(let logN, _): .passphrase(logN: logN)
             case .recoveryKey: .recoveryKey
-            case .other(let word, _): .other(String(decoding: word, as: UTF8.self))
+            case .other(let word): .other(String(decoding: word, as: UTF8.self))
             }
     }
 }

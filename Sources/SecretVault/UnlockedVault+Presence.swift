@@ -112,12 +112,14 @@ extension UnlockedVault {
     /// Whether the passphrase or recovery key opens this vault, for ``OpenerCheck``.
     ///
     /// Nothing is counted here: ``prove(_:for:words:reading:lasting:now:)`` counts what a check asks.
-    func isOpened(by opener: VaultOpener, ceiling: Int = 24) throws(VaultError) -> Bool {
+    func isOpened(by opener: VaultOpener) throws(VaultError) -> Bool {
         let bytes = try location.read(location.name, in: location.openFolder())
         let document = try VaultDocument(parsing: bytes)
         guard document.vaultID == key.vaultID else { throw .replaced }
-        do {
-            return try document.key(with: opener, ceiling: ceiling).0.secret == key.secret
+        do throws(VaultError) {
+            let found = try document.key(with: opener, ceiling: ceiling).0.secret
+            guard found == key.secret || !state.isRekeyed(in: document) else { throw .rekeyed }
+            return found == key.secret
         } catch .wrongPassphrase, .wrongRecoveryKey {
             return false
         }

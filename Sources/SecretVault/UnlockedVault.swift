@@ -7,12 +7,15 @@ internal import Presence
 /// anything, so that two programs lose nothing of each other's. It belongs to one task.
 public final class UnlockedVault {
     let location: VaultLocation
-    let key: VaultKey
+    private(set) var key: VaultKey
     /// The number of the slot that opened the vault.
     public let openedSlot: Int
+    /// What unlocking was allowed to cost.
+    let ceiling: Int
     private(set) var state: VaultState
-    private var olderThan: GenerationMark?
+    private var markReport: VaultReport?
     private var notMarked: VaultReport?
+    private var notListed: VaultReport?
     private let foundReports: [VaultReport]
     /// The entries whose one use by the presence of unlocking is spent.
     var usedOnce: Set<RecordID> = []
@@ -20,15 +23,16 @@ public final class UnlockedVault {
     var purposes: [RecordID: PresencePurpose] = [:]
 
     init(
-        location: VaultLocation, key: VaultKey, slot: Int, state: VaultState,
-        mark: GenerationMark?, reports: [VaultReport]
+        location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, state: VaultState,
+        markReport: VaultReport?, reports: [VaultReport]
     ) {
         foundReports = reports
         self.location = location
         openedSlot = slot
         self.key = key
+        self.ceiling = ceiling
         self.state = state
-        if let mark, mark.isNewer(than: state) { olderThan = mark }
+        self.markReport = markReport
     }
 
     /// How often the vault was saved.
@@ -38,20 +42,20 @@ public final class UnlockedVault {
     public var entries: [EntrySummary] { state.records.map(\.summary) }
 
     /// The ways to open the vault.
-    public var slots: [SlotSummary] { state.slots.map(SlotSummary.init) }
+    public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
+
+    /// What trying a passphrase on all slots costs: the base-two logarithm of the sum of scrypt's Ns.
+    public var unlockCost: Int { UnlockPlan.logarithm(ofAll: state.slots.map(\.slot)) }
 
     /// What the owner should be told.
     public var reports: [VaultReport] {
         var reports = foundReports
-        if let olderThan {
-            reports.append(
-                .olderFile(generation: state.generation, newest: olderThan.generation))
-        }
+        if let markReport { reports.append(markReport) }
         for record in state.records {
             guard case .tombstone(let tombstone) = record.body else { continue }
             reports.append(.wiped(record.line.id, tombstone))
         }
-        if let notMarked { reports.append(notMarked) }
+        for report in [notMarked, notListed] { if let report { reports.append(report) } }
         return reports
     }
 
@@ -64,13 +68,13 @@ public final class UnlockedVault {
     /// - Throws: what `change` throws; ``VaultError/busy`` when another writer does not get done;
     ///   ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
     ///   perhaps not for good; ``VaultError/previousNotErased(_:)`` when the change is saved,
-    ///   but what was to be purged is still there.
+    ///   but what was to be purged is still there; ``VaultError/rekeyed`` when somebody else gave the
+    ///   vault another key, which takes another unlocking.
     @discardableResult public func update<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         let writer = try VaultWriter(location)
-        let document = try VaultDocument(parsing: writer.read())
-        let current = try VaultState(verifying: document, with: key)
+        let current = try verified(VaultDocument(parsing: writer.read()))
         let mark = writer.mark()
         var changes = try VaultChanges(current, key: key, after: mark)
         let result = try change(&changes)
@@ -78,13 +82,14 @@ public final class UnlockedVault {
             state = current
             return result
         }
-        let bytes = try changes.state.written(with: key)
+        let bytes = try changes.state.written(with: changes.key)
         // What is about to replace the vault is read as the next unlocking will read it.
-        let saved = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+        let document = try VaultDocument(parsing: bytes)
+        let saved = try VaultState(verifying: document, with: changes.key)
         try writer.save(bytes, erasingOlder: changes.erasesPrevious)
-        state = saved
-        olderThan = nil
-        notMarked = writer.writeMark(of: saved)
+        (key, state) = (changes.key, saved)
+        (markReport, notListed) = (nil, nil)
+        notMarked = writer.writeMark(of: document)
         if changes.erasesPrevious { try erasePrevious(by: writer) }
         return result
     }
@@ -92,7 +97,30 @@ public final class UnlockedVault {
     /// Reads the vault again if somebody else changed it.
     func readAgain() throws(VaultError) {
         let bytes = try location.read(location.name, in: location.openFolder())
-        state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+        state = try verified(VaultDocument(parsing: bytes))
+    }
+
+    /// Has the list of the entries learn of what was wiped without the vault key.
+    ///
+    /// Should this fail, the next saving with the key does it.
+    func listTombstones() {
+        guard state.hasUnlistedTombstones else { return }
+        // This saving is not the owner's: what is to be reported of the file that was there stays.
+        let found = markReport
+        defer { markReport = found }
+        do throws(VaultError) {
+            try update { changes throws(VaultError) in changes.saveInAnyCase() }
+        } catch {
+            notListed = .wipesNotListed(error)
+        }
+    }
+
+    private func verified(_ document: VaultDocument) throws(VaultError) -> VaultState {
+        do throws(VaultError) {
+            return try VaultState(verifying: document, with: key)
+        } catch .damaged(.header) where state.isRekeyed(in: document) {
+            throw .rekeyed
+        }
     }
 
     /// Does what ``update(_:)`` would do with `change`, and saves nothing of it.

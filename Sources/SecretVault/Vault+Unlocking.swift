@@ -10,14 +10,18 @@ extension Vault {
     /// again before the answer. A recovery key can't be guessed, so it is not counted, opens during
     /// a wait, and takes the count away.
     ///
-    /// What a slot of the file asks for is not paid when it is over `ceiling` (the base-two
-    /// logarithm of scrypt's N) or needs more memory than the machine has.
+    /// What the file's slots ask for is paid up to `ceiling`, the cheapest slot first.
     ///
+    /// Where entries were wiped without the vault key, the vault is saved, so that the list of the entries
+    /// knows of it and no older file can bring their secrets back.
+    ///
+    /// - Parameter ceiling: the base-two logarithm of the most that scrypt's Ns of all slots that are
+    ///   tried may be together; 20 is a gigabyte of memory.
     /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
     ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` when the try could not be
     ///   counted, and was not made; what wiping throws.
     public static func unlock(
-        at path: String, with opener: VaultOpener, ceiling: Int = 24,
+        at path: String, with opener: VaultOpener, ceiling: Int = standardCeiling,
         reading: ClockReading = .now()
     ) throws(VaultError) -> UnlockedVault {
         var opening = try VaultOpening(path, at: reading)
@@ -27,8 +31,17 @@ extension Vault {
             key = try opening.key(passphrase: passphrase, ceiling: ceiling)
         case .recoveryKey: key = try opening.key(recovery: opener, ceiling: ceiling)
         }
-        return try opening.unlocked(with: key.0, slot: key.slot)
+        let vault = try opening.unlocked(with: key.0, slot: key.slot, ceiling: ceiling)
+        vault.listTombstones()
+        return vault
     }
+
+    /// The most that an unlocking costs unless its caller allows more: scrypt with N = 2^20, which takes
+    /// a gigabyte of memory and a few seconds.
+    public static var standardCeiling: Int { 20 }
+
+    /// The most that an unlocking costs, whatever its caller allows.
+    public static var greatestCeiling: Int { VaultLimits.unlockCeiling }
 
     /// What is counted against the vault at `path`: to be asked before somebody is asked for a
     /// passphrase.
@@ -132,10 +145,13 @@ private struct VaultOpening: ~Copyable {
         return key
     }
 
-    consuming func unlocked(with key: VaultKey, slot: Int) throws(VaultError) -> UnlockedVault {
+    consuming func unlocked(with key: VaultKey, slot: Int, ceiling: Int) throws(VaultError)
+        -> UnlockedVault
+    {
         UnlockedVault(
-            location: location, key: key, slot: slot,
-            state: try VaultState(verifying: document, with: key), mark: mark,
+            location: location, key: key, slot: slot, ceiling: ceiling,
+            state: try VaultState(verifying: document, with: key),
+            markReport: mark?.report(on: document),
             reports: [try location.exposure(of: folder), notCleared].compactMap { $0 })
     }
 

@@ -35,16 +35,19 @@ public enum Vault {
         guard try !writer.isTaken() else { throw .alreadyExists }
         let exposure = try location.exposure(of: location.openFolder())
         let key = try VaultKey.make()
-        var slots = [try Slot.sealing(key, under: passphrase, cost: cost, number: 1, created: now)]
+        var slots = [
+            try TrustedSlot.sealing(key, under: passphrase, cost: cost, number: 1, created: now)
+        ]
         var recovery: RecoveryKey?
         if recoveryKey {
             let made = try RecoveryKey.make()
-            slots.append(try Slot.sealing(key, under: made, number: 2, created: now))
+            slots.append(try TrustedSlot.sealing(key, under: made, number: 2, created: now))
             recovery = made
         }
         let state = VaultState(new: key.vaultID, slots: slots)
         let bytes = try state.written(with: key)
-        _ = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+        let document = try VaultDocument(parsing: bytes)
+        _ = try VaultState(verifying: document, with: key)
         var reports = [exposure].compactMap { $0 }
         do {
             try writer.save(bytes, erasingOlder: false)
@@ -52,7 +55,7 @@ public enum Vault {
             // The vault is there, and its recovery key must be shown.
             reports.append(.notConfirmed(failure))
         }
-        if let report = writer.writeMark(of: state) { reports.append(report) }
+        if let report = writer.writeMark(of: document) { reports.append(report) }
         return NewVault(recoveryKey: recovery, reports: reports)
     }
 

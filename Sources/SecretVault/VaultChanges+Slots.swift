@@ -2,7 +2,7 @@ public import Cryptography
 
 extension VaultChanges {
     /// The ways to open the vault now.
-    public var slots: [SlotSummary] { state.slots.map(SlotSummary.init) }
+    public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
 
     /// Adds a passphrase beside the ways that there are.
     ///
@@ -13,7 +13,8 @@ extension VaultChanges {
     ) throws(VaultError) -> Int {
         let number = try freeNumber()
         insert(
-            try Slot.sealing(key, under: passphrase, cost: cost, number: number, created: now))
+            try TrustedSlot.sealing(
+                key, under: passphrase, cost: cost, number: number, created: now))
         return number
     }
 
@@ -22,42 +23,56 @@ extension VaultChanges {
     /// - Returns: the key, which is never to be had again.
     public mutating func addRecoveryKey(now: Int64) throws(VaultError) -> RecoveryKey {
         let made = try RecoveryKey.make()
-        insert(try Slot.sealing(key, under: made, number: freeNumber(), created: now))
+        insert(try TrustedSlot.sealing(key, under: made, number: freeNumber(), created: now))
         return made
     }
 
     /// Puts another passphrase in the place of the one that the slot takes now.
     ///
-    /// The vault key stays, so nothing is sealed anew. The previous generation goes, since the old
-    /// passphrase would still open it.
+    /// The vault gets another key, so that the old passphrase and an older file open nothing that is saved
+    /// from now on. The previous generation goes, since the old passphrase would still open it.
     ///
-    /// - Parameter slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its
-    ///   number meanwhile is not touched.
+    /// - Parameters:
+    ///   - slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its number
+    ///     meanwhile is not touched.
+    ///   - keepsKey: whether the vault keeps its key; the old passphrase and an older file then open all
+    ///     that is ever saved.
     /// - Throws: ``VaultError/noSuchSlot``, also for a slot that takes no passphrase.
     public mutating func changePassphrase(
-        of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64
+        of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64,
+        keepsKey: Bool = false
     ) throws(VaultError) {
         let index = try index(of: slot)
-        guard case .passphrase = state.slots[index].method else { throw .noSuchSlot }
-        state.slots[index] = try Slot.sealing(
+        guard case .passphrase = state.slots[index].slot.method else { throw .noSuchSlot }
+        state.slots[index] = try TrustedSlot.sealing(
             key, under: passphrase, cost: cost, number: slot.number, created: now)
         isChanged = true
         erasesPrevious = true
+        if !keepsKey { try rekey() }
     }
 
-    /// Takes a way to open the vault away; the previous generation goes, too.
+    /// Takes a way to open the vault away, and gives the vault another key; the previous generation goes,
+    /// too.
     ///
-    /// - Parameter slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its
-    ///   number meanwhile is not touched.
+    /// - Parameters:
+    ///   - slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its number
+    ///     meanwhile is not touched.
+    ///   - keepsKey: whether the vault keeps its key; what the slot is opened by and an older file then
+    ///     open all that is ever saved.
     /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last one that opens the vault
     ///   on any device.
-    public mutating func removeSlot(_ slot: SlotSummary) throws(VaultError) {
+    public mutating func removeSlot(_ slot: SlotSummary, keepsKey: Bool = false)
+        throws(VaultError)
+    {
         let index = try index(of: slot)
-        let isPortableLeft = state.slots.contains { $0.number != slot.number && $0.isPortable }
+        let isPortableLeft = state.slots.contains {
+            $0.slot.number != slot.number && $0.slot.isPortable
+        }
         guard isPortableLeft else { throw .lastSlot }
         state.slots.remove(at: index)
         isChanged = true
         erasesPrevious = true
+        if !keepsKey { try rekey() }
     }
 
     // A number alone is not enough: it may have been given again since the caller saw it.
@@ -70,12 +85,13 @@ extension VaultChanges {
     private func freeNumber() throws(VaultError) -> Int {
         guard state.slots.count < VaultLimits.slots else { throw .overLimit(.slots) }
         var number = 1
-        for slot in state.slots where slot.number == number { number += 1 }
+        for slot in state.slots where slot.slot.number == number { number += 1 }
         return number
     }
 
-    private mutating func insert(_ slot: Slot) {
-        let index = state.slots.firstIndex { $0.number > slot.number } ?? state.slots.endIndex
+    private mutating func insert(_ slot: TrustedSlot) {
+        let index =
+            state.slots.firstIndex { $0.slot.number > slot.slot.number } ?? state.slots.endIndex
         state.slots.insert(slot, at: index)
         isChanged = true
     }

@@ -9,10 +9,12 @@ extension VaultChanges {
     ) throws(VaultError) {
         let record = state.records[try state.index(of: id)]
         guard case .sealed = record.body else { return }
+        let tombstone = Tombstone(time: max(now, 0), reason: reason)
+        var listed = record.listed
+        listed.secret = .wiped(tombstone)
         try state.replace(
-            VaultState.Record(
-                line: record.line, listed: record.listed,
-                body: .tombstone(Tombstone(time: max(now, 0), reason: reason))))
+            VaultState.Record(line: record.line, listed: listed, body: .tombstone(tombstone)))
+        forgetHolders()
         isChanged = true
         erasesPrevious = true
     }

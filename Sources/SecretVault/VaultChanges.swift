@@ -4,7 +4,7 @@ internal import OneTimePassword
 /// What one saving of the vault changes; see ``UnlockedVault/update(_:)``.
 public struct VaultChanges {
     var state: VaultState
-    let key: VaultKey
+    private(set) var key: VaultKey
     var isChanged = false
     var erasesPrevious = false
     private var holders: SecretHolders?
@@ -12,6 +12,12 @@ public struct VaultChanges {
     init(_ current: VaultState, key: VaultKey, after mark: GenerationMark?) throws(VaultError) {
         self.key = key
         state = try current.next(after: mark)
+    }
+
+    /// Saves, although nothing but the list of the entries may change; what was wiped is purged, too.
+    mutating func saveInAnyCase() {
+        isChanged = true
+        erasesPrevious = true
     }
 
     /// What the list shows now.
@@ -130,6 +136,23 @@ public struct VaultChanges {
             preconditionFailure("what makes one credential makes the next")
         }
     }
+
+    /// Gives the vault another key: every record's secret is sealed anew, and the key is sealed to each slot.
+    ///
+    /// Who opens the vault now opens it afterwards, by the same means; who has an older file and what opened
+    /// that has nothing of what is saved from now on. The previous generation goes, since the old key opens
+    /// it. Revisions stay, and so do the failures that are counted against entries.
+    public mutating func rekey() throws(VaultError) {
+        let new = try VaultKey.make(of: state.vaultID)
+        state = try state.rekeyed(from: key, to: new)
+        key = new
+        forgetHolders()
+        isChanged = true
+        erasesPrevious = true
+    }
+
+    /// To be called when secrets go, or fingerprints change.
+    mutating func forgetHolders() { holders = nil }
 
     private func seal(_ content: EntryContent, as line: RecordLine, created: Int64)
         throws(VaultError) -> VaultState.Record

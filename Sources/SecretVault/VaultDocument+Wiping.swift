@@ -2,8 +2,10 @@ extension VaultDocument {
     /// The file with a tombstone in the place of each of these records' sealed parts; no key is needed.
     ///
     /// - Returns: `nil` where none of them holds a secret any more.
-    func wiping(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) -> [UInt8]? {
-        var isChanged = false
+    func wiping(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError)
+        -> VaultDocument?
+    {
+        var wiped: UInt64 = 0
         var text = VaultText()
         text.write(bytes[..<headerEnd])
         text.write(macLine)
@@ -11,16 +13,16 @@ extension VaultDocument {
             var left = body
             if case .sealed = body, ids.contains(line.id) {
                 left = .tombstone(tombstone)
-                isChanged = true
+                wiped += 1
             }
             left.write(of: line.id, to: &text)
         }
-        guard isChanged else { return nil }
-        guard changes < VaultLimits.number else { throw .overLimit(.generations) }
+        guard wiped > 0 else { return nil }
+        guard changes <= VaultLimits.number - wiped else { throw .overLimit(.generations) }
         text.write("manifest ")
         text.writeBase64(manifest)
-        text.write("\nchanges \(changes + 1)\n")
+        text.write("\nchanges \(changes + wiped)\n")
         text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
-        return text.bytes
+        return try VaultDocument(parsing: text.bytes)
     }
 }

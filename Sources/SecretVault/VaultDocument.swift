@@ -16,8 +16,10 @@ struct VaultDocument {
     let mac: [UInt8]
     /// The sealed list of the entries.
     let manifest: [UInt8]
-    /// How often the file was changed without the vault key in this generation.
+    /// How many records were wiped without the vault key since the last saving with it.
     let changes: UInt64
+    /// The digest in the last line.
+    let digest: [UInt8]
 
     static let vaultIDCount = 16
     static let macCount = 32
@@ -51,6 +53,8 @@ struct VaultDocument {
         changes = try line.lastCount()
         try line.next()
         guard line.start == bytes.count - VaultEnvelope.lastLineCount else { throw line.damaged }
+        try line.skip("end")
+        digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
     }
 
     // At least one slot; numbers rise.

@@ -7,7 +7,7 @@ enum VaultEnvelope {
     static let magic = Array("watchword-vault ".utf8)
     static let firstLine = magic + Array("\(version)\n".utf8)
     private static let lastWord = Array("end ".utf8)
-    private static let digestCount = 32
+    static let digestCount = 32
     static let lastLineCount = lastWord.count + Base64.encodedCount(of: digestCount) + 1
 
     // Every word that a line before the last one may start with.

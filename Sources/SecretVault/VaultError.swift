@@ -33,9 +33,11 @@ public enum VaultError: Error, Hashable, Sendable {
     case truncated
     /// The file is not as it was written.
     case damaged(VaultPart)
-    /// Deriving a key as the file asks would cost too much: `logN` as the file has it, and the most
-    /// that is accepted.
+    /// Trying a passphrase on every slot would cost too much, and those that were tried did not open: the
+    /// base-two logarithms of all their scrypt Ns together, and of the most that was allowed.
     case costOverCeiling(logN: Int, ceiling: Int)
+    /// Deriving a key as the file asks needs more bytes of memory than the process may have.
+    case notEnoughMemory(needed: Int, limit: Int)
 
     // Who may.
     /// No slot opens with this passphrase.
@@ -58,6 +60,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case busy
     /// While this vault was open, another one was put in its place.
     case replaced
+    /// While this vault was open, somebody else who had it open gave it another key.
+    case rekeyed
 
     // What was asked for.
     /// There is no such entry.
@@ -123,14 +127,21 @@ public enum VaultPart: Hashable, Sendable {
     case line(Int)
     /// The header is not what the vault key vouches for.
     case header
+    /// This slot opens, and holds no vault key: somebody has tampered with it.
+    case slot(Int)
     /// The list of the entries does not open.
     case manifest
+    /// More or fewer records were wiped without the vault key than the file says: somebody has tampered with
+    /// it.
+    case changes
     /// The sealed part of this record is another one than the list of the entries says.
     case record(RecordID)
     /// This record opens to something that is no entry.
     case content(RecordID)
     /// This record was taken out of the file, and no tombstone was left: somebody has tampered with it.
     case recordGone(RecordID)
+    /// This record was wiped, and its old secret is in the file again: somebody put it back.
+    case recordRevived(RecordID)
 }
 
 /// What a vault holds at most.

@@ -10,14 +10,18 @@ struct VaultKey {
     /// What a derived key is for; no two purposes share one.
     enum Purpose: String {
         case header, manifest, record, fingerprint
+        case slot
         case recoverySlot = "recovery-slot"
     }
 
     /// Makes the key of a new vault.
     static func make() throws(VaultError) -> VaultKey {
-        VaultKey(
-            secret: try Chance.secret(count: count),
-            vaultID: try Chance.bytes(count: VaultDocument.vaultIDCount))
+        try make(of: try Chance.bytes(count: VaultDocument.vaultIDCount))
+    }
+
+    /// Makes another key for a vault that there is.
+    static func make(of vaultID: [UInt8]) throws(VaultError) -> VaultKey {
+        VaultKey(secret: try Chance.secret(count: count), vaultID: vaultID)
     }
 
     /// Derives the key for `purpose`, of one record when that is for one.
@@ -55,7 +59,7 @@ struct VaultKey {
             let print = try secret.withBytes { secret throws(CryptographyFailure) in
                 try hmac(.sha256, key: key, message: secret)
             }
-            return Array(print.prefix(ManifestEntry.printCount))
+            return Array(print.prefix(ListedSecret.printCount))
         } catch {
             throw .cryptography(error)
         }

@@ -3,6 +3,9 @@ enum VaultLimits {
     static let fileSize = 64 << 20
     static let entries = 100_000
     static let slots = 16
+    /// The base-two logarithm of the most that an unlocking may cost, whatever its caller allows: sixteen
+    /// slots with scrypt's N = 2^24.
+    static let unlockCeiling = 28
     static let nameSize = 4096
     static let secretSize = 65_536
     static let number = UInt64(Int64.max)

@@ -5,10 +5,16 @@ public enum VaultReport: Hashable, Sendable {
     /// The file is older than one that was here: an old copy was put back, and what was changed since
     /// is missing. Counters of one-time passwords may repeat.
     case olderFile(generation: UInt64, newest: UInt64)
+    /// The file is not the one that was saved here last, and not older either: a copy that was changed
+    /// elsewhere, or by somebody, took its place.
+    case otherFile(generation: UInt64)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
     /// The vault was saved, but the file beside it, by which an older one is noticed, was not.
     case generationNotMarked(VaultError)
+    /// Entries were wiped without the vault key, and for this reason the list of the entries could not be
+    /// told: whoever has an older file could put their secrets back.
+    case wipesNotListed(VaultError)
     /// The vault is open, but the failures that were counted could not be taken off, for this reason.
     case failuresNotCleared(VaultError)
     /// The vault is saved, but the system did not say that it is on the disk for good.

@@ -3,6 +3,9 @@ internal import Cryptography
 /// A vault that the vault key has vouched for: its slots, and its records, each still sealed.
 struct VaultState {
     /// One record: its clear part, what the sealed list says of it, and its sealed secret.
+    ///
+    /// The list and the secret say the same, but for a record that was wiped without the vault key since the
+    /// last saving with it: the list learns of that at the next one.
     struct Record {
         let line: RecordLine
         var listed: ManifestEntry
@@ -12,13 +15,13 @@ struct VaultState {
     let vaultID: [UInt8]
     let generation: UInt64
     let changes: UInt64
-    var slots: [Slot]
+    var slots: [TrustedSlot]
     private(set) var records: [Record]
     /// Where each record is: whoever imports or exports thousands asks for each.
     private var places: [RecordID: Int]
 
     /// A new vault, before its first saving.
-    init(new vaultID: [UInt8], slots: [Slot]) {
+    init(new vaultID: [UInt8], slots: [TrustedSlot]) {
         self.vaultID = vaultID
         generation = 1
         changes = 0
@@ -28,7 +31,8 @@ struct VaultState {
     }
 
     /// Verifies everything that can be verified without opening a record: the header, that the list of
-    /// the entries belongs to it, and that each record's sealed box is the one that was listed.
+    /// the entries belongs to it, that each record's sealed box is the one that was listed, and that what
+    /// was wiped is gone.
     init(verifying document: VaultDocument, with key: VaultKey) throws(VaultError) {
         guard document.vaultID == key.vaultID else { throw .replaced }
         let header = document.bytes.span.extracting(0..<document.headerEnd)
@@ -37,21 +41,32 @@ struct VaultState {
             throw try VaultState.whatIsWrong(with: document, key)
         }
         let manifest = try Manifest(opening: document, with: key)
-        guard manifest.entries.count == document.records.count else { throw .damaged(.manifest) }
+        guard manifest.entries.count == document.records.count,
+            manifest.slots.map(\.number) == document.slots.map(\.number)
+        else { throw .damaged(.manifest) }
         vaultID = document.vaultID
         generation = document.generation
         changes = document.changes
-        slots = document.slots
+        slots = zip(document.slots, manifest.slots).map {
+            TrustedSlot(slot: $0, authenticationKey: $1.authenticationKey)
+        }
         records = []
         records.reserveCapacity(document.records.count)
         places = Dictionary(minimumCapacity: document.records.count)
+        var wipedWithoutKey: UInt64 = 0
         for (index, line) in document.records.enumerated() {
             let record = Record(
                 line: line, listed: manifest.entries[index], body: document.bodies[index])
             try record.verify()
+            if record.isWipedWithoutKey { wipedWithoutKey += 1 }
             append(record)
         }
+        // One that was wiped and has its old secret again would be missing here.
+        guard changes == wipedWithoutKey else { throw .damaged(.changes) }
     }
+
+    /// Whether a record was wiped without the vault key since the last saving with it.
+    var hasUnlistedTombstones: Bool { changes > 0 }
 
     // The list belongs to the old header: while it opens, it tells what was taken out of this one.
     private static func whatIsWrong(with document: VaultDocument, _ key: VaultKey)
@@ -107,10 +122,27 @@ extension VaultState.Record {
         guard listed.id == line.id, listed.revision == line.revision else {
             throw .damaged(.manifest)
         }
-        guard case .sealed(let box) = body else { return }
-        guard try digest(of: box.span) == listed.digest else {
-            throw .damaged(.record(line.id))
+        switch (body, listed.secret) {
+        case (.sealed(let box), .sealed(let expected, _)):
+            guard try digest(of: box.span) == expected else { throw .damaged(.record(line.id)) }
+        case (.sealed, .wiped): throw .damaged(.recordRevived(line.id))
+        case (.tombstone(let tombstone), .wiped(let expected)):
+            guard tombstone == expected else { throw .damaged(.record(line.id)) }
+        case (.tombstone, .sealed): break
         }
+    }
+
+    /// Whether somebody without the vault key wiped it since the last saving with the key.
+    fileprivate var isWipedWithoutKey: Bool {
+        if case (.tombstone, .sealed) = (body, listed.secret) { true } else { false }
+    }
+
+    /// The same, with its tombstone in the list if it has one.
+    fileprivate var settled: VaultState.Record {
+        guard case .tombstone(let tombstone) = body else { return self }
+        var settled = self
+        settled.listed.secret = .wiped(tombstone)
+        return settled
     }
 
     /// Seals a secret as a record of the generation `revision`.
@@ -124,9 +156,9 @@ extension VaultState.Record {
         let text = Base64.encode(box.span)
         let listed = ManifestEntry(
             id: line.id, revision: line.revision,
-            digest: try digest(of: text.span),
-            fingerprint: try key.fingerprint(of: payload), created: created, issuer: issuer,
-            account: account, traits: traits)
+            secret: .sealed(
+                digest: try digest(of: text.span), fingerprint: try key.fingerprint(of: payload)),
+            created: created, issuer: issuer, account: account, traits: traits)
         return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
     }
 
@@ -148,20 +180,42 @@ extension VaultState.Record {
 }
 
 extension VaultState {
+    /// The same under another vault key.
+    func rekeyed(from old: VaultKey, to new: VaultKey) throws(VaultError) -> VaultState {
+        var rekeyed = self
+        rekeyed.slots = []
+        for slot in slots { rekeyed.slots.append(try slot.holding(new)) }
+        for (index, record) in records.enumerated() {
+            guard case .sealed = record.body else { continue }
+            let listed = record.listed
+            rekeyed.records[index] = try .sealing(
+                record.opened(with: old), as: record.line, created: listed.created,
+                issuer: listed.issuer, account: listed.account, traits: listed.traits, under: new)
+        }
+        return rekeyed
+    }
+
+    /// Whether every slot of `document` holds the vault key sealed anew, as after a re-key.
+    func isRekeyed(in document: VaultDocument) -> Bool {
+        let known = Set(slots.map(\.slot.vaultKey))
+        return document.slots.allSatisfy { !known.contains($0.vaultKey) }
+    }
+}
+
+extension VaultState {
     /// The file that says this.
     func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
         var text = VaultText()
         text.write(VaultEnvelope.firstLine)
         text.write(VaultLines.vault(vaultID))
         text.write("generation \(generation)\n")
-        for slot in slots { slot.write(to: &text) }
+        for slot in slots { slot.slot.write(to: &text) }
         for record in records { record.line.write(to: &text) }
         let macLine = VaultLines.mac(try key.mac(of: text.bytes.span))
         text.write(macLine)
         for record in records { record.body.write(of: record.line.id, to: &text) }
         text.write("manifest ")
-        let manifest = Manifest(entries: records.map(\.listed))
-        text.writeBase64(try manifest.sealed(under: key, macLine: macLine))
+        text.writeBase64(try Manifest(of: self).sealed(under: key, macLine: macLine))
         text.write("\nchanges \(changes)\n")
         text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
         guard text.bytes.count <= VaultLimits.fileSize else { throw .overLimit(.fileSize) }
@@ -170,7 +224,7 @@ extension VaultState {
 }
 
 extension VaultState {
-    /// What the next generation starts from: the same, one generation on.
+    /// What the next generation starts from: the same, one generation on, with every tombstone in the list.
     ///
     /// Where an older file was put back, the next generation is newer than all that were there. The
     /// mark is not sealed, so one that says more than could be true does not use the numbers up.
@@ -190,7 +244,7 @@ extension VaultState {
         self.generation = generation
         changes = 0
         slots = state.slots
-        records = state.records
+        records = state.records.map(\.settled)
         places = state.places
     }
 }

@@ -10,12 +10,9 @@ extension VaultWriter {
         let document = try VaultDocument(parsing: read())
         // The older file goes first: it holds the secrets, too, and a full disk needs its room.
         try eraseAllButCurrent()
-        guard let bytes = try document.wiping(ids, leaving: tombstone) else { return }
-        try save(bytes, erasingOlder: false)
-        _ = writeMark(
-            GenerationMark(
-                vaultID: document.vaultID, generation: document.generation,
-                changes: document.changes + 1))
+        guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
+        try save(wiped.bytes, erasingOlder: false)
+        _ = writeMark(of: wiped)
         do {
             try eraseAllButCurrent()
         } catch .system(let failure) {

@@ -71,10 +71,8 @@ struct VaultWriter: ~Copyable {
     /// harm, never a newer one, which would be a false alarm. It can't make the saving fail either.
     ///
     /// - Returns: what is to be reported, if it was not written.
-    func writeMark(of state: VaultState) -> VaultReport? { writeMark(GenerationMark(of: state)) }
-
-    /// The same for a file that was changed without the vault key.
-    func writeMark(_ mark: GenerationMark) -> VaultReport? {
+    func writeMark(of document: VaultDocument) -> VaultReport? {
+        let mark = GenerationMark(of: document)
         let file = FileReplacement(of: location.mark, beginningWith: GenerationMark.magic)
         do {
             try file.replace(

@@ -145,7 +145,8 @@ struct GateTests {
         let tombstone = Tombstone(time: TestClock().wall, reason: .failures)
         #expect(again.reports == [.wiped(ids[0], tombstone)])
         #expect(try again.check().opened == 3)
-        #expect(again.generation == open.generation)
+        // Unlocking has saved once, so that the list knows of the wiping.
+        #expect(again.generation == open.generation + 1)
     }
 
     @Test("wrong passphrases wipe what says so, and add up with the entry's own failures")

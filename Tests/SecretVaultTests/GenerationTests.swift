@@ -46,7 +46,8 @@ struct GenerationTests {
             let vault = try TestVault()
             let document = try VaultDocument(parsing: vault.bytes())
             let mark = GenerationMark(
-                vaultID: document.vaultID, generation: generation, changes: 0)
+                vaultID: document.vaultID, generation: generation, changes: 0,
+                digest: document.digest)
             try vault.put(mark.text, as: "vault.generation")
             let open = try vault.unlock()
             #expect(open.reports == [.olderFile(generation: 1, newest: generation)])
@@ -76,7 +77,8 @@ struct GenerationTests {
     func olderChange() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
-        let mark = GenerationMark(vaultID: document.vaultID, generation: 1, changes: 1)
+        let mark = GenerationMark(
+            vaultID: document.vaultID, generation: 1, changes: 1, digest: document.digest)
         try vault.put(mark.text, as: "vault.generation")
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
@@ -85,13 +87,15 @@ struct GenerationTests {
     func noMark() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
+        func mark(_ generation: UInt64, of vaultID: [UInt8]) -> [UInt8] {
+            GenerationMark(
+                vaultID: vaultID, generation: generation, changes: 0, digest: document.digest
+            ).text
+        }
         let marks: [[UInt8]] = [
             [], Array("watchword-generation 1\n".utf8),
-            GenerationMark(vaultID: [UInt8](repeating: 1, count: 16), generation: 9, changes: 0)
-                .text,
-            GenerationMark(vaultID: document.vaultID, generation: 1, changes: 0).text,
-            GenerationMark(vaultID: document.vaultID, generation: 9, changes: 0).text + [0x0A],
-            GenerationMark(vaultID: document.vaultID, generation: .max, changes: 0).text,
+            mark(9, of: [UInt8](repeating: 1, count: 16)), mark(1, of: document.vaultID),
+            mark(9, of: document.vaultID) + [0x0A], mark(.max, of: document.vaultID),
         ]
         for mark in marks {
             try vault.put(mark, as: "vault.generation")

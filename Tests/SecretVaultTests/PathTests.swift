@@ -161,12 +161,12 @@ struct PathTests {
         }
         let sample = try TamperingTests.Sample()
         for (logN, error) in [
-            ("25", VaultError.costOverCeiling(logN: 25, ceiling: 24)),
-            ("63", .costOverCeiling(logN: 63, ceiling: 24)), ("64", .damaged(.line(4))),
+            ("25", VaultError.costOverCeiling(logN: 25, ceiling: 20)),
+            ("63", .costOverCeiling(logN: 63, ceiling: 20)), ("64", .damaged(.line(4))),
             ("9", .damaged(.line(4))),
         ] {
             let forged = try sample.forged { lines in
-                lines[3] = lines[3].replacing("passphrase 10 8 1", with: "passphrase \(logN) 8 1")
+                lines[3] = lines[3].replacing(" 10 8 1 ", with: " \(logN) 8 1 ")
             }
             try sample.vault.put(forged)
             #expect(throws: error) { try sample.vault.unlock() }

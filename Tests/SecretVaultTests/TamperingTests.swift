@@ -77,10 +77,6 @@ struct TamperingTests {
     @Test("every single byte flipped with the last line made anew is noticed with the vault key")
     func forgedFlips() throws {
         let sample = try Sample()
-        let changes = try #require(sample.lines.firstIndex { $0.hasPrefix("changes ") })
-        let changesStart = sample.lines[..<changes].reduce(0) { $0 + $1.utf8.count + 1 }
-        // The number of changes without the vault key is the one thing that may be another.
-        let digit = changesStart + "changes ".utf8.count
         var unnoticed: [Int] = []
         for index in 0..<sample.bytes.count - VaultEnvelope.lastLineCount {
             for bit: UInt8 in [0x01, 0x20] {
@@ -92,7 +88,7 @@ struct TamperingTests {
                 } catch is VaultError {}
             }
         }
-        #expect(unnoticed == [digit])
+        #expect(unnoticed == [])
     }
 
     @Test("a file that is cut anywhere is called cut")

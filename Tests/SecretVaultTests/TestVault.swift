@@ -19,11 +19,11 @@ final class TestVault {
         "vault", "vault.attempts.lock", "vault.generation", "vault.lock", "vault.previous",
     ]
 
-    init(recoveryKey: Bool = false) throws {
+    init(recoveryKey: Bool = false, logN: Int = 10) throws {
         folder = try TemporaryFolder()
         path = folder.file("vault")
         self.recoveryKey = try Vault.create(
-            at: path, passphrase: TestVault.passphrase, cost: ScryptCost(logN: 10),
+            at: path, passphrase: TestVault.passphrase, cost: ScryptCost(logN: logN),
             recoveryKey: recoveryKey, now: TestVault.now
         ).recoveryKey
     }

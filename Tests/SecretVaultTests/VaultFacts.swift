@@ -74,15 +74,16 @@ struct VaultFacts: Codable, Equatable, Sendable {
         generation = state.generation
         changes = state.changes
         slots = state.slots.map { slot in
-            let summary = SlotSummary(slot)
+            let summary = SlotSummary(slot.slot)
             return switch summary.method {
             case .passphrase(let logN):
                 SlotFacts(
-                    number: slot.number, created: slot.created, method: "passphrase", log_n: logN)
+                    number: summary.number, created: summary.created, method: "passphrase",
+                    log_n: logN)
             case .recoveryKey:
-                SlotFacts(number: slot.number, created: slot.created, method: "recovery-key")
+                SlotFacts(number: summary.number, created: summary.created, method: "recovery-key")
             case .other(let word):
-                SlotFacts(number: slot.number, created: slot.created, method: word)
+                SlotFacts(number: summary.number, created: summary.created, method: word)
             }
         }
         entries = try state.records.map { try EntryFacts($0, key: key) }

@@ -24,7 +24,13 @@ struct VectorMaking {
         try TombstoneTests.wipe(try wiped.fill()[3], in: wiped)
         try vectors.append(vector("tombstone-v1", wiped))
         try vectors.append(vector("access-control-v1", accessControl()))
+        let listed = try TestVault()
+        try TombstoneTests.wipe(try listed.fill()[3], in: listed)
+        _ = try listed.unlock()
+        try vectors.append(vector("listed-tombstone-v1", listed))
         try vectors.append(vector("slots-v1", slots()))
+        try vectors.append(vector("later-slot-v1", laterSlot()))
+        try vectors.append(vector("rekeyed-v1", rekeyed()))
         try vectors.append(vector("third-generation-v1", thirdGeneration()))
         try vectors.append(vector("attempts-v1", attempts()))
         let file = [
@@ -46,7 +52,7 @@ struct VectorMaking {
         let bytes = try vault.bytes()
         try Data(bytes).write(to: url(name + ".vault"))
         let document = try VaultDocument(parsing: bytes)
-        let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 20)
         let state = try VaultState(verifying: document, with: key)
         let attempts = try vault.attempts()
         if !attempts.isEmpty {
@@ -112,6 +118,20 @@ struct VectorMaking {
             try changes.add(
                 .plainSecret(issuer: "one", account: "entry", value: secret("s")), now: 9)
         }
+        return vault
+    }
+
+    private func laterSlot() throws -> TestVault {
+        let vault = try TestVault()
+        try LaterSlot(number: 4).add(to: vault)
+        return vault
+    }
+
+    private func rekeyed() throws -> TestVault {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        try TombstoneTests.wipe(ids[3], in: vault)
+        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
         return vault
     }
 

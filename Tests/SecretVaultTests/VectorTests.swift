@@ -69,7 +69,9 @@ struct VectorTests {
             try changes.add(.plainSecret(issuer: "new", account: "", value: secret("x")), now: 0)
         }
         let again = try Vault.unlock(at: folder.file("vault"), with: opener)
-        #expect(again.generation == vector.holds.generation + 1)
+        // Where entries were wiped without the key, unlocking saves, too.
+        let savings: UInt64 = vector.holds.changes > 0 ? 2 : 1
+        #expect(again.generation == vector.holds.generation + savings)
         #expect(again.entries.map(\.issuer) == vector.holds.entries.map(\.issuer) + ["new"])
         #expect(again.slots.count == vector.holds.slots.count)
         #expect(try again.check().damages.isEmpty)

@@ -13,7 +13,7 @@ import SecretVault
         let arguments = CommandLine.arguments
         precondition(
             arguments.count == 5,
-            "vault-writer create|add|fill|remove|purge|measure|scan|try|ask PATH NAME COUNT")
+            "vault-writer create|add|fill|remove|purge|rekey|measure|scan|try|ask PATH NAME COUNT")
         let (path, name) = (arguments[2], arguments[3])
         let count = Int(arguments[4]) ?? 0
         do throws(VaultError) {
@@ -51,6 +51,8 @@ import SecretVault
             if verb == "add" {
                 let value = SecretBytes(copying: Array("secret of \(name)".utf8).span)
                 try changes.add(.plainSecret(issuer: name, account: "", value: value), now: 0)
+            } else if verb == "rekey" {
+                try changes.rekey()
             } else if let first = changes.entries.first {
                 try changes.remove(first.id, purge: verb == "purge")
             }

@@ -9,12 +9,16 @@ extension Option {
         "recovery-key-file", .file, "unlock with the recovery key in FILE instead; - is stdin")
     static let recoveryKey = Option(
         "recovery-key", "unlock with the recovery key; the terminal asks for it")
+    static let maxUnlockCost = Option(
+        "max-unlock-cost", .text("10…28"),
+        "how much unlocking may cost, a power of two like --scrypt-log-n; default 20")
     static let json = Option("json", "print JSON, one object a line")
     static let quiet = Option("quiet", short: "q", "no warnings and no notes")
 
     /// What every verb takes.
     static let global: [Option] = [
-        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .json, .quiet, .help, .version,
+        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .json, .quiet,
+        .help, .version,
     ]
 
     // Where secrets come from.
@@ -72,6 +76,8 @@ extension Option {
     // The vault.
     static let noRecoveryKey = Option("no-recovery-key", "make no recovery key")
     static let slot = Option("slot", .text("NUMBER"), "change the passphrase of this slot")
+    static let keepKey = Option(
+        "keep-key", "keep the vault's key: what opened older copies goes on opening new entries")
     static let scryptLogN = Option(
         "scrypt-log-n", .text("10…24"), "cost of the passphrase, a power of two; default 17")
     static let dryRun = Option("dry-run", "say what would happen, and change nothing")

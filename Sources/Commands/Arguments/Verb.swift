@@ -14,6 +14,7 @@ enum Verb: String, ProgramVerb {
     case remove
     case export
     case passphrase
+    case rekey
     case slotList = "slot list"
     case slotAdd = "slot add"
     case slotRemove = "slot remove"

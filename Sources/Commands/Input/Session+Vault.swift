@@ -27,8 +27,11 @@ extension Session {
         let unlocked = try unlocked(path)
         for report in unlocked.reports {
             let sentence = Words.sentence(for: report, in: unlocked.entries)
+            switch report {
             // Codes that repeat are dangerous, and nobody quiet should hand them out unknowing.
-            if case .olderFile = report { printer.alarm(sentence) } else { printer.warn(sentence) }
+            case .olderFile, .otherFile: printer.alarm(sentence)
+            default: printer.warn(sentence)
+            }
         }
         return unlocked
     }
@@ -43,8 +46,9 @@ extension Session {
         }
         let began = SystemClock.unixTime()
         let opener = try opener()
+        let ceiling = try unlockCeiling()
         do {
-            return try Vault.unlock(at: path, with: opener)
+            return try Vault.unlock(at: path, with: opener, ceiling: ceiling)
         } catch .wrongPassphrase {
             throw .presence(.wrongPassphrase(VisibleText.of(path), standing(path, since: began)))
         } catch .wrongRecoveryKey {
@@ -142,6 +146,22 @@ extension Session {
         }
         guard passphrase.count > 0 else { throw .emptyPassphrase }
         return passphrase
+    }
+
+    /// `--max-unlock-cost`, or the standard limit.
+    private func unlockCeiling() throws(CommandFailure) -> Int {
+        let most = Vault.greatestCeiling
+        return try usage { () throws(UsageError) in
+            try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.standardCeiling
+        }
+    }
+
+    /// Tells what later commands need, where a vault costs more to open than they pay unasked.
+    func warnOfCost(_ logN: Int) {
+        guard logN > Vault.standardCeiling else { return }
+        printer.alarm(
+            "opening the vault may cost more than the standard limit now; every command needs "
+                + "--\(Option.maxUnlockCost.name) \(logN)")
     }
 
     /// `--scrypt-log-n`, or the standard cost.

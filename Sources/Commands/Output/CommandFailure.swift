@@ -100,6 +100,7 @@ extension ExitCode {
             case .notFound, .alreadyExists, .folder, .symbolicLink, .notAFile, .otherOwner,
                 .openToOthers, .overLimit, .inTheWay,
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
+                .notEnoughMemory,
                 .spaceAroundName:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
@@ -107,7 +108,8 @@ extension ExitCode {
                 .presence
             case .system(let failure), .notCounted(let failure):
                 failure.meansForbidden ? .badInput : .system
-            case .busy, .replaced, .previousNotErased, .notConfirmed, .cryptography: .system
+            case .busy, .replaced, .rekeyed, .previousNotErased, .notConfirmed, .cryptography:
+                .system
             }
     }
 

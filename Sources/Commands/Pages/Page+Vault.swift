@@ -19,18 +19,31 @@ extension Page {
         ])
     static let passphrase = Page(
         summary: "change the passphrase",
-        operands: .none, options: [.newPassphraseFile, .slot, .scryptLogN],
+        operands: .none, options: [.newPassphraseFile, .slot, .keepKey, .scryptLogN],
         examples: [
             "watchword passphrase",
             "watchword passphrase --recovery-key",
             "watchword passphrase --passphrase-file old.txt --new-passphrase-file new.txt",
         ],
         details: [
-            "Asks for the present passphrase and twice for the new one. Nothing in the vault "
-                + "is sealed anew, and the previous generation, which the old passphrase "
-                + "would still open, is erased.",
+            "Asks for the present passphrase and twice for the new one. The vault gets a new "
+                + "key, as by “rekey”: a copy of the vault that was made before still opens with "
+                + "the old passphrase, but opens nothing that is saved afterwards. With "
+                + "--keep-key it would.",
             "A forgotten passphrase is replaced with --recovery-key, which asks for the "
                 + "recovery key, or --recovery-key-file; of several, the one that --slot names.",
+        ])
+    static let rekey = Page(
+        summary: "give the vault a new key",
+        operands: .none, options: [],
+        examples: ["watchword rekey", "watchword rekey --recovery-key"],
+        details: [
+            "Seals every entry under a new key. Every passphrase and recovery key opens the "
+                + "vault as before; none of them is needed but the one that opens it now. The "
+                + "previous generation beside the vault is erased.",
+            "A copy that was made before keeps its key, and opens with what opened it then. "
+                + "If somebody may have such a copy and its passphrase, change the secrets "
+                + "themselves at their services, too.",
         ])
     static let slotList = Page(
         summary: "list what opens the vault",
@@ -51,11 +64,13 @@ extension Page {
         ])
     static let slotRemove = Page(
         summary: "take away a passphrase or a recovery key",
-        operands: .one("NUMBER"), options: [.yes],
+        operands: .one("NUMBER"), options: [.keepKey, .yes],
         examples: ["watchword slot list", "watchword slot remove 2"],
         details: [
-            "NUMBER is the one that “slot list” prints. The last slot stays. What it "
-                + "opened before, a copy of the file made earlier, it still opens."
+            "NUMBER is the one that “slot list” prints. The last slot stays. The vault gets a "
+                + "new key, as by “rekey”: a copy of the vault that was made before still opens "
+                + "with what the slot took, but opens nothing that is saved afterwards. With "
+                + "--keep-key it would."
         ])
     static let check = Page(
         summary: "open everything and verify the file",

@@ -16,6 +16,7 @@ extension Verb {
         case .remove: .remove
         case .export: .export
         case .passphrase: .passphrase
+        case .rekey: .rekey
         case .slotList: .slotList
         case .slotAdd: .slotAdd
         case .slotRemove: .slotRemove

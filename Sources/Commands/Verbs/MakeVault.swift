@@ -21,6 +21,7 @@ enum MakeVault {
                 now: SystemClock.unixTime())
         }
         session.printer.note("Made the vault \(VisibleText.of(path)).")
+        session.warnOfCost(cost.logN)
         for report in made.reports { session.printer.warn(Words.sentence(for: report, in: [])) }
         if let key = made.recoveryKey { try show(key, session) }
         return .done

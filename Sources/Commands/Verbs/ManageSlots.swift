@@ -4,7 +4,7 @@ import JSONText
 import POSIX
 import SecretVault
 
-/// `slot list`, `slot add`, `slot remove` and `passphrase`: what opens the vault.
+/// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`: what opens the vault.
 enum ManageSlots {
     static func list(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -49,6 +49,7 @@ enum ManageSlots {
                 try changes.addPassphrase(passphrase, cost: cost, now: now)
             }
             session.printer.note("Added slot \(number).")
+            session.warnOfCost(vault.unlockCost)
         case "recovery-key":
             for option in [Option.newPassphraseFile, .scryptLogN]
             where session.arguments.has(option) {
@@ -75,12 +76,17 @@ enum ManageSlots {
         }
         // What is refused anyway is refused before anybody is asked.
         try session.inVault { () throws(VaultError) in
-            try vault.rehearse { changes throws(VaultError) in try changes.removeSlot(slot) }
+            try vault.rehearse { changes throws(VaultError) in
+                try changes.removeSlot(slot, keepsKey: true)
+            }
         }
         if !session.arguments.has(.yes) {
             try Question.confirm("Remove slot \(number), a \(method(slot))?")
         }
-        try session.change(vault) { changes throws(VaultError) in try changes.removeSlot(slot) }
+        let keepsKey = session.arguments.has(.keepKey)
+        try session.change(vault) { changes throws(VaultError) in
+            try changes.removeSlot(slot, keepsKey: keepsKey)
+        }
         session.printer.note("Removed slot \(number).")
         return .done
     }
@@ -95,14 +101,25 @@ enum ManageSlots {
         let slot = try slotToChange(wanted, of: vault, session)
         let passphrase = try session.newPassphrase(from: .newPassphraseFile)
         let now = SystemClock.unixTime()
+        let keepsKey = session.arguments.has(.keepKey)
         try session.change(vault) { changes throws(VaultError) in
             if let slot {
-                try changes.changePassphrase(of: slot, to: passphrase, cost: cost, now: now)
+                try changes.changePassphrase(
+                    of: slot, to: passphrase, cost: cost, now: now, keepsKey: keepsKey)
             } else {
                 try changes.addPassphrase(passphrase, cost: cost, now: now)
             }
         }
         session.printer.note("Changed the passphrase.")
+        session.warnOfCost(vault.unlockCost)
+        return .done
+    }
+
+    /// `rekey`: the vault gets another key, and nothing else changes.
+    static func rekey(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        try session.change(vault) { changes throws(VaultError) in try changes.rekey() }
+        session.printer.note("The vault has a new key.")
         return .done
     }
 

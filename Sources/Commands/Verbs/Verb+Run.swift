@@ -12,6 +12,7 @@ extension Verb {
         case .remove: try ChangeEntry.remove(session)
         case .export: try ExportEntries.run(session)
         case .passphrase: try ManageSlots.changePassphrase(session)
+        case .rekey: try ManageSlots.rekey(session)
         case .slotList: try ManageSlots.list(session)
         case .slotAdd: try ManageSlots.add(session)
         case .slotRemove: try ManageSlots.remove(session)

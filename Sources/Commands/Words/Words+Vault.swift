@@ -28,8 +28,12 @@ extension Words {
         case .damaged(.recordGone):
             "an entry is gone and has left no tombstone: somebody took it out of the vault; a generation "
                 + "before it may be beside it (.previous)"
+        case .damaged(.recordRevived(let id)):
+            "an entry (\(id.text)) was wiped, and somebody put its old secret back into the vault; it "
+                + "does not open; a generation before it may be beside it (.previous)"
         // The checksum is right, and the vault key says otherwise: no accident does that.
-        case .damaged(.header), .damaged(.manifest), .damaged(.record):
+        case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
+            .damaged(.changes):
             "somebody changed the vault without its key, or put parts of another one into it: an entry "
                 + "may be gone, or less protected than you said; a generation before it may be "
                 + "beside it (.previous)"
@@ -37,8 +41,14 @@ extension Words {
             "the vault is damaged (\(description(of: part, in: []))); a generation before it may be "
                 + "beside it (.previous)"
         case .costOverCeiling(let logN, let ceiling):
-            "the vault asks for scrypt with N = 2^\(logN), more than this machine gives "
-                + "(2^\(ceiling))"
+            "trying the passphrase everywhere would cost as much as scrypt with N = 2^\(logN), and "
+                + "the limit is 2^\(ceiling); "
+                + (logN <= Vault.greatestCeiling
+                    ? "if nobody else made or changed the vault, --max-unlock-cost \(logN) allows it"
+                    : "nothing allows that much, and somebody changed the vault")
+        case .notEnoughMemory(let needed, let limit):
+            "trying the passphrase takes \(needed >> 20) MiB of memory, and this program may have "
+                + "\(limit >> 20) MiB (the machine's memory, or ulimit -v or -d)"
         case .wrongPassphrase: "the passphrase does not open the vault"
         case .wrongRecoveryKey: "the recovery key does not open the vault"
         case .lockedOut(let seconds):
@@ -52,6 +62,7 @@ extension Words {
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
         case .otherCheckDemanded: "the entry accepts another check only; see watchword show"
         case .busy: "another program is changing the vault; try again"
+        case .rekeyed: "another program gave the vault a new key meanwhile; try again"
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
         case .noSuchEntry: "the entry is gone; another program has removed it"
         case .wiped: "the entry was wiped; only its name is left"
@@ -92,10 +103,14 @@ extension Words {
         case .checksum: "its checksum"
         case .line(let number): "line \(number)"
         case .header: "its header"
+        case .slot(let number): "slot \(number)"
         case .manifest: "the list of entries"
+        case .changes: "the count of entries wiped without the key"
         case .record(let id), .content(let id): "the entry " + name(of: id, in: entries)
         case .recordGone(let id):
             "the entry \(name(of: id, in: entries)) is gone without a tombstone: somebody took it out"
+        case .recordRevived(let id):
+            "the entry \(name(of: id, in: entries)), which was wiped, has its old secret again"
         }
     }
 
@@ -109,6 +124,12 @@ extension Words {
         case .olderFile(let generation, let newest):
             "the vault is older (generation \(generation)) than one that was here (\(newest)): "
                 + "what was changed since is missing, and counters may repeat"
+        case .otherFile(let generation):
+            "the vault is not the file that was saved here last (generation \(generation)): another copy, "
+                + "or one that somebody changed, took its place; look at your entries"
+        case .wipesNotListed(let error):
+            "entries were wiped, but the vault could not be saved so that no older copy brings them "
+                + "back: " + sentence(for: error)
         case .wiped(let id, let tombstone):
             "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text), "
                 + "\(sentence(for: tombstone.reason)); its secret is gone, and watchword remove "

@@ -1,0 +1,254 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A vault that was given another key: what older files and what opened them are still good for.
+struct RekeyTests {
+    /// What somebody takes along who has a copy and its passphrase.
+    private struct Copy {
+        let document: VaultDocument
+        let key: VaultKey
+
+        init(of vault: TestVault) throws {
+            document = try VaultDocument(parsing: vault.bytes())
+            key = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 10).0
+        }
+
+        /// How many of the file's secrets the copy's key opens.
+        func opened(in vault: TestVault) throws -> Int {
+            let document = try VaultDocument(parsing: vault.bytes())
+            var opened = 0
+            for (line, body) in zip(document.records, document.bodies) {
+                guard case .sealed(let text) = body else { continue }
+                let box = try Base64.decode(text.span)
+                do throws(VaultError) {
+                    _ = try SealedBox.open(
+                        box, under: key.derived(for: .record, of: line.id),
+                        associatedData: VaultLines.vault(key.vaultID) + line.text,
+                        or: .wrongPassphrase)
+                    opened += 1
+                } catch .wrongPassphrase {}
+            }
+            return opened
+        }
+
+        /// Whether the copy's key is the file's.
+        func isKey(of vault: TestVault) throws -> Bool {
+            do throws(VaultError) {
+                _ = try VaultState(verifying: VaultDocument(parsing: vault.read()), with: key)
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    private let new = secret("a new passphrase")
+
+    private func change(
+        _ vault: TestVault, from old: SecretBytes = TestVault.passphrase, to new: SecretBytes,
+        keepsKey: Bool = false
+    ) throws {
+        let cost = try ScryptCost(logN: 10)
+        try Vault.unlock(at: vault.path, with: .passphrase(old)).update {
+            changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: new, cost: cost, now: 7, keepsKey: keepsKey)
+        }
+    }
+
+    private func add(_ vault: UnlockedVault) throws {
+        try vault.update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "later", account: "", value: secret("later")), now: 0)
+        }
+    }
+
+    @Test("O-13 an old copy and the old passphrase open nothing that a new passphrase protects")
+    func newPassphrase() throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        let copy = try Copy(of: vault)
+        #expect(try copy.opened(in: vault) == 4)
+        try change(vault, to: new)
+        try add(try Vault.unlock(at: vault.path, with: .passphrase(new)))
+        #expect(try copy.opened(in: vault) == 0)
+        #expect(try !copy.isKey(of: vault))
+        #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
+        // The old slot's line in the new file gives the old key away, and nothing else.
+        let document = try VaultDocument(parsing: vault.bytes())
+        for slot in copy.document.slots {
+            for place in document.slots.indices {
+                var slots = document.slots
+                slots[place] = slot
+                let spliced = SplicedSlots(document, slots)
+                let found = spliced.key(with: .passphrase(TestVault.passphrase))
+                #expect(found.map { $0.secret == copy.key.secret } ?? true)
+            }
+        }
+    }
+
+    @Test("O-13 with the key kept, an old copy and the old passphrase open what is added, as said")
+    func keptKey() throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        let copy = try Copy(of: vault)
+        try change(vault, to: new, keepsKey: true)
+        try add(try Vault.unlock(at: vault.path, with: .passphrase(new)))
+        #expect(try copy.isKey(of: vault))
+        #expect(try copy.opened(in: vault) == 5)
+    }
+
+    @Test("O-13 what a removed slot was opened by, and an old copy, open nothing that is added")
+    func removedSlot() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let recoveryKey = try #require(vault.recoveryKey)
+        let old = try VaultDocument(parsing: vault.bytes())
+        let oldKey = try old.key(with: .recoveryKey(recoveryKey), ceiling: 10).0
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slots[1]) }
+        try add(open)
+        let document = try VaultDocument(parsing: vault.bytes())
+        #expect(throws: VaultError.damaged(.header)) {
+            try VaultState(verifying: document, with: oldKey)
+        }
+        #expect(throws: VaultError.wrongRecoveryKey) {
+            try Vault.unlock(at: vault.path, with: .recoveryKey(recoveryKey))
+        }
+        #expect(try vault.unlock().entries.map(\.issuer) == ["later"])
+    }
+
+    @Test("after a re-key every other slot opens the vault, and each entry; nothing else changes")
+    func otherSlots() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let second = secret("second passphrase")
+        let cost = try ScryptCost(logN: 10)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.addPassphrase(second, cost: cost, now: 3)
+        }
+        let later = try LaterSlot(number: 9)
+        try later.add(to: vault)
+        let ids = try vault.fill()
+        let before = try vault.unlock()
+        let revisions = try VaultDocument(parsing: vault.bytes()).records
+        try before.update { changes throws(VaultError) in try changes.rekey() }
+        #expect(before.slots.map(\.number) == [1, 2, 3, 9])
+        let recoveryKey = try #require(vault.recoveryKey)
+        for opener in [
+            VaultOpener.passphrase(TestVault.passphrase), .passphrase(second),
+            .recoveryKey(recoveryKey),
+        ] {
+            let open = try Vault.unlock(at: vault.path, with: opener)
+            #expect(open.slots == before.slots)
+            #expect(open.entries.map(\.id) == ids)
+            for (id, content) in zip(ids, try TestVault.contents()) {
+                #expect(Facts(try open.open(id)) == Facts(content))
+            }
+            #expect(try open.check().damages.isEmpty)
+        }
+        let document = try VaultDocument(parsing: vault.bytes())
+        // The slot of a later version holds the new key, too.
+        #expect(try later.key(of: document).secret == before.key.secret)
+        // Revisions stay, and so does what is counted against entries.
+        #expect(document.records == revisions)
+        #expect(try !names(in: vault.folder.path).contains { $0.hasSuffix("previous") })
+    }
+
+    @Test("a wiped entry stays wiped through a re-key")
+    func wiped() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        try TombstoneTests.wipe(ids[1], in: vault)
+        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        let open = try vault.unlock()
+        #expect(open.entries.map { $0.tombstone != nil } == [false, true, false, false])
+        #expect(throws: VaultError.wiped) { try open.open(ids[1]) }
+        #expect(try open.check().opened == 3)
+    }
+
+    @Test("who has the vault open while it is re-keyed is told, and changes nothing")
+    func meanwhile() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let open = try vault.unlock()
+        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        let bytes = try vault.bytes()
+        #expect(throws: VaultError.rekeyed) { try add(open) }
+        #expect(try vault.bytes() == bytes)
+        // What was read before is still there.
+        #expect(Facts(try open.open(ids[0])) == Facts(try TestVault.contents()[0]))
+        #expect(throws: VaultError.rekeyed) {
+            try open.isOpened(by: .passphrase(TestVault.passphrase))
+        }
+    }
+
+    @Test("a vault of somebody else's making, sealed to the slots' public halves, does not open")
+    func forged() throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        let document = try VaultDocument(parsing: vault.bytes())
+        // Whoever can write the file, and has no key to it, makes a vault key of their own.
+        let made = try VaultKey.make(of: document.vaultID)
+        let guessed = try SlotSecret.make().authenticationKey
+        let slots = try document.slots.map {
+            try TrustedSlot(slot: $0, authenticationKey: guessed).holding(made)
+        }
+        try vault.put(try VaultState(new: document.vaultID, slots: slots).written(with: made))
+        #expect(throws: VaultError.damaged(.slot(1))) { try vault.unlock() }
+        let recoveryKey = try #require(vault.recoveryKey)
+        #expect(throws: VaultError.damaged(.slot(2))) {
+            try Vault.unlock(at: vault.path, with: .recoveryKey(recoveryKey))
+        }
+        // The passphrase was right, so nothing is counted.
+        #expect(try vault.attempts().isEmpty)
+    }
+
+    @Test(
+        "a changed passphrase's slot gets another key pair, whether the vault's key is kept or not")
+    func ownPair() throws {
+        let vault = try TestVault()
+        let old = try VaultDocument(parsing: vault.bytes())
+        try change(vault, to: new)
+        let changed = try VaultDocument(parsing: vault.bytes())
+        #expect(old.slots[0].head.publicKey != changed.slots[0].head.publicKey)
+        try change(vault, from: new, to: secret("third"), keepsKey: true)
+        let kept = try VaultDocument(parsing: vault.bytes())
+        #expect(kept.slots[0].head.publicKey != changed.slots[0].head.publicKey)
+    }
+}
+
+extension TestVault {
+    /// The file, for where only the vault's errors are thrown.
+    fileprivate func read() throws(VaultError) -> [UInt8] {
+        do { return try bytes() } catch { throw .notFound }
+    }
+}
+
+/// A file whose slots' lines were put together from several files.
+private struct SplicedSlots {
+    private let bytes: [UInt8]
+
+    init(_ document: VaultDocument, _ slots: [Slot]) {
+        var text = VaultText()
+        text.write(VaultEnvelope.firstLine)
+        text.write(VaultLines.vault(document.vaultID))
+        text.write("generation \(document.generation)\n")
+        for slot in slots.sorted(by: { $0.number < $1.number }) { slot.write(to: &text) }
+        let lines = String(decoding: document.bytes, as: UTF8.self).split(separator: "\n")
+        for line in lines.drop(while: { !$0.hasPrefix("record ") }).dropLast() {
+            text.write("\(line)\n")
+        }
+        bytes = text.bytes
+    }
+
+    func key(with opener: VaultOpener) -> VaultKey? {
+        do throws(VaultError) {
+            let file = bytes + (try VaultEnvelope.lastLine(for: bytes[...]))
+            return try VaultDocument(parsing: file).key(with: opener, ceiling: 10).0
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A wiped secret stays wiped, whatever older files somebody has: lines of these are put into the newest
+/// file, and its last line is made anew.
+struct WipedRecordTests {
+    /// A vault whose fourth entry was wiped, and every file that was there before.
+    struct Sample {
+        let vault: TestVault
+        let key: VaultKey
+        let wiped: RecordID
+        /// The files before the wiping, the oldest first.
+        let older: [[UInt8]]
+
+        init() throws {
+            vault = try TestVault(recoveryKey: true)
+            var older = [try vault.bytes()]
+            let open = try vault.unlock()
+            for content in try TestVault.contents() {
+                try open.update { changes throws(VaultError) in
+                    try changes.add(content, now: TestVault.now)
+                }
+                older.append(try vault.bytes())
+            }
+            wiped = open.entries[3].id
+            // Sealed a second time, so that there are several old secrets to put back.
+            let id = wiped
+            try open.update { changes throws(VaultError) in
+                try changes.replace(
+                    id, with: .enrolledSecret(issuer: "shop", account: "", value: secret("two")))
+            }
+            older.append(try vault.bytes())
+            self.older = older
+            key = open.key
+        }
+
+        /// Wipes the entry without the vault key.
+        func wipe() throws {
+            try wipe(wiped)
+        }
+
+        func wipe(_ id: RecordID) throws {
+            try VaultWriter(VaultLocation(vault.path)).wipe(
+                [id], leaving: Tombstone(time: TestVault.now, reason: .failures))
+        }
+
+        /// Whether `bytes` open, and then the wiped entry, too; `nil` when they do not open.
+        func revives(_ bytes: [UInt8]) throws -> Bool? {
+            let state: VaultState
+            do throws(VaultError) {
+                state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+            } catch {
+                return nil
+            }
+            do throws(VaultError) {
+                _ = try state.records[try state.index(of: wiped)].content(with: key)
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    private func lines(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The file of these lines; the last one is made anew.
+    private func file(_ lines: [String]) throws -> [UInt8] {
+        let body = Array((lines.dropLast().joined(separator: "\n") + "\n").utf8)
+        return body + (try VaultEnvelope.lastLine(for: body[...]))
+    }
+
+    @Test("O-12 no line, and no two lines, of older files bring a wiped secret back")
+    func splicedLines() throws {
+        let sample = try Sample()
+        try sample.wipe()
+        #expect(try sample.vault.unlock().reports.count == 1)
+        let newest = lines(try sample.vault.bytes())
+        let old = Set(sample.older.flatMap { lines($0) }).subtracting(newest).sorted()
+        #expect(old.count > 20)
+        var opened = 0
+        for line in old {
+            for place in newest.indices.dropLast() {
+                for changes in ["changes 0", "changes 1"] {
+                    var spliced = newest
+                    let counted = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
+                    spliced[counted] = changes
+                    spliced[place] = line
+                    let revived = try sample.revives(try file(spliced))
+                    #expect(revived != true, "\(line) in line \(place + 1)")
+                    if revived == false { opened += 1 }
+                }
+            }
+        }
+        #expect(opened == 0)
+        // Two lines at once: the secret with any other line of its kind's file.
+        let secrets = old.filter { $0.hasPrefix("sealed ") }
+        let tombstone = try #require(newest.firstIndex { $0.hasPrefix("tombstone ") })
+        for secret in secrets {
+            for line in old {
+                for place in newest.indices.dropLast() where place != tombstone {
+                    var spliced = newest
+                    spliced[tombstone] = secret
+                    spliced[place] = line
+                    #expect(try sample.revives(try file(spliced)) == nil)
+                }
+            }
+        }
+    }
+
+    @Test("O-12 an old secret in a tombstone's place is named as what it is")
+    func named() throws {
+        let sample = try Sample()
+        try sample.wipe()
+        _ = try sample.vault.unlock()
+        try sample.vault.unlock().update { changes throws(VaultError) in
+            try changes.rename(sample.wiped, issuer: "later", account: "")
+        }
+        let newest = lines(try sample.vault.bytes())
+        let tombstone = try #require(newest.firstIndex { $0.hasPrefix("tombstone ") })
+        let id = newest[tombstone].split(separator: " ")[1]
+        let last = try #require(sample.older.last)
+        let secret = try #require(lines(last).first { $0.hasPrefix("sealed \(id)") })
+        var spliced = newest
+        spliced[tombstone] = secret
+        try sample.vault.put(try file(spliced))
+        #expect(throws: VaultError.damaged(.recordRevived(sample.wiped))) {
+            try sample.vault.unlock()
+        }
+        spliced[tombstone] = newest[tombstone].replacing("failures", with: "revoked")
+        try sample.vault.put(try file(spliced))
+        #expect(throws: VaultError.damaged(.record(sample.wiped))) { try sample.vault.unlock() }
+        try sample.vault.put(try file(newest))
+        #expect(try sample.vault.unlock().entries[3].tombstone != nil)
+    }
+
+    @Test("O-12 unlocking tells the list of what was wiped without the key, and purges")
+    func listed() throws {
+        let sample = try Sample()
+        try sample.wipe()
+        let wiped = try VaultDocument(parsing: sample.vault.bytes())
+        #expect(wiped.changes == 1)
+        let open = try sample.vault.unlock()
+        let listed = try VaultDocument(parsing: sample.vault.bytes())
+        #expect(listed.changes == 0 && listed.generation == wiped.generation + 1)
+        #expect(open.generation == listed.generation)
+        #expect(open.reports.count == 1)
+        // Once is enough.
+        _ = try sample.vault.unlock()
+        #expect(try sample.vault.bytes() == listed.bytes)
+        let left = try names(in: sample.vault.folder.path).filter { $0.hasSuffix("previous") }
+        #expect(left == [])
+    }
+
+    @Test("O-12 a secret put back before the list knows is noticed: by the count, or by the mark")
+    func putBackEarly() throws {
+        let sample = try Sample()
+        let before = try #require(sample.older.last)
+        try sample.wipe()
+        let newest = lines(try sample.vault.bytes())
+        let tombstone = try #require(newest.firstIndex { $0.hasPrefix("tombstone ") })
+        let id = newest[tombstone].split(separator: " ")[1]
+        var spliced = newest
+        spliced[tombstone] = try #require(lines(before).first { $0.hasPrefix("sealed \(id)") })
+        try sample.vault.put(try file(spliced))
+        #expect(throws: VaultError.damaged(.changes)) { try sample.vault.unlock() }
+        // With the count set back, it is the file as it was before: an older one.
+        let count = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
+        spliced[count] = "changes 0"
+        #expect(try file(spliced) == before)
+        try sample.vault.put(before)
+        #expect(try sample.vault.unlock().reports == [.olderFile(generation: 6, newest: 6)])
+    }
+
+    @Test("O-12 a file with as many tombstones as the newest, in other places, is not taken for it")
+    func otherTombstone() throws {
+        let sample = try Sample()
+        let before = try #require(sample.older.last)
+        try sample.wipe()
+        let ids = try VaultDocument(parsing: before).records.map(\.id)
+        let other = try #require(
+            try VaultDocument(parsing: before).wiping(
+                [ids[0]], leaving: Tombstone(time: TestVault.now, reason: .failures)))
+        try sample.vault.put(other.bytes)
+        let reports = try sample.vault.unlock().reports
+        #expect(reports.contains(.otherFile(generation: 6)), "\(reports)")
+    }
+
+    @Test("several entries wiped at once count as so many")
+    func several() throws {
+        let sample = try Sample()
+        let ids = try VaultDocument(parsing: sample.vault.bytes()).records.map(\.id)
+        try VaultWriter(VaultLocation(sample.vault.path)).wipe(
+            [ids[0], ids[2]], leaving: Tombstone(time: 5, reason: .revoked))
+        try sample.wipe(ids[1])
+        #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 3)
+        let open = try sample.vault.unlock()
+        #expect(open.entries.map { $0.tombstone != nil } == [true, true, true, false])
+        #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 0)
+    }
+
+    @Test("a vault that cannot be saved opens all the same, and says that older files are a danger")
+    func notListed() throws {
+        let sample = try Sample()
+        try sample.wipe()
+        let held = try VaultWriter(VaultLocation(sample.vault.path))
+        let opening = try VaultState(
+            verifying: VaultDocument(parsing: sample.vault.bytes()), with: sample.key)
+        #expect(opening.hasUnlistedTombstones)
+        let vault = try sample.vault.unlock()
+        #expect(vault.reports.contains(.wipesNotListed(.busy)), "\(vault.reports)")
+        _ = consume held
+        try vault.update { changes throws(VaultError) in
+            try changes.rename(sample.wiped, issuer: "saved", account: "")
+        }
+        #expect(!vault.reports.contains(.wipesNotListed(.busy)))
+        #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 0)
+    }
+}
