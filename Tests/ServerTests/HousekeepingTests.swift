@@ -20,8 +20,9 @@ struct HousekeepingTests {
         private let lines = Mutex<[String]>([])
 
         /// Sets the clock, and says what the kernel thinks of it.
-        func set(day: Int64, complaint: String? = nil) {
-            clock.withLock { $0 = (.at(day * HousekeepingTests.day), complaint) }
+        func set(day: Int64, hours: Int64 = 0, complaint: String? = nil) {
+            let seconds = day * HousekeepingTests.day + hours * 3_600
+            clock.withLock { $0 = (.at(seconds), complaint) }
         }
 
         func housekeeper(keepingEventsFor lifetime: Int64?) -> Housekeeping {
@@ -132,7 +133,7 @@ struct HousekeepingTests {
         #expect(await house.days() == Array(600..<607))
     }
 
-    @Test("what lapses by the hour goes by any clock, for by any clock it is refused")
+    @Test("O-07 what lapses by the hour stays, too, until something bears the clock out")
     func lapsing() async throws {
         let house = House()
         _ = try await house.store.commit([
@@ -140,13 +141,29 @@ struct HousekeepingTests {
             .insertCredential(.sample(1, state: .pending, lapsesAt: 60)),
             .insertCredential(.sample(2)),
         ])
+        func isThere() async -> [Bool] {
+            [
+                await house.store.ticket(digest: TicketRow.sample(1).digest) != nil,
+                await house.store.answer(key: AnswerRow.sample(1).key) != nil,
+                await house.store.credential(.sample(1)) != nil,
+            ]
+        }
         try await house.happen(on: 0..<1)
-        house.set(day: 5_000, complaint: "clock-unknown")
         var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
+        for (day, complaint) in [(91, nil), (5_000, nil), (0, "clock-unknown")]
+            as [(Int64, String?)]
+        {
+            house.set(day: day, complaint: complaint)
+            await housekeeper.tidy()
+            #expect(await isThere() == [true, true, true])
+        }
+        // Four hours after an event.
+        house.set(day: 0, hours: 4, complaint: "clock-unknown")
         await housekeeper.tidy()
-        #expect(await house.store.ticket(digest: TicketRow.sample(1).digest) == nil)
-        #expect(await house.store.answer(key: AnswerRow.sample(1).key) == nil)
-        #expect(await house.store.credential(.sample(1)) == nil)
+        #expect(await isThere() == [true, true, true])
+        house.set(day: 0, hours: 4)
+        await housekeeper.tidy()
+        #expect(await isThere() == [false, false, false])
         #expect(await house.store.credential(.sample(2)) != nil)
         #expect(await house.days() == [0])
     }
@@ -190,15 +207,18 @@ struct HousekeepingTests {
             StoreChange.appendEvent(
                 Event(.accepted, time: now.adding(seconds: Self.day * Int64(day - 500) + 43_200)))
         }
-        #expect(try await backing.store.commit(days + [.insertAnswer(.sample(1))]) == .done)
+        let latest = StoreChange.appendEvent(
+            Event(.accepted, time: now.adding(seconds: -6 * 3_600)))
+        let changes = days + [latest, .insertAnswer(.sample(1))]
+        #expect(try await backing.store.commit(changes) == .done)
         let server = try await ServerProcess(state, arguments: words)
         // It goes together with the events.
         while try await backing.store.answer(key: AnswerRow.sample(1).key) != nil {
             try await Task.sleep(for: .milliseconds(5))
         }
         let events = try await backing.store.events(after: 0, limit: 1_000)
-        #expect(events.count == kept)
-        #expect(events.last?.position == 500)
+        #expect(events.count == kept + 1)
+        #expect(events.last?.position == 501)
         backing.close()
         try await server.stop()
         #expect(try await state.run("audit", "verify").status == 0)

@@ -4,8 +4,11 @@ import Testing
 /// What secrets that the server never made do to a device's credential.
 struct MadeUpSecretTests {
     @Test(
-        "row 6: the third in a row ends the credential, unless the operator says otherwise",
-        arguments: [([], true), (["--foreign-secrets", "ignore"], false)])
+        "O-08 row 6: they end nothing, unless the operator says that the third in a row does",
+        arguments: [
+            ([], false), (["--foreign-secrets", "ignore"], false),
+            (["--foreign-secrets", "count"], true),
+        ])
     func madeUp(options: [String], isCounted: Bool) async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state, arguments: options)

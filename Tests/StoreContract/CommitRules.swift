@@ -74,6 +74,30 @@ extension StoreContract {
                 try expectEqual(row != nil, isThere)
             }
         },
+        Rule("O-06 ending a credential's answers deletes what is sealed in them, and no row") {
+            subject in
+            let store = subject.store
+            for row in [AnswerRow.sample(1, credential: 1), .sample(2, credential: 2), .sample(3)] {
+                try expectEqual(try await store.commit([.insertAnswer(row)]), .done)
+            }
+            // What comes behind it in the same commit stays.
+            let changes: [StoreChange] = [
+                .endAnswers(of: .sample(1)), .insertAnswer(.sample(4, credential: 1, key: 2)),
+            ]
+            try expectEqual(try await store.commit(changes), .done)
+            for row in [
+                AnswerRow.sample(1, credential: 1, key: nil), .sample(2, credential: 2),
+                .sample(3), .sample(4, credential: 1, key: 2),
+            ] {
+                try expectEqual(try await subject.second.answer(key: row.key), row)
+            }
+            try expectEqual(try await store.keyUsage().map(\.answers), [2, 1])
+            try expectEqual(try await store.commit([.endAnswers(of: .sample(1))]), .done)
+            try expectEqual(try await store.commit([.endAnswers(of: .sample(9))]), .done)
+            try expectEqual(try await store.keyUsage().map(\.answers), [2])
+            // The key stays taken.
+            try expectEqual(try await store.commit([.insertAnswer(.sample(1))]), .conflict)
+        },
         Rule("answers, clients and tickets come back as they were put") { subject in
             let store = subject.store
             let clients = [

@@ -85,7 +85,9 @@ enum StoredTable: String, CaseIterable {
             ]
         case .answers:
             return [
-                ("key", other), ("request", other), ("key_id", "2"), ("sealed_answer", other),
+                ("key", other), ("request", other), ("credential", otherID), ("credential", "NULL"),
+                ("key_id", "2"), ("key_id", "NULL"), ("key_id", "NULL, sealed_answer = NULL"),
+                ("sealed_answer", other), ("sealed_answer", "NULL"),
                 ("expires_at", "expires_at + 1"), code, ("authentication", bytes([])),
             ]
         case .clients:

@@ -50,7 +50,11 @@ extension EditedDatabase {
                     .insertTicket(.sample(number | 1, credential: number)),
                     sampleBytes(number | 1, count: 32)
                 )
-            case .answers: (.insertAnswer(.sample(number)), sampleBytes(number, count: 32))
+            case .answers:
+                (
+                    .insertAnswer(.sample(number, credential: number)),
+                    sampleBytes(number, count: 32)
+                )
             case .clients:
                 (
                     .insertClient(.sample(number, revokedAt: 5)), sampleBytes(number, count: 16)

@@ -80,6 +80,36 @@ extension StoreContract {
             try expectEqual(
                 try await store.commit([.insertCredential(.sample(7, fingerprint: 2))]), .done)
         },
+        Rule("O-06 an enrolment that lapses takes with it what answers hold of its secrets") {
+            subject in
+            let store = subject.store
+            for number in 1...2 {
+                let lapse = number == 1 ? 10 : 11 as Int64
+                _ = try await store.commit([
+                    .insertCredential(.sample(number, state: .pending, lapsesAt: lapse)),
+                    .insertAnswer(.sample(number, credential: number, expiresAt: 99)),
+                ])
+            }
+            try expectEqual(try await store.prune(Pruning(now: .at(10))).credentials, 1)
+            for number in 1...2 {
+                let row = try await store.answer(key: sampleBytes(number, count: 32))
+                try expectEqual(
+                    row,
+                    .sample(
+                        number, credential: number, key: number == 1 ? nil : 1, expiresAt: 99))
+            }
+        },
+        Rule("without a time, nothing lapses") { subject in
+            let store = subject.store
+            _ = try await store.commit([
+                .insertTicket(.sample(1, expiresAt: 0)), .insertAnswer(.sample(1, expiresAt: 0)),
+                .insertCredential(.sample(1, state: .pending, lapsesAt: 0)),
+                .appendEvent(.sample(1)),
+            ])
+            try expectEqual(
+                try await store.prune(Pruning(now: nil, eventsBefore: .at(9))),
+                PruningOutcome(credentials: 0, tickets: 0, answers: 0, events: 1))
+        },
         Rule("one call takes no more than its limit, and a later one the rest") { subject in
             let store = subject.store
             for number in 0..<25 {

@@ -82,10 +82,13 @@ extension TicketRow {
 
 extension AnswerRow {
     /// An answer of a number.
-    public static func sample(_ number: Int, key: UInt32 = 1, expiresAt: Int64 = 60) -> AnswerRow {
+    public static func sample(
+        _ number: Int, credential: Int? = nil, key: UInt32? = 1, expiresAt: Int64 = 60
+    ) -> AnswerRow {
         AnswerRow(
             key: sampleBytes(number, count: 32), request: sampleBytes(-number, count: 32),
-            keyID: .sample(key), sealedAnswer: sampleBytes(number, count: 300),
+            credential: credential.map { .sample($0) },
+            sealed: key.map { Sealed(sampleBytes(number, count: 300), under: .sample($0)) },
             expiresAt: .at(expiresAt))
     }
 }

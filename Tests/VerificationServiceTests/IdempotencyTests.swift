@@ -1,5 +1,6 @@
 import JSONText
 import Cryptography
+import OneTimePassword
 import ServiceTranscripts
 import TestSupport
 import Testing
@@ -126,18 +127,54 @@ struct IdempotencyTests {
     @Test("a kept answer lapses after 24 hours, and until then it is the same")
     func lapse() async throws {
         let world = try await ServiceWorld()
-        let headers = ["Idempotency-Key": "k"]
-        let target = "/v1/subjects/alice/credentials"
-        let first = try await world.ask("POST", target, #"{"type":"secret"}"#, headers: headers)
-        world.clock.advance(seconds: 86_399)
-        _ = try await world.verifier.prune()
-        let second = try await world.ask("POST", target, #"{"type":"secret"}"#, headers: headers)
-        #expect(first.response.body.text == second.response.body.text)
+        _ = try await world.enrolled()
+        func ask() async throws -> String? {
+            _ = try await world.verifier.prune()
+            let headers = ["Idempotency-Key": "k"]
+            return try await world.verify("alice", "ABCD-EFGH-IJKL-MNOP", headers: headers)
+                .text("verification")
+        }
+        let first = try await ask()
+        // What happens late in that day bears the clock out.
+        world.clock.advance(seconds: 72_000)
+        _ = try await world.verify("alice", "ABCD-EFGH-IJKL-MNOP")
+        world.clock.advance(seconds: 14_399)
+        #expect(try await ask() == first)
         world.clock.advance(seconds: 1)
-        _ = try await world.verifier.prune()
-        let third = try await world.ask("POST", target, #"{"type":"secret"}"#, headers: headers)
-        #expect(third.status == 201)
-        #expect(third.response.body.text != first.response.body.text)
+        let third = try await ask()
+        #expect(third != nil && third != first)
+    }
+
+    @Test("O-06 after confirmation, revocation or the account's end, the same key gets 410")
+    func secretsEnd() async throws {
+        let world = try await ServiceWorld()
+        let target = "/v1/subjects/alice/credentials"
+        func enrol(_ body: String, _ key: String) async throws -> Reply {
+            try await world.ask("POST", target, body, headers: ["Idempotency-Key": key])
+        }
+        func isGone(_ body: String, _ key: String) async throws -> Bool {
+            let reply = try await enrol(body, key)
+            return reply.status == 410 && reply.problem == "answer-ended"
+        }
+        let confirmed = try await enrol(enrolment, "one")
+        let id = try #require(confirmed.text("credential"))
+        #expect(try await enrol(enrolment, "one").text("uri") == confirmed.text("uri"))
+        let uri = try #require(confirmed.text("uri"))
+        let entry = try KeyURI(parsing: Array(uri.utf8).span).credential
+        let code = try entry.code(atUnixTime: world.clock.now.seconds).text
+        let outcome = try await world.ask(
+            "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(code)"}"#)
+        #expect(outcome.result == "accepted")
+        #expect(try await isGone(enrolment, "one"))
+        // Another request under that key is still another request.
+        #expect(try await enrol(enrolment + " ", "one").status == 422)
+        let secret = #"{"type":"secret"}"#
+        let revoked = try #require(try await enrol(secret, "two").text("credential"))
+        #expect(try await world.ask("DELETE", "/v1/credentials/\(revoked)").status == 204)
+        #expect(try await isGone(secret, "two"))
+        #expect(try await enrol(secret, "three").status == 201)
+        #expect(try await world.ask("DELETE", "/v1/subjects/alice").status == 204)
+        #expect(try await isGone(secret, "three"))
     }
 
     @Test("a malformed key is refused, one on a route that is no POST is not looked at")

@@ -89,7 +89,7 @@ final class CountingStore: VerificationStore {
             case .insertCredential: .insert
             case .updateCredential, .writeDecoy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
-            case .insertAnswer: .answer
+            case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
             case .appendEvent: .event
             }

@@ -206,6 +206,9 @@ struct EnrolmentTests {
             authenticator.credential, code: authenticator.code(at: bench.clock.now))
         #expect(outcome.denial == .unknown)
         #expect(try await bench.summary(authenticator.credential).state == .revoked)
+        // Some hours later an event bears out that it is so late.
+        #expect(try await bench.verifier.prune().credentials == 0)
+        bench.clock.advance(seconds: 4 * 3_600)
         #expect(try await bench.verifier.prune().credentials == 1)
         #expect(try await bench.verifier.credential(authenticator.credential) == nil)
     }

@@ -47,11 +47,11 @@ struct GuessingOddsTests {
             "redeemed within \(Policy.loginLifetime / 1_000) seconds",
             "given again for \(Policy.answerLifetime / 3_600_000) hours",
             "a subject has \(policy.maximalCredentials) credentials",
-            "ends after \(policy.idleLifetime / day) days without use",
+            "is denied after \(policy.idleLifetime / day) days without use",
             "after \(policy.absoluteLifetime / day) days in any case",
             "looks \(Policy.maximalDrift) steps to either side",
             "or \(Policy.resynchronizationCounters) counters ahead",
-            "An enrolled secret ends at the third wrong one in a row",
+            "the third in a row ends the credential",
         ] {
             #expect(text.contains(words), "\(words)")
         }

@@ -23,9 +23,9 @@ struct MemoryStoreTests {
                 .appendEvent(.sample(number, at: time)),
             ])
         }
-        let gone = try await store.pruneAll(now: .at(10), eventsBefore: .at(15))
+        let gone = try await store.pruneAll(Pruning(now: .at(10), eventsBefore: .at(15)))
         #expect(gone == PruningOutcome(credentials: 0, tickets: 0, answers: 501, events: 501))
         #expect(await store.events(after: 0, limit: 1_000).count == 99)
-        #expect(try await store.pruneAll(now: .at(10)).events == 0)
+        #expect(try await store.pruneAll(Pruning(now: .at(10))).events == 0)
     }
 }

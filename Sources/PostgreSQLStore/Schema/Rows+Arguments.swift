@@ -52,8 +52,9 @@ extension StatementArguments {
         add(rows, member: \.member)
         add(rows) { $0.row.key }
         add(rows) { $0.row.request }
-        add(rows, integer: { Int64($0.row.keyID.number) })
-        add(rows) { $0.row.sealedAnswer }
+        add(rows) { $0.row.credential?.bytes }
+        add(rows, integer: { $0.row.sealed.map { Int64($0.keyID.number) } })
+        add(rows) { $0.row.sealed?.bytes }
         add(rows, integer: \.row.expiresAt.milliseconds)
         add(rows) { $0.code }
     }
@@ -74,6 +75,8 @@ extension StatementArguments {
         add(digests, member: \.member)
         add(digests) { $0.row }
     }
+
+    init(_ ids: [[UInt8]]) { add(ids) { $0 } }
 
     init(_ decoys: [DecoyRow]) {
         add(decoys, integer: { Int64($0.slot) })

@@ -30,13 +30,22 @@ extension PostgreSQLRow {
             key)
     }
 
-    mutating func answer(_ key: AuditKey) throws(PostgreSQLFailure) -> AnswerRow {
-        try authentic(
+    mutating func answer(_ authenticator: AuditKey) throws(PostgreSQLFailure) -> AnswerRow {
+        let (key, request) = (try requiredBytes(), try requiredBytes())
+        let credential = try bytes().map { id throws(PostgreSQLFailure) in
+            try value(CredentialID(bytes: id))
+        }
+        let sealed: AnswerRow.Sealed?
+        switch (try keyID(), bytes()) {
+        case (let keyID?, let bytes?): sealed = AnswerRow.Sealed(bytes, under: keyID)
+        case (nil, nil): sealed = nil
+        default: throw .strangeRow
+        }
+        return try authentic(
             AnswerRow(
-                key: try requiredBytes(), request: try requiredBytes(),
-                keyID: try value(keyID()), sealedAnswer: try requiredBytes(),
+                key: key, request: request, credential: credential, sealed: sealed,
                 expiresAt: try time()),
-            key)
+            authenticator)
     }
 
     mutating func client(_ key: AuditKey) throws(PostgreSQLFailure) -> ClientRow {

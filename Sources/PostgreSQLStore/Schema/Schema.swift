@@ -67,11 +67,14 @@ enum Schema {
         CREATE TABLE watchword.answers (
             key bytea NOT NULL PRIMARY KEY,
             request bytea NOT NULL,
-            key_id bigint NOT NULL,
-            sealed_answer bytea NOT NULL,
+            credential bytea,
+            key_id bigint,
+            sealed_answer bytea,
             expires_at bigint NOT NULL,
             authentication bytea NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+        CREATE INDEX answers_by_credential
+            ON watchword.answers (credential) WHERE credential IS NOT NULL;
         CREATE INDEX answers_by_expiry ON watchword.answers (expires_at, key_id);
 
         CREATE TABLE watchword.clients (

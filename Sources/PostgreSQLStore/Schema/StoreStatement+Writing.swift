@@ -1,3 +1,5 @@
+internal import Verification
+
 // Arrays come sorted by the rows' keys, and a loop over them finds each row by its index (sessions turn
 // other ways of joining off): so two processes lock what they share in the same order.
 extension StoreStatement {
@@ -25,8 +27,10 @@ extension StoreStatement {
         case .dropTickets: "DELETE FROM tickets WHERE credential = ANY ($1::bytea[])"
         case .insertAnswers:
             Self.inserting(
-                "answers", "key", "request, key_id, sealed_answer, expires_at, authentication",
-                "bytea", "bytea, bigint, bytea, bigint, bytea")
+                "answers", "key",
+                "request, credential, key_id, sealed_answer, expires_at, authentication",
+                "bytea", "bytea, bytea, bigint, bytea, bigint, bytea")
+        case .endAnswers: Self.endingAnswers + "credential = ANY ($1::bytea[])"
         case .insertClients:
             Self.inserting(
                 "clients", "id",
@@ -84,7 +88,11 @@ extension StoreStatement {
     var pruningSQL: String {
         switch self {
         case .pruneCredentials:
-            Self.pruning("credentials", "id", "lapses_at <= $1 AND state = 'pending'", "lapses_at")
+            "WITH gone AS ("
+                + Self.pruning(
+                    "credentials", "id", "lapses_at <= $1 AND state = 'pending'", "lapses_at")
+                + " RETURNING id), ended AS (\(Self.endingAnswers)"
+                + "credential IN (SELECT id FROM gone)) SELECT id FROM gone"
         case .pruneTickets: Self.pruning("tickets", "digest", "expires_at <= $1", "expires_at")
         case .pruneAnswers: Self.pruning("answers", "key", "expires_at <= $1", "expires_at")
         case .pruneEvents: "DELETE FROM events WHERE position <= $1::bigint"
@@ -94,6 +102,12 @@ extension StoreStatement {
         default: preconditionFailure("a statement that prunes")
         }
     }
+
+    // The row's code comes with the one that it has once it ended.
+    private static let endingAnswers =
+        "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
+        + "authentication = substring(authentication FROM \(AuditKey.rowCodeCount + 1)) "
+        + "WHERE sealed_answer IS NOT NULL AND "
 
     /// What is locked by a decision is left for the next time.
     private static func pruning(

@@ -8,7 +8,8 @@ enum StoreStatement: String, CaseIterable {
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains, knownHeads
     case insertCredentials, updateCredentials, seekCredentials
-    case insertTickets, spendTickets, dropTickets, insertAnswers, insertClients, updateClients
+    case insertTickets, spendTickets, dropTickets, insertAnswers, endAnswers
+    case insertClients, updateClients
     case writeDecoys, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
     case closeChains, leap, settled, claimKeys
@@ -27,7 +28,7 @@ enum StoreStatement: String, CaseIterable {
     /// What a connection that commits asks.
     static let writing: [StoreStatement] = [
         .insertCredentials, .updateCredentials, .seekCredentials, .insertTickets, .spendTickets,
-        .dropTickets,
+        .dropTickets, .endAnswers,
         .insertAnswers, .insertClients, .updateClients, .writeDecoys, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]
@@ -64,12 +65,14 @@ enum StoreStatement: String, CaseIterable {
         case .credentialUsage:
             "SELECT key_id, kind, count(*) FROM credentials WHERE key_id IS NOT NULL "
                 + "GROUP BY key_id, kind"
-        case .answerUsage: "SELECT key_id, count(*) FROM answers GROUP BY key_id"
+        case .answerUsage:
+            "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
         case .ticket:
             "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
                 + "authentication FROM tickets WHERE digest = $1::bytea"
         case .answer:
-            "SELECT key, request, key_id, sealed_answer, expires_at, authentication FROM answers "
+            "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
+                + "FROM answers "
                 + "WHERE key = $1::bytea"
         case .clientByDigest: Self.client + "WHERE digest = $1::bytea"
         case .clients: Self.client + "ORDER BY created_at, id"

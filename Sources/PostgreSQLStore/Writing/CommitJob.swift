@@ -59,6 +59,7 @@ enum RowKey: Hashable, Sendable {
     case ticket([UInt8])
     case tickets(of: [UInt8])
     case answer([UInt8])
+    case answers(of: [UInt8])
     case client([UInt8])
     case clientDigest([UInt8])
 
@@ -73,6 +74,7 @@ enum RowKey: Hashable, Sendable {
             case .answer(let bytes): (4, bytes)
             case .client(let bytes): (5, bytes)
             case .clientDigest(let bytes): (6, bytes)
+            case .answers(let bytes): (7, bytes)
             }
         hasher.combine(kind)
         hasher.combine(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
@@ -87,7 +89,9 @@ extension StoreChange {
         case .insertTicket(let row): [.ticket(row.digest), .tickets(of: row.credential.bytes)]
         case .spendTicket(let digest): [.ticket(digest)]
         case .dropTickets(let credential): [.tickets(of: credential.bytes)]
-        case .insertAnswer(let row): [.answer(row.key)]
+        case .insertAnswer(let row):
+            [.answer(row.key)] + (row.credential.map { [.answers(of: $0.bytes)] } ?? [])
+        case .endAnswers(let credential): [.answers(of: credential.bytes)]
         case .insertClient(let row), .updateClient(let row):
             [.client(row.id), .clientDigest(row.digest)]
         // Of two decoys in one slot either may stay.

@@ -10,6 +10,7 @@ struct CommitPlan {
     private var inserted: [Wanted<CredentialRow>] = []
     private var spent: [Wanted<[UInt8]>] = []
     private var dropped: [[UInt8]] = []
+    private var ended: [[UInt8]] = []
     private var tickets: [Wanted<TicketRow>] = []
     private var answers: [Wanted<AnswerRow>] = []
     private var newClients: [Wanted<ClientRow>] = []
@@ -41,6 +42,7 @@ struct CommitPlan {
         case .spendTicket(let digest): spent.append(Wanted(member: member, row: digest))
         case .dropTickets(let credential): dropped.append(credential.bytes)
         case .insertAnswer(let row): answers.append(Wanted(member: member, row: row, code: code))
+        case .endAnswers(let credential): ended.append(credential.bytes)
         case .insertClient(let row): newClients.append(Wanted(member: member, row: row, code: code))
         case .updateClient(let row): clients.append(Wanted(member: member, row: row, code: code))
         case .writeDecoy(let row):
@@ -59,12 +61,8 @@ struct CommitPlan {
             StatementArguments(placing: $0)
         }
         run(.spendTickets, sorted(&spent, \.row)) { StatementArguments(spending: $0) }
-        if !dropped.isEmpty {
-            var arguments = StatementArguments()
-            arguments.add(dropped) { $0 }
-            commands.append(.run(.dropTickets, arguments))
-            dropped = []
-        }
+        run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
+        run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
         run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }

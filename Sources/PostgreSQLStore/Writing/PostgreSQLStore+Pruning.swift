@@ -44,7 +44,7 @@ extension PostgreSQLSession {
         _ pruning: Pruning, key: AuditKey
     ) throws(PostgreSQLFailure) -> PruningOutcome {
         var due = StatementArguments()
-        due.add(pruning.now.milliseconds)
+        due.add(pruning.now?.milliseconds)
         due.add(Int64(pruning.limit))
         var oldest = StatementArguments()
         oldest.add(0)

@@ -30,13 +30,22 @@ extension SQLiteStatement {
             key)
     }
 
-    func answer(_ key: AuditKey) throws(SQLiteFailure) -> AnswerRow {
-        try authentic(
+    func answer(_ authenticator: AuditKey) throws(SQLiteFailure) -> AnswerRow {
+        let (key, request) = (try requiredBytes(), try requiredBytes())
+        let credential = try bytes().map { id throws(SQLiteFailure) in
+            try value(CredentialID(bytes: id))
+        }
+        let sealed: AnswerRow.Sealed?
+        switch (try keyID(), try bytes()) {
+        case (let keyID?, let bytes?): sealed = AnswerRow.Sealed(bytes, under: keyID)
+        case (nil, nil): sealed = nil
+        default: throw .strangeRow
+        }
+        return try authentic(
             AnswerRow(
-                key: try requiredBytes(), request: try requiredBytes(),
-                keyID: try value(keyID()), sealedAnswer: try requiredBytes(),
+                key: key, request: request, credential: credential, sealed: sealed,
                 expiresAt: try time()),
-            key)
+            authenticator)
     }
 
     func client(_ key: AuditKey) throws(SQLiteFailure) -> ClientRow {
@@ -113,8 +122,8 @@ extension SQLiteStatement {
     }
 
     func bind(_ row: AnswerRow) -> SQLiteStatement {
-        bind(row.key).bind(row.request).bind(row.keyID).bind(row.sealedAnswer)
-            .bind(row.expiresAt)
+        bind(row.key).bind(row.request).bind(row.credential?.bytes).bind(row.sealed?.keyID)
+            .bind(row.sealed?.bytes).bind(row.expiresAt)
     }
 
     func bind(_ row: ClientRow) -> SQLiteStatement {

@@ -60,11 +60,14 @@ enum Schema {
         CREATE TABLE answers (
             key BLOB NOT NULL PRIMARY KEY,
             request BLOB NOT NULL,
-            key_id INTEGER NOT NULL,
-            sealed_answer BLOB NOT NULL,
+            credential BLOB,
+            key_id INTEGER,
+            sealed_answer BLOB,
             expires_at INTEGER NOT NULL,
             authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX answers_by_credential
+            ON answers (credential) WHERE credential IS NOT NULL;
         CREATE INDEX answers_by_expiry ON answers (expires_at, key_id);
 
         CREATE TABLE clients (

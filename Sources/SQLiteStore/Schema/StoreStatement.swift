@@ -1,3 +1,5 @@
+internal import Verification
+
 /// Every statement of daily work, by name, so that each is prepared once on a connection.
 enum StoreStatement: Int, CaseIterable {
     case begin, commit, rollback, savepoint, release, rollbackTo
@@ -5,9 +7,10 @@ enum StoreStatement: Int, CaseIterable {
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains
     case insertCredential, updateBody, updateCredential
-    case insertTicket, spendTicket, dropTickets, insertAnswer, insertClient, updateClient
+    case insertTicket, spendTicket, dropTickets, insertAnswer, endAnswers
+    case insertClient, updateClient
     case writeDecoy, insertEvent, lastChain, updateHead
-    case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
+    case endLapsedAnswers, pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
     /// The statement's text.
     var sql: String {
@@ -31,12 +34,14 @@ enum StoreStatement: Int, CaseIterable {
         case .credentialUsage:
             "SELECT key_id, kind, count(*) FROM credentials WHERE key_id IS NOT NULL "
                 + "GROUP BY key_id, kind"
-        case .answerUsage: "SELECT key_id, count(*) FROM answers GROUP BY key_id"
+        case .answerUsage:
+            "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
         case .ticket:
             "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
                 + "authentication FROM tickets WHERE digest = ?1"
         case .answer:
-            "SELECT key, request, key_id, sealed_answer, expires_at, authentication FROM answers "
+            "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
+                + "FROM answers "
                 + "WHERE key = ?1"
         case .clientByDigest: Self.client + "WHERE digest = ?1"
         case .clients: Self.client + "ORDER BY created_at, id"
@@ -65,7 +70,8 @@ enum StoreStatement: Int, CaseIterable {
         case .insertTicket: "INSERT INTO tickets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .spendTicket: "DELETE FROM tickets WHERE digest = ?1"
         case .dropTickets: "DELETE FROM tickets WHERE credential = ?1"
-        case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .endAnswers: Self.endingAnswers + "credential = ?1"
         case .insertClient: "INSERT INTO clients VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .updateClient:
             "UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, "
@@ -79,9 +85,8 @@ enum StoreStatement: Int, CaseIterable {
         case .updateHead:
             "UPDATE chains SET head_sequence = ?2, head_digest = ?3, head_authentication = ?4, "
                 + "head_position = ?5 WHERE number = ?1"
-        case .pruneCredentials:
-            "DELETE FROM credentials WHERE id IN (SELECT id FROM credentials "
-                + "WHERE lapses_at <= ?1 AND state = 'pending' ORDER BY lapses_at LIMIT ?2)"
+        case .endLapsedAnswers: Self.endingAnswers + "credential IN " + Self.lapsed
+        case .pruneCredentials: "DELETE FROM credentials WHERE id IN " + Self.lapsed
         case .pruneTickets:
             "DELETE FROM tickets WHERE digest IN (SELECT digest FROM tickets "
                 + "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"
@@ -95,6 +100,14 @@ enum StoreStatement: Int, CaseIterable {
         }
     }
 
+    // The row's code comes with the one that it has once it ended.
+    private static let endingAnswers =
+        "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
+        + "authentication = substr(authentication, \(AuditKey.rowCodeCount + 1)) "
+        + "WHERE sealed_answer IS NOT NULL AND "
+    private static let lapsed =
+        "(SELECT id FROM credentials "
+        + "WHERE lapses_at <= ?1 AND state = 'pending' ORDER BY lapses_at, id LIMIT ?2)"
     private static let credential =
         "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
         + "body, authentication FROM credentials "

@@ -24,6 +24,9 @@ extension SQLiteSession {
                 return true
             case .insertAnswer(let row):
                 return try inserts(self[.insertAnswer].bind(row).bind(code))
+            case .endAnswers(let credential):
+                try self[.endAnswers].bind(credential.bytes).run()
+                return true
             case .insertClient(let row):
                 return try inserts(self[.insertClient].bind(row).bind(code))
             case .updateClient(let row):

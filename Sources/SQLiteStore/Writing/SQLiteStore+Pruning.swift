@@ -18,6 +18,7 @@ extension SQLiteStore {
 
 extension DatabaseWriter {
     fileprivate func prune(_ pruning: Pruning) throws(MemberFailure) -> PruningOutcome {
+        _ = try prune(.endLapsedAnswers, pruning)
         let credentials = try prune(.pruneCredentials, pruning)
         let tickets = try prune(.pruneTickets, pruning)
         let answers = try prune(.pruneAnswers, pruning)

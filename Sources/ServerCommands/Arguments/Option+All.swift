@@ -30,7 +30,7 @@ extension Option {
     ).orEnvironment
     static let foreignSecrets = Option(
         "foreign-secrets", .choice(["count", "ignore"]),
-        "what a made-up enrolled secret does: the third ends it, or nothing; default count"
+        "whether made-up secrets count towards a device's end; default ignore"
     ).orEnvironment
     static let addressRate = Option(
         "address-rate", .text("N[,BURST]"),

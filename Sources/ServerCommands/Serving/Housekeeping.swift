@@ -1,13 +1,9 @@
 import Verification
 
-/// What a server does beside answering: it takes away what has had its time.
+/// What a server does beside answering: it deletes what has had its time.
 ///
-/// The wall clock says what is old, and a wall clock can be years ahead. What it took for old would
-/// then be gone for good, so old events go only by a clock that the kernel and the events themselves
-/// bear out. Tickets, answers and pending enrolments go in any case: by the same clock they are not
-/// honoured any more, the longest of them are kept for a day, and whoever lost one asks once more. What is
-/// spent, and stays so, stands in the credentials' rows, which never go. Kept, they would grow without
-/// an end where the kernel says nothing about its clock.
+/// It does so only while the kernel trusts the wall clock and the events bear it out
+/// (``VerificationStore/pruning(at:keepingEventsFor:)``).
 struct Housekeeping: Sendable {
     private let store: any VerificationStore
     /// Milliseconds for which events are kept; nothing for ever.
@@ -32,32 +28,32 @@ struct Housekeeping: Sendable {
         self.say = say
     }
 
-    /// Takes away all that has had its time.
+    /// Deletes all that has had its time.
     mutating func tidy() async {
         do throws(StoreFailure) {
             let now = now()
-            try await store.pruneAll(now: now, eventsBefore: try await horizon(now))
+            let hasOldEvents = try await hasOldEvents(now)
+            var doubt = complaint(now)
+            if doubt == nil {
+                let pruning = try await store.pruning(at: now, keepingEventsFor: eventLifetime)
+                if hasOldEvents, pruning.eventsBefore == nil { doubt = "clock-not-borne-out" }
+                try await store.pruneAll(pruning)
+            }
+            note(hasOldEvents ? doubt : nil)
         } catch {
             say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
         }
     }
 
-    /// The moment before which events go; nothing when all stay.
-    private mutating func horizon(_ now: UnixTime) async throws(StoreFailure) -> UnixTime? {
-        guard let eventLifetime else { return nil }
-        let horizon = now.adding(milliseconds: -eventLifetime)
-        guard let oldest = try await store.events(after: 0, limit: 1).first, oldest.time < horizon
-        else {
-            cause = nil
-            return nil
-        }
-        var cause = complaint(now)
-        if cause == nil, try await !store.bearsOut(now, keepingEventsFor: eventLifetime) {
-            cause = "clock-not-borne-out"
-        }
-        defer { self.cause = cause }
-        guard let cause else { return horizon }
-        if cause != self.cause { say("events-kept", [("cause", cause)]) }
-        return nil
+    private func hasOldEvents(_ now: UnixTime) async throws(StoreFailure) -> Bool {
+        guard let eventLifetime, let oldest = try await store.events(after: 0, limit: 1).first
+        else { return false }
+        return oldest.time < now.adding(milliseconds: -eventLifetime)
+    }
+
+    /// Says once why old events are kept.
+    private mutating func note(_ doubt: String?) {
+        if let doubt, doubt != cause { say("events-kept", [("cause", doubt)]) }
+        cause = doubt
     }
 }

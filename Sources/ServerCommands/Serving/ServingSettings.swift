@@ -31,7 +31,7 @@ struct ServingSettings: Sendable {
             let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
                 ["count": true, "ignore": false][$0]
             }
-            policy = try ServingSettings.policy(profile, countsForeignSecrets: counts ?? true)
+            policy = try ServingSettings.policy(profile, countsForeignSecrets: counts ?? false)
             eventLifetime = try ServingSettings.eventLifetime(arguments)
             settings = ServiceSettings(
                 addressRate: try ServingSettings.rate(arguments),

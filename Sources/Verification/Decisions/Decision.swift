@@ -4,6 +4,13 @@ internal import Cryptography
 struct Decision<Outcome: Sendable>: Sendable {
     let outcome: Outcome
     var changes: [StoreChange]
+    /// The credential whose secrets the outcome hands out: with it ends the answer that is kept.
+    var secretsOf: CredentialID?
+    /// Whether the answer is kept for a request that comes again.
+    ///
+    /// It need not be where deciding again denies again: so nobody fills the disk with denials, and none
+    /// outlives its cause.
+    var keepsAnswer = true
 }
 
 /// What a decision is made with beside the rows.

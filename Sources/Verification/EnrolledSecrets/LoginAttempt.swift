@@ -38,11 +38,17 @@ struct LoginAttempt: Sendable {
         let digest = try deciding { () throws(CryptographyFailure) in
             try derivation.digest(of: secret, under: key)
         }
-        if let reason = chain.expiry(at: context.now, policy: context.policy) {
-            return revoke(record, because: reason, wipe: wasHandedOut ? .revoked : nil)
-        }
         let generation = wasHandedOut ? secret.generation : nil
-        switch chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation) {
+        let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
+        switch finding {
+        // The clock alone says that it has had its time, and a clock can be put right: nothing ends.
+        case .current, .again, .successor:
+            if let reason = chain.expiry(at: context.now, policy: context.policy) {
+                return deny(record, because: reason)
+            }
+        case .reuse, .later, .foreign: break
+        }
+        switch finding {
         case .current: return try accept(record, chain, derivation)
         case .again: return try answerAgain(record, chain, key, derivation)
         case .successor:
@@ -52,7 +58,8 @@ struct LoginAttempt: Sendable {
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
         case .later: return fail(record, chain)
         case .foreign:
-            return context.policy.countsForeignSecrets ? fail(record, chain) : dismiss(record)
+            return context.policy.countsForeignSecrets
+                ? fail(record, chain) : deny(record, because: .wrong)
         }
     }
 
@@ -83,7 +90,8 @@ struct LoginAttempt: Sendable {
                 context.event(
                     .wiped, record?.endReason, subject: record?.subject, credential: credential))
         }
-        return Decision(outcome: outcome(.denied(wipe: wipe)), changes: changes)
+        return Decision(
+            outcome: outcome(.denied(wipe: wipe)), changes: changes, keepsAnswer: false)
     }
 
     private func accept(
@@ -101,6 +109,7 @@ struct LoginAttempt: Sendable {
         }
         var record = record
         var chain = chain
+        let isFirst = chain.handedOut == nil
         chain.digest = try deciding { () throws(CryptographyFailure) in
             try derivation.digest(of: secret, under: key)
         }
@@ -121,16 +130,19 @@ struct LoginAttempt: Sendable {
             },
             purpose: .login, credential: credential, subject: record.subject,
             verification: context.verification, createdAt: context.now, expiresAt: expiresAt)
+        var changes: [StoreChange] = [
+            .updateCredential(record.row), .insertTicket(ticket),
+            context.event(.accepted, of: record),
+        ]
+        // Who uses its first secret has got what the enrolment handed out.
+        if isFirst { changes.append(.endAnswers(of: record.id)) }
         return Decision(
             outcome: outcome(
                 .accepted(
                     LoginOutcome.Acceptance(
                         login: login, expiresAt: expiresAt, secret: next.token,
                         generation: generation))),
-            changes: [
-                .updateCredential(record.row), .insertTicket(ticket),
-                context.event(.accepted, of: record),
-            ])
+            changes: changes, secretsOf: record.id)
     }
 
     /// The same answer as before, made again from what was stored of it: nothing of it is kept.
@@ -154,14 +166,19 @@ struct LoginAttempt: Sendable {
         return Decision(
             outcome: LoginOutcome(
                 verification: handedOut.verification, result: .accepted(acceptance)),
-            changes: [context.event(.repeated, of: record)])
+            // On condition that it was not revoked meanwhile.
+            changes: [.updateCredential(record.row), context.event(.repeated, of: record)],
+            secretsOf: record.id)
     }
 
-    /// Denies what was made up, and counts it nowhere.
-    private func dismiss(_ record: CredentialRecord) -> Decision<LoginOutcome> {
+    /// Denies, and changes nothing: the next attempt is decided as if this one had not been.
+    private func deny(
+        _ record: CredentialRecord, because reason: Event.Reason
+    ) -> Decision<LoginOutcome> {
         Decision(
             outcome: outcome(.denied(wipe: nil)),
-            changes: [.writeDecoy(context.decoy()), context.event(.denied, .wrong, of: record)])
+            changes: [.writeDecoy(context.decoy()), context.event(.denied, reason, of: record)],
+            keepsAnswer: false)
     }
 
     /// Counts a secret that is not accepted; the last one that is allowed ends the credential.
@@ -189,11 +206,9 @@ struct LoginAttempt: Sendable {
     ) -> Decision<LoginOutcome> {
         var record = record
         record.end(as: .revoked, because: reason, at: context.now)
-        var changes: [StoreChange] = [
-            .updateCredential(record.row), .dropTickets(of: record.id),
-            context.event(.denied, reason, of: record),
-            context.event(.revoked, reason, of: record),
-        ]
+        var changes = record.changesAtEnd
+        changes.append(context.event(.denied, reason, of: record))
+        changes.append(context.event(.revoked, reason, of: record))
         if wipe != nil { changes.append(context.event(.wiped, reason, of: record)) }
         return Decision(outcome: outcome(.denied(wipe: wipe)), changes: changes)
     }

@@ -28,7 +28,7 @@ public struct LoginOutcome: Sendable {
 
 /// Why a device is told to delete its secret; it obeys no other reason.
 public enum WipeReason: String, CaseIterable, Hashable, Sendable {
-    /// The credential was revoked, or has had its time.
+    /// The credential was revoked.
     case revoked
     /// Two holders have the secret.
     case reuseDetected = "reuse-detected"

@@ -24,7 +24,7 @@ extension Verifier {
                 changes: [
                     .insertCredential(record.row), .insertTicket(row),
                     context.event(.enrolmentStarted, of: record),
-                ])
+                ], secretsOf: record.id)
         }
     }
 
@@ -40,7 +40,7 @@ extension Verifier {
             guard let row, row.expiresAt > context.now,
                 let pending = try await record(row.credential), pending.state == .pending,
                 !pending.isLapsed(at: context.now)
-            else { return denied(row, context) }
+            else { return denied(row, context, keepsAnswer: false) }
             let derivation = SecretDerivation(
                 credential: pending.id, lookup: context.keys.lookup, meter: meter)
             let random = try context.randomSecret(PresentedSecret.secretCount)
@@ -58,8 +58,9 @@ extension Verifier {
                         credential: record.id, secret: secret.token, generation: 0)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
-                    context.event(.enrolled, of: record),
-                ])
+                    // The ticket's; this one's own comes after it.
+                    .endAnswers(of: record.id), context.event(.enrolled, of: record),
+                ], secretsOf: record.id)
         }
     }
 
@@ -73,7 +74,9 @@ extension Verifier {
         recorder: Recorder<LoginOutcome>? = nil
     ) async throws(VerifierError) -> LoginOutcome {
         let presented = PresentedSecret(secret)
-        return try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+        // What ended it is told again: whoever lost a reply must learn that the credential was revoked.
+        return try await decide(origin, recorder: recorder, decidingAfterEnd: true) {
+            context throws(VerifierError) in
             let nonceDigest = try deciding { () throws(CryptographyFailure) in
                 try sha256(nonce.bytes.span)
             }
@@ -126,7 +129,7 @@ extension Verifier {
     }
 
     private func denied<Value>(
-        _ row: TicketRow?, _ context: DecisionContext
+        _ row: TicketRow?, _ context: DecisionContext, keepsAnswer: Bool = true
     ) -> Decision<RedemptionOutcome<Value>> {
         Decision(
             outcome: .denied,
@@ -134,7 +137,7 @@ extension Verifier {
                 context.event(
                     .denied, row == nil ? .unknown : .expired, subject: row?.subject,
                     credential: row?.credential)
-            ])
+            ], keepsAnswer: keepsAnswer)
     }
 }
 

@@ -66,8 +66,12 @@ extension CodeAttempt {
             var record = match.record
             // The others have spent the code, too; that they were used would not be true.
             if index == 0 { use(&record) }
-            changes.append(.updateCredential(record.row))
+            changes +=
+                record.state == .disabled
+                ? record.changesAtEnd : [.updateCredential(record.row)]
             guard index == 0 else { continue }
+            // Who uses it has got what the enrolment handed out.
+            if match.record.lastUsedAt == nil { changes.append(.endAnswers(of: record.id)) }
             changes += events(of: record, offset: match.offset)
         }
         let (record, offset) = right[0]
@@ -158,15 +162,18 @@ extension CodeAttempt {
     /// Counts a failure against a credential.
     private func failed(_ record: CredentialRecord) -> [StoreChange] {
         var record = record
-        var events: [StoreChange] = []
         switch record.throttle.fail(at: context.now, policy: context.policy) {
-        case .none, .waiting: break
-        case .locked: events.append(context.event(.locked, .tooManyFailures, of: record))
+        case .none, .waiting: return [.updateCredential(record.row)]
+        case .locked:
+            return [
+                .updateCredential(record.row),
+                context.event(.locked, .tooManyFailures, of: record),
+            ]
         case .disabled:
             record.end(as: .disabled, because: .tooManyFailures, at: context.now)
-            events.append(context.event(.disabled, .tooManyFailures, of: record))
+            return record.changesAtEnd
+                + [context.event(.disabled, .tooManyFailures, of: record)]
         }
-        return [.updateCredential(record.row)] + events
     }
 
     /// Waits that seem to begin in the future, since the clock was set back, begin again now.

@@ -9,16 +9,17 @@ public struct Policy: Hashable, Sendable {
     /// Consecutive failures that disable (NIST SP 800-63B-4, section 3.2.2): at most 100.
     public let disablingFailures: Int
     /// Milliseconds of an enrolled secret's life without use: 90 days.
+    ///
+    /// Once they are over it is denied, and not ended: only the clock says so.
     public let idleLifetime: Int64
-    /// Milliseconds of an enrolled secret's life: a year.
+    /// Milliseconds of an enrolled secret's life: a year, then as ``idleLifetime``.
     public let absoluteLifetime: Int64
     /// Credentials of a subject that are not revoked: more are not enrolled.
     public let maximalCredentials: Int
-    /// Whether a secret that this server never made counts towards ``secretFailures``, as one that it
-    /// made does.
+    /// Whether a secret that this server never made counts towards ``secretFailures``.
     ///
-    /// When it does, whoever knows a credential's name can end it; when it does not, guesses are
-    /// denied and have no end, at 256 random bits each.
+    /// If it does, anybody who knows a credential's id, which is no secret, can end the credential. By
+    /// default it is denied and nothing else: a guess would have to hit 256 random bits.
     public let countsForeignSecrets: Bool
 
     /// The most steps that a counter may be ahead.
@@ -46,7 +47,7 @@ public struct Policy: Hashable, Sendable {
     public static let standard = Policy(
         profile: .wide, lookAhead: 10, freeFailures: 5, disablingFailures: 100,
         idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximalCredentials: 32,
-        countsForeignSecrets: true, isChecked: ())
+        countsForeignSecrets: false, isChecked: ())
 
     private static let day: Int64 = 86_400_000
 
@@ -57,7 +58,7 @@ public struct Policy: Hashable, Sendable {
         profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
         disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
         absoluteLifetime: Int64 = 365 * 86_400_000, maximalCredentials: Int = 32,
-        countsForeignSecrets: Bool = true
+        countsForeignSecrets: Bool = false
     ) throws(PolicyError) {
         guard (0...Self.maximalLookAhead).contains(lookAhead) else { throw .lookAhead }
         guard (1...10).contains(freeFailures) else { throw .freeFailures }

@@ -48,6 +48,12 @@ struct CredentialRecord: Sendable {
         endReason = reason
     }
 
+    /// What is stored once ``end(as:because:at:)`` has ended it: nothing is left that could be redeemed
+    /// or read again.
+    var changesAtEnd: [StoreChange] {
+        [.updateCredential(row), .dropTickets(of: id), .endAnswers(of: id)]
+    }
+
     /// What may be told of it.
     func summary(at now: UnixTime) -> CredentialSummary {
         var remaining: Int?

@@ -30,7 +30,7 @@ extension AuditKey {
         case .insertClient(let row), .updateClient(let row): try code(of: row)
         // Nothing is decided by a decoy; it costs what a row does.
         case .writeDecoy(let row): try code(of: row.sought)
-        case .spendTicket, .dropTickets, .appendEvent: []
+        case .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
         }
     }
 }

@@ -30,7 +30,7 @@ struct MemoryContent: Sendable {
             clients[row.id] == nil && !clients.values.contains { $0.digest == row.digest }
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
-        case .dropTickets, .writeDecoy, .appendEvent: true
+        case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: true
         }
     }
 
@@ -43,6 +43,7 @@ struct MemoryContent: Sendable {
         case .dropTickets(let id):
             for (digest, row) in tickets where row.credential == id { tickets[digest] = nil }
         case .insertAnswer(let row): answers[row.key] = row
+        case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row
         case .writeDecoy(let row): decoys[row.slot] = row
         case .appendEvent(let event): try append(event)
@@ -53,13 +54,16 @@ struct MemoryContent: Sendable {
         _ pruning: Pruning, key: AuditKey
     ) throws(CryptographyFailure) -> PruningOutcome {
         let lapsed = credentials.values.filter { row in
-            row.state == .pending && row.lapsesAt.map { $0 <= pruning.now } ?? false
+            row.state == .pending && row.lapsesAt.map(pruning.isDue) ?? false
         }.prefix(pruning.limit)
-        for row in lapsed { remove(row) }
-        let oldTickets = tickets.values.filter { $0.expiresAt <= pruning.now }
+        for row in lapsed {
+            remove(row)
+            endAnswers(of: row.id)
+        }
+        let oldTickets = tickets.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldTickets { tickets[row.digest] = nil }
-        let oldAnswers = answers.values.filter { $0.expiresAt <= pruning.now }
+        let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldAnswers { answers[row.key] = nil }
         let oldEvents = events.prefix { event in
@@ -72,6 +76,12 @@ struct MemoryContent: Sendable {
         return PruningOutcome(
             credentials: lapsed.count, tickets: oldTickets.count, answers: oldAnswers.count,
             events: oldEvents.count)
+    }
+
+    private mutating func endAnswers(of id: CredentialID) {
+        for (key, row) in answers where row.credential == id {
+            answers[key] = row.ended
+        }
     }
 
     private func isFree(_ fingerprint: [UInt8]?, for id: CredentialID) -> Bool {
@@ -96,4 +106,8 @@ struct MemoryContent: Sendable {
             events.append(try chain.append(event, position: chain.sequence + 1))
         } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
     }
+}
+
+extension Pruning {
+    fileprivate func isDue(_ time: UnixTime) -> Bool { now.map { time <= $0 } ?? false }
 }

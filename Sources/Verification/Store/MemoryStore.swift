@@ -49,7 +49,9 @@ public actor MemoryStore: VerificationStore {
             if let id = row.keyID { credentials[id, default: [:]][row.kind, default: 0] += 1 }
         }
         var answers: [KeyID: Int] = [:]
-        for row in content.answers.values { answers[row.keyID, default: 0] += 1 }
+        for row in content.answers.values {
+            if let sealed = row.sealed { answers[sealed.keyID, default: 0] += 1 }
+        }
         return Set(credentials.keys).union(answers.keys).sorted().map { id in
             KeyUsage(
                 keyID: id, credentials: credentials[id] ?? [:], answers: answers[id] ?? 0)

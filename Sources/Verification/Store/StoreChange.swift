@@ -15,6 +15,9 @@ public enum StoreChange: Hashable, Sendable {
     case dropTickets(of: CredentialID)
     /// Keeps an answer; on condition that its key is not there.
     case insertAnswer(AnswerRow)
+    /// Deletes what is sealed in the answers that hold a credential's secrets, however many there are;
+    /// the rows stay, so that their requests are not decided again.
+    case endAnswers(of: CredentialID)
     /// Adds a client; on condition that its id and its digest are not there.
     case insertClient(ClientRow)
     /// Replaces a client; on condition that the stored version is one less than the row's.
@@ -30,7 +33,7 @@ public enum StoreChange: Hashable, Sendable {
         case .insertCredential, .updateCredential, .insertTicket, .spendTicket, .insertAnswer,
             .insertClient, .updateClient:
             true
-        case .dropTickets, .writeDecoy, .appendEvent: false
+        case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: false
         }
     }
 }

@@ -5,15 +5,24 @@ public import Cryptography
 public protocol StoredRow: Sendable {
     /// Every column of the row behind the name of its table; no two rows give the same bytes.
     var authenticatedBytes: [UInt8] { get }
+    /// The same of the row that a store may make of this one without the key; `nil` where there is none.
+    var authenticatedBytesOnceEnded: [UInt8]? { get }
+}
+
+extension StoredRow {
+    /// Nothing: most rows are written by whoever has the key.
+    public var authenticatedBytesOnceEnded: [UInt8]? { nil }
 }
 
 extension AuditKey {
     /// Bytes of a row's authentication code.
     public static let rowCodeCount = 16
 
-    /// The authentication code that a store keeps with a row.
+    /// The authentication code that a store keeps with a row, and behind it that of the ended row.
     public func code(of row: some StoredRow) throws(CryptographyFailure) -> [UInt8] {
-        try code(of: row.authenticatedBytes)
+        let code = try code(of: row.authenticatedBytes)
+        guard let ended = row.authenticatedBytesOnceEnded else { return code }
+        return code + (try self.code(of: ended))
     }
 
     /// Tells whether a row was written by somebody who has this key.
@@ -81,10 +90,18 @@ extension AnswerRow: StoredRow {
         writer.write("answers")
         writer.write(key)
         writer.write(request)
-        writer.write(keyID.number)
-        writer.write(sealedAnswer)
+        writer.writeIfThere(credential) { $0.write($1.bytes) }
+        writer.writeIfThere(sealed) { writer, sealed in
+            writer.write(sealed.keyID.number)
+            writer.write(sealed.bytes)
+        }
         writer.write(expiresAt)
         return writer.bytes
+    }
+
+    /// The row without what is sealed in it.
+    public var authenticatedBytesOnceEnded: [UInt8]? {
+        sealed == nil ? nil : ended.authenticatedBytes
     }
 }
 

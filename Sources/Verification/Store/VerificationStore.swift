@@ -29,7 +29,7 @@ public protocol VerificationStore: Sendable {
     /// The ticket with this digest, also when it has expired.
     func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow?
 
-    /// The answer kept under this key, also when it has expired.
+    /// The answer kept under this key, also when it has ended or expired.
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow?
 
     /// The client with this digest, also when it is revoked.
@@ -75,15 +75,17 @@ public struct KeyUsage: Hashable, Sendable {
 
 /// What may be taken away.
 public struct Pruning: Hashable, Sendable {
-    /// Pending rows whose time is up now, expired tickets and expired answers go.
-    public let now: UnixTime
+    /// Pending rows whose time is up now, expired tickets and expired answers go; `nil` keeps them.
+    ///
+    /// With a pending row goes what answers hold of its secrets.
+    public let now: UnixTime?
     /// Events from before this moment go, at each chain's beginning only; nothing keeps all.
     public let eventsBefore: UnixTime?
     /// At most so many of each in one call, so that nobody waits long behind it.
     public let limit: Int
 
     /// Takes what may go.
-    public init(now: UnixTime, eventsBefore: UnixTime? = nil, limit: Int = 1_000) {
+    public init(now: UnixTime?, eventsBefore: UnixTime? = nil, limit: Int = 1_000) {
         self.now = now
         self.eventsBefore = eventsBefore
         self.limit = limit

@@ -35,7 +35,7 @@ extension Verifier {
                 outcome: .granted(grant),
                 changes: [
                     .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
-                ])
+                ], secretsOf: record.id)
         }
     }
 
@@ -79,13 +79,12 @@ extension Verifier {
             var changes: [StoreChange] = []
             for var old in earlier {
                 old.end(as: .revoked, because: .replaced, at: context.now)
-                changes.append(.updateCredential(old.row))
-                changes.append(context.event(.revoked, .replaced, of: old))
+                changes += old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
             }
             changes.append(.insertCredential(record.row))
             changes.append(context.event(.enrolled, of: record))
             let grant = RecoveryGrant(credential: record.id, codes: codes)
-            return Decision(outcome: .granted(grant), changes: changes)
+            return Decision(outcome: .granted(grant), changes: changes, secretsOf: record.id)
         }
     }
 
@@ -114,9 +113,8 @@ extension Verifier {
         var record = try CredentialRecord(row)
         guard record.isLapsed(at: context.now) else { return .inUse }
         record.end(as: .revoked, because: .lapsed, at: context.now)
-        _ = try await commit([
-            .updateCredential(record.row), context.event(.revoked, .lapsed, of: record),
-        ])
+        _ = try await commit(
+            record.changesAtEnd + [context.event(.revoked, .lapsed, of: record)])
         return .released
     }
 

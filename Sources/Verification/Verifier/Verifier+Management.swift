@@ -90,13 +90,15 @@ extension Verifier {
         }
     }
 
-    /// Takes away what has had its time; to be called now and then.
+    /// Deletes what has had its time, as far as the events bear the clock out; to be called now and then.
+    ///
+    /// - Parameter eventLifetime: milliseconds for which events are kept; `nil` keeps all.
     public func prune(
-        eventsBefore: UnixTime? = nil
+        keepingEventsFor eventLifetime: Int64? = nil
     ) async throws(VerifierError) -> PruningOutcome {
-        let pruning = Pruning(now: now, eventsBefore: eventsBefore)
+        let now = now
         return try await read { store throws(StoreFailure) in
-            try await store.prune(pruning)
+            try await store.pruneAll(store.pruning(at: now, keepingEventsFor: eventLifetime))
         }
     }
 
@@ -124,11 +126,11 @@ extension Verifier {
             case .refused: return Decision(outcome: .refused, changes: [])
             case .alreadySo: return Decision(outcome: .done, changes: [])
             case .changed(let kind, let reason):
-                var changes: [StoreChange] = [
-                    .updateCredential(record.row), context.event(kind, reason, of: record),
-                ]
-                if record.state == .revoked { changes.append(.dropTickets(of: record.id)) }
-                return Decision(outcome: .done, changes: changes)
+                let changes =
+                    record.state == .revoked
+                    ? record.changesAtEnd : [.updateCredential(record.row)]
+                return Decision(
+                    outcome: .done, changes: changes + [context.event(kind, reason, of: record)])
             }
         }
     }

@@ -1,42 +1,51 @@
 internal import Cryptography
 
 extension Verifier {
-    /// Whether this request was answered before.
-    func throwRecorded(_ key: [UInt8], _ context: DecisionContext) async throws(VerifierError) {
+    /// What was answered to this request before.
+    func recorded(
+        _ key: [UInt8]?, _ context: DecisionContext
+    ) async throws(VerifierError) -> RecordedAnswer? {
+        guard let key else { return nil }
         let row = try await read { store throws(StoreFailure) in try await store.answer(key: key) }
-        guard let row else { return }
-        let sealing = try context.key(row.keyID).answerKey(row.key)
-        let data = associatedData(key: row.key, request: row.request, under: row.keyID)
-        let answer: SecretBytes
+        guard let row else { return nil }
+        guard let sealed = row.sealed else {
+            return RecordedAnswer(request: row.request, answer: nil)
+        }
+        let sealing = try context.key(sealed.keyID).answerKey(row.key)
+        let data = associatedData(row.key, row.request, row.credential, sealed.keyID)
         do throws(SealedBoxError) {
-            answer = try sealing.open(row.sealedAnswer.span, associatedData: data.span)
+            let answer = try sealing.open(sealed.bytes.span, associatedData: data.span)
+            return RecordedAnswer(request: row.request, answer: answer)
         } catch { throw VerifierError(error) }
-        throw .answered(RecordedAnswer(request: row.request, answer: answer))
     }
 
-    /// The answer to an outcome, sealed: it may hold what is shown only once.
+    /// The answer to a decision, sealed: it may hold what is shown only once.
     func record<Outcome>(
-        _ outcome: Outcome, _ recorder: Recorder<Outcome>, _ context: DecisionContext
+        _ decision: Decision<Outcome>, _ recorder: Recorder<Outcome>, _ context: DecisionContext
     ) throws(VerifierError) -> StoreChange {
         let key = context.keys.current
-        let answer = recorder.answer(outcome)
+        let answer = recorder.answer(decision.outcome)
         guard answer.count <= Policy.maximalAnswerCount else { throw .answerTooLong }
-        let data = associatedData(key: recorder.key, request: recorder.request, under: key.id)
+        let data = associatedData(recorder.key, recorder.request, decision.secretsOf, key.id)
         let sealing = try key.answerKey(recorder.key)
         let sealed = try deciding { () throws(CryptographyFailure) in
             try sealing.seal(answer, associatedData: data.span)
         }
         return .insertAnswer(
             AnswerRow(
-                key: recorder.key, request: recorder.request, keyID: key.id, sealedAnswer: sealed,
+                key: recorder.key, request: recorder.request, credential: decision.secretsOf,
+                sealed: AnswerRow.Sealed(sealed, under: key.id),
                 expiresAt: context.now.adding(milliseconds: Policy.answerLifetime)))
     }
 
-    private func associatedData(key: [UInt8], request: [UInt8], under id: KeyID) -> [UInt8] {
+    private func associatedData(
+        _ key: [UInt8], _ request: [UInt8], _ credential: CredentialID?, _ id: KeyID
+    ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write("watchword answer")
         writer.write(key)
         writer.write(request)
+        writer.writeIfThere(credential) { $0.write($1.bytes) }
         writer.write(id.number)
         return writer.bytes
     }

@@ -78,17 +78,20 @@ public struct Verifier: Sendable {
 
     /// Reads, decides and commits until no race is lost; the answer is kept with it, if asked for.
     ///
-    /// - Parameter body: reads and decides; nothing when it has to begin anew.
+    /// - Parameters:
+    ///   - decidesAnew: whether a request whose answer ended is decided again.
+    ///   - body: reads and decides; nothing when it has to begin anew.
     func decide<Outcome: Sendable>(
-        _ origin: Origin, recorder: Recorder<Outcome>?,
+        _ origin: Origin, recorder: Recorder<Outcome>?, decidingAfterEnd decidesAnew: Bool = false,
         _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
     ) async throws(VerifierError) -> Outcome {
         for _ in 0..<Self.maximalRounds {
             let context = try await context(origin)
-            if let recorder { try await throwRecorded(recorder.key, context) }
+            let recorded = try await recorded(recorder?.key, context)
+            if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
             guard var decision = try await body(context) else { continue }
-            if let recorder {
-                decision.changes.append(try record(decision.outcome, recorder, context))
+            if let recorder, decision.keepsAnswer {
+                decision.changes.append(try record(decision, recorder, context))
             }
             guard !decision.changes.isEmpty else { return decision.outcome }
             if try await commit(decision.changes) == .done { return decision.outcome }

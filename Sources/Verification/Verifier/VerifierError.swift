@@ -24,8 +24,9 @@ public enum VerifierError: Error, Sendable {
 public struct RecordedAnswer: Sendable {
     /// The digest of that request; when it is not this request's, the key was used for another.
     public let request: [UInt8]
-    /// The answer, as the recorder made it.
-    public let answer: SecretBytes
+    /// The answer, as the recorder made it; `nil` if it held secrets of a credential that came into use
+    /// or ended since.
+    public let answer: SecretBytes?
 }
 
 /// Makes the answer to a request, so that it is kept in the commit of the decision and given again

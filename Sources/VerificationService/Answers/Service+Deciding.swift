@@ -39,7 +39,8 @@ extension Service {
             guard isEqualInConstantTime(recorded.request.span, idempotency.request.span) else {
                 throw Refusal(.idempotencyKeyReused)
             }
-            guard let answer = Answer(kept: recorded.answer) else {
+            guard let kept = recorded.answer else { throw Refusal(.answerEnded) }
+            guard let answer = Answer(kept: kept) else {
                 throw Refusal(.failed, cause: "kept-answer")
             }
             return answer

@@ -10,7 +10,8 @@ struct IdempotencyKey: Hashable, Sendable {
     /// What OpenAPI says about it.
     static let explanation =
         "The same key and body get the same answer for 24 hours; the same key with another body is "
-        + "refused. A random UUID is a good key."
+        + "refused. An answer that holds a secret ends when its credential comes into use, is revoked or "
+        + "is deleted: from then on the same key gets 410. A random UUID is a good key."
 
     /// A digest of who asks and of the key: what an answer is kept under.
     let digest: [UInt8]

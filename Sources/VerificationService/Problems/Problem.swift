@@ -56,6 +56,8 @@ enum Problem: Error, Hashable, Sendable {
     case refusedByState
     /// The `Idempotency-Key` came with another request before.
     case idempotencyKeyReused
+    /// The answer held secrets of a credential that came into use or ended since.
+    case answerEnded
     /// The client address asks too often.
     case tooManyRequests(retryAfter: Int)
     /// The store could not do its work, or too much is asked of the server.
@@ -100,6 +102,7 @@ extension Problem {
         case .tooManyCredentials: "too-many-credentials"
         case .refusedByState: "refused-by-state"
         case .idempotencyKeyReused: "idempotency-key-reused"
+        case .answerEnded: "answer-ended"
         case .tooManyRequests: "too-many-requests"
         case .unavailable: "unavailable"
         case .keyUnavailable: "key-unavailable"
@@ -136,6 +139,7 @@ extension Problem {
         case .tooManyCredentials: "The subject has too many credentials."
         case .refusedByState: "The credential's state does not allow it."
         case .idempotencyKeyReused: "The idempotency key was used for another request."
+        case .answerEnded: "The answer held a secret and is no longer available."
         case .tooManyRequests: "Too many requests from this address."
         case .unavailable: "The service can't decide now. Nothing was accepted."
         case .keyUnavailable: "A key is missing. Nothing was accepted."

@@ -11,6 +11,7 @@ enum Status: Int, CaseIterable, Sendable {
     case notFound = 404
     case methodNotAllowed = 405
     case conflict = 409
+    case gone = 410
     case contentTooLarge = 413
     case unsupportedMediaType = 415
     case expectationFailed = 417
@@ -46,6 +47,7 @@ extension Problem {
         case .notJSON: .unsupportedMediaType
         case .keyInUse, .tooManyCredentials, .refusedByState: .conflict
         case .idempotencyKeyReused: .unprocessableContent
+        case .answerEnded: .gone
         case .tooManyRequests: .tooManyRequests
         case .unavailable, .keyUnavailable: .serviceUnavailable
         case .failed: .internalServerError

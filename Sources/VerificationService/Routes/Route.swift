@@ -106,7 +106,7 @@ extension Route {
                 .doubledField(at: 0), .unknownField, .missingField(""), .invalidField(""), .notJSON,
             ]
         }
-        if method == .post { all.append(.idempotencyKeyReused) }
+        if method == .post { all += [.idempotencyKeyReused, .answerEnded] }
         return all + problems
     }
 }

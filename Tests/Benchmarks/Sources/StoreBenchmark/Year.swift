@@ -29,7 +29,8 @@ struct Year {
             try await signIn(population, store, now, day)
             best = min(best, (clock.now - start).nanoseconds / Int64(Self.people))
             try await store.pruneAll(
-                now: now, eventsBefore: now.adding(seconds: -Self.eventDays * 86_400))
+                Pruning(
+                    now: now, eventsBefore: now.adding(seconds: -Self.eventDays * 86_400)))
             if day.isMultiple(of: 30) {
                 months.append((best, try events(store), try bytes()))
                 best = .max
