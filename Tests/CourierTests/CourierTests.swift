@@ -111,6 +111,37 @@ import Testing
         #expect(enrolled(try asking.redeem()) != nil)
     }
 
+    @Test("R-06 a reply that is cut at any byte is lost, and the same errand gets the whole one")
+    func cutReplies() throws {
+        let server = try LoginServer()
+        let road = try FaultyRoad(to: try #require(UInt16(exactly: server.port)))
+        let asking = try Asking("http://127.0.0.1:\(road.port)")
+        let (credential, handed) = try #require(enrolled(try asking.redeem()))
+        func signIn() throws -> CourierAnswer {
+            try asking.signIn(credential, handed.secret, nonce: 1)
+        }
+        guard case .accepted = try signIn() else {
+            Issue.record("not accepted")
+            return
+        }
+        let length = road.lastLengths.reply
+        #expect(length > 300)
+        for place in 0..<length {
+            var cut = FaultyRoad.Fault()
+            cut.replyLimit = place
+            road.expect([cut])
+            let failure = #expect(throws: CourierFailure.self, "byte \(place)") { try signIn() }
+            // Half a head is no HTTP.
+            #expect([.connectionLost, .badAnswer].contains(failure), "byte \(place)")
+        }
+        road.expect([])
+        guard case .accepted(let again) = try signIn() else {
+            Issue.record("not accepted again")
+            return
+        }
+        #expect(again.next.generation == 1)
+    }
+
     @Test("members that nobody knows, a long body and a cookie do no harm")
     func tolerated() throws {
         let server = try LoginServer(["cookie", "huge=60000", "headers=20"])

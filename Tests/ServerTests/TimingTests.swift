@@ -6,12 +6,28 @@ import VerificationService
 
 /// How long answers take that must not be told apart.
 ///
-/// `WATCHWORD_TIMING_SAMPLES` takes another number of each. With 10,000, two that are drawn from the same
-/// distribution come within 0.01 of one half; the band leaves room for what a busy machine adds.
+/// `WATCHWORD_TIMING_SAMPLES` takes another number of each.
+///
+/// Both kinds are asked by turns, so that a busy machine slows down both. With n of each drawn from one
+/// distribution, the measure's standard deviation is √((2n + 1) / 12n²): 0.0041 for 10,000. The band is
+/// 4.9 of them, ±0.02, which chance leaves once in a million times. What a burst of other work does to
+/// the measure is no chance, so a measure outside the band is taken once more, of fresh samples: what
+/// really differs is outside again.
 struct TimingTests {
     private static let samples =
         ProcessInfo.processInfo.environment["WATCHWORD_TIMING_SAMPLES"].flatMap { Int($0) }
         ?? 10_000
+
+    /// How far from one half the measure may be.
+    private static let tolerance: Double = {
+        let count = Double(samples)
+        return 4.9 * ((2 * count + 1) / (12 * count * count)).squareRoot()
+    }()
+
+    /// Names of one length.
+    private static func name(_ kind: String, _ round: Int, _ index: Int) -> String {
+        "\(kind)-\(round * 1_000_000 + index)"
+    }
 
     /// How probable it is that one of `left` is larger than one of `right`: one half when both are
     /// drawn from the same distribution (Mann and Whitney's U, divided by all pairs).
@@ -65,24 +81,30 @@ struct TimingTests {
         let server = try await ServerProcess(state)
         let key = try await state.makeKey("verify,enrol,manage")
         let asker = try Asker(server.port, key: key)
-        // Five wrong codes each: the sixth would wait.
-        var subjects: [EnrolledSubject] = []
-        for index in 0..<((Self.samples + 4) / 5) {
-            subjects.append(try await EnrolledSubject("subject-\(index)", asker))
+        var measures: [Double] = []
+        for round in 1...2 where measures.allSatisfy({ abs($0 - 0.5) > Self.tolerance }) {
+            // Five wrong codes each: the sixth would wait.
+            var subjects: [EnrolledSubject] = []
+            for index in 0..<((Self.samples + 4) / 5) {
+                let name = Self.name("known", round, index)
+                subjects.append(try await EnrolledSubject(name, asker))
+            }
+            let codes = subjects.map { $0.wrongCodes(1)[0] }
+            let measure = try await compare(
+                "over HTTP",
+                wrong: { index in
+                    let place = index % subjects.count
+                    let answer = try await asker.verify(subjects[place].name, codes[place])
+                    #expect(answer?.texts["result"] == "denied")
+                },
+                unknown: { index in
+                    let name = Self.name("other", round, index)
+                    let answer = try await asker.verify(name, "123456")
+                    #expect(answer?.texts["result"] == "denied")
+                })
+            measures.append(measure)
         }
-        let codes = subjects.map { $0.wrongCodes(1)[0] }
-        let wrong = try await compare(
-            "over HTTP",
-            wrong: { index in
-                let place = index % subjects.count
-                let answer = try await asker.verify(subjects[place].name, codes[place])
-                #expect(answer?.texts["result"] == "denied")
-            },
-            unknown: { index in
-                let answer = try await asker.verify("unknown-\(index)", "123456")
-                #expect(answer?.texts["result"] == "denied")
-            })
-        #expect((0.4...0.6).contains(wrong))
+        #expect(measures.contains { abs($0 - 0.5) <= Self.tolerance }, "\(measures)")
         try await server.stop()
     }
 
