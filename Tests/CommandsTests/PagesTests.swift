@@ -66,12 +66,23 @@ struct PagesTests {
         #expect(outcome.status == 0)
     }
 
-    @Test("each shell takes its completions", arguments: CompletionScript.Shell.allCases)
-    func syntax(_ shell: CompletionScript.Shell) throws {
-        guard let program = ForeignProgram(shell.rawValue) else {
-            print("skipped: \(shell.rawValue) is not installed")
-            return
-        }
+    @Test(
+        "bash takes its completions",
+        .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"))
+    func bashSyntax() throws { try check(.bash) }
+
+    @Test(
+        "zsh takes its completions",
+        .enabled(if: ForeignProgram("zsh") != nil, "zsh is not installed"))
+    func zshSyntax() throws { try check(.zsh) }
+
+    @Test(
+        "fish takes its completions",
+        .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"))
+    func fishSyntax() throws { try check(.fish) }
+
+    private func check(_ shell: CompletionScript.Shell) throws {
+        let program = try #require(ForeignProgram(shell.rawValue))
         let outcome = try program.run(
             ["-n", "/dev/stdin"], input: Array(CompletionScript.of(shell).utf8))
         #expect(outcome.status == 0)

@@ -17,7 +17,7 @@ enum ShownLimits {
         }
 
     /// Whether `strace` is there and may trace a program; some containers forbid it.
-    static let canTrace = succeeds { _ in try run("strace", ["-o", "/dev/null", "true"]) }
+    static let canTrace = ForeignProgram.canTrace
 
     private static func run(_ name: String, _ arguments: [String]) throws -> Bool {
         guard let program = ForeignProgram(name) else { return false }

@@ -30,6 +30,15 @@ public struct ForeignProgram: Sendable {
         path = found
     }
 
+    /// Whether `strace` is there and may trace a program; some containers forbid it.
+    public static let canTrace: Bool = {
+        do {
+            return try ForeignProgram("strace")?.run(["-o", "/dev/null", "true"]).status == 0
+        } catch {
+            return false
+        }
+    }()
+
     /// Takes the program at `path` as it is.
     public init(path: String) { self.path = path }
 
