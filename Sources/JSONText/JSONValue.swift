@@ -105,7 +105,7 @@ public enum JSONValue: Sendable {
             case .scalar("\\"): output.append(ascii: "\\\\")
             case .scalar("\n"): output.append(ascii: "\\n")
             case .scalar("\t"): output.append(ascii: "\\t")
-            case .scalar(let scalar) where scalar.misleads:
+            case .scalar(let scalar) where scalar.isInvisible:
                 for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
                     output.append(ascii: "\\u" + fourDigits(unit))
                 }

@@ -1,31 +1,120 @@
 extension String {
-    /// The text made fit for a terminal: what steers it, or misleads who reads it, is spelled out as
-    /// `\u{202E}`.
+    /// The text made fit for a terminal: what steers the terminal, and what nobody can see, is spelled out
+    /// as `\u{202E}`.
     public var visibleOnTerminal: String {
         // A list asks for ten thousand names, and nearly all are plain.
         if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
         var visible = ""
+        var reader = VisibleScalars()
         for scalar in unicodeScalars {
-            if scalar.misleads {
-                visible += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            } else {
-                visible.unicodeScalars.append(scalar)
+            if let (scalar, isVisible) = reader.next(scalar) {
+                visible.append(scalar, isVisible: isVisible)
             }
         }
+        if let (scalar, isVisible) = reader.next(nil) {
+            visible.append(scalar, isVisible: isVisible)
+        }
         return visible
+    }
+
+    private mutating func append(_ scalar: Unicode.Scalar, isVisible: Bool) {
+        if isVisible { unicodeScalars.append(scalar) } else { self += scalar.spelledOut }
+    }
+}
+
+/// Decides for each scalar of a text whether it stays as it is or is spelled out.
+///
+/// Most scalars are decided alone (``Swift/Unicode/Scalar/isInvisible``). Joiners and variation selectors stay where
+/// they change what is seen: in an emoji sequence (UTS 51), after a virama, and the non-joiner between letters
+/// that join (UAX 31, section 2.3). Anywhere else, as between Latin letters, they would only make one name
+/// look like another.
+public struct VisibleScalars {
+    /// What the scalars so far end in.
+    private enum Context { case other, emoji, styledEmoji, keycap, virama, joiningLetter }
+
+    private var context = Context.other
+    private var held: Unicode.Scalar?
+
+    /// Begins a text.
+    public init() {}
+
+    /// Takes the next scalar, or `nil` at the end, and decides about the one before it.
+    public mutating func next(
+        _ following: Unicode.Scalar?
+    ) -> (scalar: Unicode.Scalar, isVisible: Bool)? {
+        defer { held = following }
+        guard let scalar = held else { return nil }
+        let isVisible = isVisible(scalar, before: following)
+        context = isVisible ? contextAfter(scalar) : .other
+        return (scalar, isVisible)
+    }
+
+    private func isVisible(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) -> Bool {
+        switch (scalar.value, context) {
+        case (0x200D, .emoji), (0x200D, .styledEmoji): next?.isEmoji ?? false
+        // A half form, or a letter without its vowel.
+        case (0x200D, .virama): true
+        case (0x200C, .virama): next?.properties.isAlphabetic ?? false
+        case (0x200C, .joiningLetter): next?.isJoiningLetter ?? false
+        case (0xFE0E, .emoji), (0xFE0F, .emoji): true
+        case (0xFE0F, .keycap): next?.value == 0x20E3
+        default: !scalar.isInvisible
+        }
+    }
+
+    private func contextAfter(_ scalar: Unicode.Scalar) -> Context {
+        switch scalar.value {
+        // Not another joiner behind a joiner.
+        case 0x200C, 0x200D: .other
+        // Nor a second selector.
+        case 0xFE0E, 0xFE0F: .styledEmoji
+        case 0x23, 0x2A, 0x30...0x39: .keycap
+        case _ where scalar.isEmoji: .emoji
+        case _ where scalar.properties.canonicalCombiningClass == .virama: .virama
+        case _ where scalar.isJoiningLetter: .joiningLetter
+        // Vowel signs stand above and below a letter and leave the joining to it.
+        case _ where scalar.properties.generalCategory == .nonspacingMark: context
+        default: .other
+        }
     }
 }
 
 extension Unicode.Scalar {
-    /// Whether it would steer a terminal, or make a text look like another one.
+    /// Whether it steers a terminal, or is not seen, or is seen as a blank that is no space.
     ///
-    /// Control and format characters (ESC, the bidirectional overrides, zero-width spaces), and the
-    /// line and paragraph separators. The two joiners stay: scripts and emoji are written with them.
-    public var misleads: Bool {
-        if value == 0x200C || value == 0x200D { return false }
+    /// Control and format characters (ESC, the bidirectional overrides), separators, what Unicode calls
+    /// default-ignorable (joiners, variation selectors, fillers), and what is private or not assigned. What
+    /// a joiner or a variation selector does to its neighbours is for ``VisibleScalars`` to say.
+    public var isInvisible: Bool {
         switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: return true
-        default: return false
+        case .control, .format, .privateUse, .unassigned, .surrogate, .lineSeparator,
+            .paragraphSeparator:
+            true
+        case .spaceSeparator: !Self.spaces.contains(value)
+        default: properties.isDefaultIgnorableCodePoint || Self.blanks.contains(value)
+        }
+    }
+
+    /// The space, the two spaces that do not break, which French puts before a colon, and the wide one of
+    /// East Asian scripts.
+    private static let spaces: Set<UInt32> = [0x20, 0xA0, 0x202F, 0x3000]
+    /// What has a name and no ink: the Braille pattern without dots, the musical null note head, and the
+    /// blanks of Egyptian hieroglyphs.
+    private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442]
+
+    /// How it is spelled out: `\u{202E}`.
+    public var spelledOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
+
+    /// Whether it is an emoji by itself, and no digit or other ASCII.
+    fileprivate var isEmoji: Bool { value >= 0xA9 && properties.isEmoji }
+
+    /// Whether its shape depends on its neighbours, as that of Arabic letters does.
+    fileprivate var isJoiningLetter: Bool {
+        switch value {
+        case 0x0620...0x074F, 0x0750...0x077F, 0x07CA...0x07EA, 0x0840...0x08FF, 0x1820...0x18AA,
+            0xA840...0xA871:
+            properties.isAlphabetic && properties.generalCategory != .nonspacingMark
+        default: false
         }
     }
 }

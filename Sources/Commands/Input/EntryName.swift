@@ -68,7 +68,12 @@ extension [EntrySummary] {
         }
         guard let first = found.first else { throw .noSuchEntry(VisibleText.of(typed)) }
         guard found.count == 1 else {
-            throw .severalEntries(VisibleText.of(typed), found.map { $0.distinctName(in: found) })
+            let lookAlikes = found.lookAlikes
+            throw .severalEntries(
+                VisibleText.of(typed),
+                found.map {
+                    $0.name.visible + (lookAlikes.contains($0.id) ? "  (\($0.shortID))" : "")
+                })
         }
         return first
     }
@@ -79,14 +84,6 @@ extension [EntrySummary] {
         return filter { entry in
             Array<UInt8>(entry.name.text.lowercased().utf8).holds(wanted)
         }
-    }
-}
-
-extension EntrySummary {
-    /// The name, and the id where another entry has the same name.
-    fileprivate func distinctName(in entries: [EntrySummary]) -> String {
-        let isOnly = entries.count { $0.name == name } == 1
-        return isOnly ? name.visible : name.visible + "  (" + id.text + ")"
     }
 }
 

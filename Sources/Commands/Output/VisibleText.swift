@@ -2,10 +2,10 @@ import Cryptography
 import JSONText
 import POSIX
 
-/// Foreign text made fit for a terminal: what steers it is spelled out, and so nothing a label or a
-/// picture holds can move the cursor, colour the screen or turn the line round.
+/// Foreign text made fit for a terminal: what steers it, or cannot be seen, is spelled out, and so nothing
+/// a label or a picture holds can move the cursor, colour the screen, turn the line round, or hide.
 enum VisibleText {
-    /// The most bytes that one byte can become: a stray byte is `\x` and two digits.
+    /// The most bytes that one byte can become: a control character is `\u{1B}`.
     private static let growth = 6
 
     /// `text`, with what misleads as `\u{202E}`.
@@ -15,20 +15,28 @@ enum VisibleText {
     static func of(_ secret: SecretBytes) -> SecretBytes {
         secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count * growth) { output in
-                var scalars = TextScalars()
-                while let element = scalars.next(in: bytes) {
+                var elements = TextScalars()
+                var reader = VisibleScalars()
+                while let element = elements.next(in: bytes) {
                     switch element {
-                    case .scalar(let scalar) where scalar.misleads:
-                        output.append(ascii: "\\u{\(hexadecimal(scalar.value))}")
-                    case .scalar(let scalar): output.append(scalar)
-                    case .stray(let byte): output.append(ascii: "\\x\(hexadecimal(UInt32(byte)))")
+                    case .scalar(let scalar): append(reader.next(scalar), to: &output)
+                    case .stray(let byte):
+                        append(reader.next(nil), to: &output)
+                        reader = VisibleScalars()
+                        let digits = String(byte, radix: 16, uppercase: true)
+                        output.append(ascii: "\\x\(digits)")
                     }
                 }
+                append(reader.next(nil), to: &output)
             }
         }
     }
 
-    private static func hexadecimal(_ value: UInt32) -> String {
-        String(value, radix: 16, uppercase: true)
+    private static func append(
+        _ decided: (scalar: Unicode.Scalar, isVisible: Bool)?,
+        to output: inout OutputSpan<UInt8>
+    ) {
+        guard let (scalar, isVisible) = decided else { return }
+        if isVisible { output.append(scalar) } else { output.append(ascii: scalar.spelledOut) }
     }
 }

@@ -37,7 +37,9 @@ extension Page {
         details: [
             "A line for each entry, without secrets: its name, its kind, and when it asks for "
                 + "you and what failing costs where that is not the usual. NAME leaves "
-                + "those whose name holds it, whatever the case."
+                + "those whose name holds it, whatever the case.",
+            "A character that nobody can see is printed as \\u{200B}. Entries whose names look alike "
+                + "are listed with the beginning of their ids, which every verb takes for a name.",
         ])
     static let show = Page(
         summary: "show one entry",

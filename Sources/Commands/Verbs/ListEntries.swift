@@ -24,9 +24,11 @@ enum ListEntries {
         let columns = names.map(\.columns)
         let width = min(columns.max() ?? 0, 48)
         let gaps = String(repeating: " ", count: width + 2)
+        let lookAlikes = vault.entries.lookAlikes
         for (place, entry) in entries.enumerated() {
             let gap = gaps.prefix(max(width - columns[place], 0) + 2)
-            try session.printer.line(names[place] + gap + Words.description(of: entry))
+            let id = lookAlikes.contains(entry.id) ? ", id \(entry.shortID)" : ""
+            try session.printer.line(names[place] + gap + Words.description(of: entry) + id)
         }
         if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
         return .done

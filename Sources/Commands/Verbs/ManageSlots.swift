@@ -72,7 +72,7 @@ enum ManageSlots {
         }
         let vault = try session.unlock()
         guard let slot = vault.slots.first(where: { $0.number == number }) else {
-            throw .vault(try session.vaultPath(), .noSuchSlot)
+            throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
         }
         // What is refused anyway is refused before anybody is asked.
         try session.inVault { () throws(VaultError) in

@@ -1,0 +1,128 @@
+import POSIX
+import SecretVault
+
+/// What is left of a name when everything is folded that the eye takes for the same: names with one skeleton
+/// look alike.
+///
+/// Case, width and style fold (`Ｇ`, `𝐆` and `g`), invisible characters go, and letters of other alphabets
+/// that look like Latin ones become those. That is coarser than Unicode's tables (NFKC, UTS 39), which no
+/// library here has: two names that look alike to nobody may have one skeleton, and that costs no more
+/// than an id that is shown.
+struct NameSkeleton: Hashable {
+    // Strings that are canonically equivalent are equal.
+    private let text: String
+
+    init(_ name: String) {
+        var text = ""
+        for scalar in name.unicodeScalars {
+            if let letter = scalar.latinLookAlike {
+                text.unicodeScalars.append(letter)
+            } else if scalar.properties.generalCategory == .spaceSeparator {
+                text += " "
+            } else if !scalar.isInvisible {
+                text += scalar.properties.lowercaseMapping
+            }
+        }
+        self.text = text
+    }
+}
+
+extension [EntrySummary] {
+    /// The entries whose name looks like that of another one.
+    var lookAlikes: Set<RecordID> {
+        var holders: [NameSkeleton: Set<RecordID>] = [:]
+        for entry in self {
+            let (text, shown) = (entry.name.text, entry.name.visible)
+            holders[NameSkeleton(text), default: []].insert(entry.id)
+            // Another name may have in plain letters what is spelled out in this one.
+            if shown != text { holders[NameSkeleton(shown), default: []].insert(entry.id) }
+        }
+        return holders.values.reduce(into: []) { found, alike in
+            if alike.count > 1 { found.formUnion(alike) }
+        }
+    }
+}
+
+extension EntrySummary {
+    /// As much of the id as tells entries apart, and as may be typed instead of a name.
+    var shortID: String { String(id.text.prefix(8)) }
+}
+
+extension Unicode.Scalar {
+    /// The small letter, digit or sign of ASCII that it looks like; `nil` when it looks like none.
+    fileprivate var latinLookAlike: Unicode.Scalar? {
+        if isASCII {
+            let isCapital = ("A"..."Z").contains(self)
+            return (isCapital ? Unicode.Scalar(UInt8(value) | 0x20) : self).asTyped
+        }
+        return (Self.homoglyphs[self] ?? styledLetter)?.asTyped
+    }
+
+    /// One for all of `1`, `i`, `l` and `|`, and one for `0` and `o`.
+    private var asTyped: Unicode.Scalar {
+        switch self {
+        case "1", "i", "|": "l"
+        case "0": "o"
+        default: self
+        }
+    }
+
+    /// The letter or digit of which it is another style, as `Ｇ`, `𝐆` and `Ⓖ` are of `g`.
+    private var styledLetter: Unicode.Scalar? {
+        switch value {
+        // Fullwidth forms stand in the order of ASCII.
+        case 0xFF01...0xFF5E: return Unicode.Scalar(value - 0xFEE0)?.lowercased
+        // Raised and lowered letters, small capitals, letter-like symbols, circled and mathematical letters.
+        case 0x02B0...0x02B8, 0x1D00...0x1D6A, 0x2070...0x209C, 0x2100...0x214F, 0x2460...0x24EA,
+            0x1D400...0x1D7FF, 0x1F110...0x1F189:
+            break
+        default: return nil
+        }
+        if let digit = properties.numericValue, (0...9).contains(digit) {
+            return Unicode.Scalar(0x30 + UInt32(digit))
+        }
+        // Their names end in the letter: MATHEMATICAL BOLD CAPITAL G.
+        guard let word = properties.name?.split(separator: " ").last, word.utf8.count == 1 else {
+            return nil
+        }
+        return word.unicodeScalars.first?.lowercased
+    }
+
+    private var lowercased: Unicode.Scalar? { properties.lowercaseMapping.unicodeScalars.first }
+
+    /// Letters of Cyrillic, Greek and Armenian, and rare Latin ones, by the letter that they look like.
+    private static let homoglyphs: [Unicode.Scalar: Unicode.Scalar] = {
+        let rows: KeyValuePairs<Unicode.Scalar, String> = [
+            "a": "\u{430}\u{410}\u{3B1}\u{391}\u{251}",
+            "b": "\u{432}\u{412}\u{3B2}\u{392}\u{44C}\u{42C}",
+            "c": "\u{441}\u{421}\u{3F2}\u{3F9}",
+            "d": "\u{501}\u{500}",
+            "e": "\u{435}\u{415}\u{3B5}\u{395}",
+            "f": "\u{3DD}\u{3DC}",
+            "g": "\u{261}\u{581}\u{50C}\u{50D}",
+            "h": "\u{43D}\u{41D}\u{397}\u{4BB}\u{4BA}\u{570}",
+            "i": "\u{456}\u{406}\u{3B9}\u{399}\u{131}\u{4CF}\u{4C0}",
+            "j": "\u{458}\u{408}\u{3F3}",
+            "k": "\u{43A}\u{41A}\u{3BA}\u{39A}",
+            "m": "\u{43C}\u{41C}\u{39C}",
+            "n": "\u{43F}\u{39D}\u{3B7}\u{578}\u{57C}",
+            "o": "\u{43E}\u{41E}\u{3BF}\u{39F}\u{585}\u{555}\u{3C3}",
+            "p": "\u{440}\u{420}\u{3C1}\u{3A1}",
+            "q": "\u{51B}\u{51A}\u{563}",
+            "r": "\u{433}\u{1D26}",
+            "s": "\u{455}\u{405}\u{54F}\u{17F}",
+            "t": "\u{442}\u{422}\u{3C4}\u{3A4}",
+            "u": "\u{3C5}\u{57D}\u{54D}",
+            "v": "\u{3BD}\u{475}\u{474}",
+            "w": "\u{3C9}\u{51D}\u{51C}\u{448}\u{428}",
+            "x": "\u{445}\u{425}\u{3C7}\u{3A7}",
+            "y": "\u{443}\u{423}\u{3A5}\u{3B3}\u{4AF}\u{4AE}",
+            "z": "\u{396}\u{1D22}",
+        ]
+        var table: [Unicode.Scalar: Unicode.Scalar] = [:]
+        for (letter, others) in rows {
+            for other in others.unicodeScalars { table[other] = letter }
+        }
+        return table
+    }()
+}

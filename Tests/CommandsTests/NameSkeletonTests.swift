@@ -1,0 +1,28 @@
+import Testing
+
+@testable import Commands
+
+struct NameSkeletonTests {
+    @Test(
+        "names that look alike have one skeleton",
+        arguments: [
+            ("PayPal", "PayРal"), ("paypal", "рауpаl"), ("GitHub", "ＧｉｔＨｕｂ"), ("GitHub", "𝐆𝐢𝐭𝐇𝐮𝐛"),
+            ("GitHub", "Git\u{200D}Hub"), ("GitHub", "Git\u{2800}Hub"), ("GitHub", "github"),
+            ("GOOGLE", "GΟΟGLE"), ("Apple", "App1e"), ("Apple", "AppIe"), ("Google", "G00gle"),
+            ("a b", "a\u{A0}b"), ("é", "e\u{301}"),
+            ("ⓖit", "git"), ("ʰost", "host"), ("ℂode", "code"),
+        ])
+    func alike(_ one: String, _ other: String) {
+        #expect(NameSkeleton(one) == NameSkeleton(other))
+    }
+
+    @Test(
+        "names that people tell apart have two",
+        arguments: [
+            ("GitHub", "GitLab"), ("José", "Jose"), ("Иван", "Ivan"), ("山田", "山本"), ("a b", "ab"),
+            ("user2", "user3"), ("GitHub:a", "GitHub:b"), ("🔑", "🔒"),
+        ])
+    func apart(_ one: String, _ other: String) {
+        #expect(NameSkeleton(one) != NameSkeleton(other))
+    }
+}
