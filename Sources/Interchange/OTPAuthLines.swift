@@ -30,11 +30,26 @@ public struct OTPAuthLines: Sendable {
 
     /// Reads a whole file.
     public init(_ text: SecretBytes, reading: KeyURI.Reading = .lenient) {
-        lines = text.withBytes { Self.lines(of: $0, reading: reading) }
+        var lines: [Line] = []
+        Self.read(text, reading: reading) { lines.append($0) }
+        self.lines = lines
     }
 
-    private static func lines(of text: Span<UInt8>, reading: KeyURI.Reading) -> [Line] {
-        var lines: [Line] = []
+    /// Reads a whole file line by line, and keeps none of them.
+    ///
+    /// - Throws: what `take` throws; the rest of the file is not read then.
+    public static func read<Failure: Error>(
+        _ text: SecretBytes, reading: KeyURI.Reading = .lenient,
+        _ take: (Line) throws(Failure) -> Void
+    ) throws(Failure) {
+        try text.withBytes { (text) throws(Failure) in
+            try eachLine(of: text, reading: reading, take)
+        }
+    }
+
+    private static func eachLine<Failure: Error>(
+        of text: Span<UInt8>, reading: KeyURI.Reading, _ take: (Line) throws(Failure) -> Void
+    ) throws(Failure) {
         var start = byteOrderMarkCount(of: text)
         var number = 0
         while start < text.count {
@@ -43,11 +58,10 @@ public struct OTPAuthLines: Sendable {
             number += 1
             let line = text.extracting(trimming(text, start..<end))
             if line.count > 0, line[0] != UInt8(ascii: "#") {
-                lines.append(Line(number: number, content: content(of: line, reading: reading)))
+                try take(Line(number: number, content: content(of: line, reading: reading)))
             }
             start = end + 1
         }
-        return lines
     }
 
     private static func content(of line: Span<UInt8>, reading: KeyURI.Reading) -> Content {

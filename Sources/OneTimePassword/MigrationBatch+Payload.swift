@@ -25,14 +25,14 @@ extension MigrationBatch {
             case (_?, _):
                 throw .field(field.number)
             case (nil, _):
-                entries.warnings.append(.unknownField(entry: nil, field: field.number))
+                entries.warn(.unknownField(entry: nil, field: field.number))
             }
         }
         let version = Int(numbers[.version] ?? 0)
         guard (0...2).contains(version) else { throw .unknownVersion }
         var size = Int(numbers[.size] ?? 0)
         if size == 0 {
-            entries.warnings.append(.missingSize)
+            entries.warn(.missingSize)
             size = 1
         }
         guard (1...Self.maximalSize).contains(size) else { throw .sizeOutOfRange }

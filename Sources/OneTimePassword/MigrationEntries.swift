@@ -8,12 +8,19 @@ enum MigrationEntryField: Int {
 
 /// Gathers the entries of one part.
 struct MigrationEntries {
-    var warnings: [MigrationWarning]
+    private(set) var warnings: [MigrationWarning]
     private(set) var credentials: [Credential] = []
     private(set) var refusals: [MigrationRefusal] = []
     private var count = 0
 
+    /// A part with more deviations than this was made to flood whoever reads of them.
+    private static let mostWarnings = 100
+
     init(warnings: [MigrationWarning]) { self.warnings = warnings }
+
+    mutating func warn(_ warning: MigrationWarning) {
+        if warnings.count < Self.mostWarnings { warnings.append(warning) }
+    }
 
     /// Reads the entry that stands at `range`.
     mutating func take(_ range: Range<Int>, of bytes: Span<UInt8>) throws(MigrationError) {
@@ -35,7 +42,7 @@ struct MigrationEntries {
             case (_?, _):
                 throw .field(field.number)
             case (nil, _):
-                warnings.append(.unknownField(entry: entry, field: field.number))
+                warn(.unknownField(entry: entry, field: field.number))
             }
         }
         do {
@@ -72,7 +79,7 @@ struct MigrationEntries {
     ) throws(MigrationRefusal.Reason) -> HashAlgorithm {
         switch number {
         case 0:
-            warnings.append(.unsaidAlgorithm(entry: entry))
+            warn(.unsaidAlgorithm(entry: entry))
             return .sha1
         case 1: return .sha1
         case 2: return .sha256
@@ -86,7 +93,7 @@ struct MigrationEntries {
     ) throws(MigrationRefusal.Reason) -> CodeLength {
         switch number {
         case 0:
-            warnings.append(.unsaidDigits(entry: entry))
+            warn(.unsaidDigits(entry: entry))
             return .six
         case 1: return .six
         case 2: return .eight
@@ -126,7 +133,7 @@ struct MigrationEntries {
         guard let range else { return "" }
         let copy = range.map { bytes[$0] }
         if let text = String(validating: copy, as: UTF8.self) { return trimmed(text, entry) }
-        warnings.append(.readAsLatin1(entry: entry))
+        warn(.readAsLatin1(entry: entry))
         var text = ""
         for byte in copy { text.unicodeScalars.append(Unicode.Scalar(byte)) }
         return trimmed(text, entry)
@@ -134,7 +141,7 @@ struct MigrationEntries {
 
     private mutating func trimmed(_ text: String, _ entry: Int) -> String {
         guard text.hasSpaceAround else { return text }
-        warnings.append(.spacesAround(entry: entry))
+        warn(.spacesAround(entry: entry))
         return text.withoutSpaceAround
     }
 }

@@ -23,7 +23,7 @@ enum MigrationURI {
             if text.extracting(start..<end).hasPrefixIgnoringCase(name) {
                 guard found == nil else { throw .doubledParameter }
                 found = (start + name.utf8.count)..<end
-            } else {
+            } else if !warnings.contains(.unknownParameter) {
                 warnings.append(.unknownParameter)
             }
             start = end + 1

@@ -17,6 +17,16 @@ struct WordsTests {
         #expect(Words.duration(seconds) == words)
     }
 
+    @Test(
+        "numbers in a row are told as a range",
+        arguments: [
+            ([], ""), ([2], "2"), ([2, 3], "2, 3"), ([2, 3, 4], "2–4"), ([1, 3, 5], "1, 3, 5"),
+            ([1, 2, 5, 6, 7, 9, 10], "1, 2, 5–7, 9, 10"), (Array(2...1000), "2–1000"),
+        ])
+    func ranges(_ numbers: [Int], _ words: String) {
+        #expect(Words.list(numbers) == words)
+    }
+
     @Test("who has opened the vault is not told that nothing was tried, nor how else to open it")
     func notCleared() {
         let full = SystemCallFailure(call: "write", number: 28)

@@ -27,6 +27,20 @@ struct OTPAuthLinesTests {
             ])
     }
 
+    @Test("who has read enough stops, and the rest is not read")
+    func stops() {
+        struct Enough: Error {}
+        let text = SecretBytes(copying: Array("1\n2\n3\n".utf8).span)
+        var numbers: [Int] = []
+        #expect(throws: Enough.self) {
+            try OTPAuthLines.read(text) { line throws(Enough) in
+                numbers.append(line.number)
+                if line.number == 2 { throw Enough() }
+            }
+        }
+        #expect(numbers == [1, 2])
+    }
+
     @Test("line ends of all systems and a byte order mark are the file's, not the URI's")
     func lineEnds() {
         let uri = "otpauth://totp/b?secret=GEZDGNBV"

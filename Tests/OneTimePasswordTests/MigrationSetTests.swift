@@ -58,6 +58,54 @@ struct MigrationSetTests {
         #expect(collection.sets.map(\.missing) == [[], [1, 2], [1]])
     }
 
+    @Test(
+        "O-15 exports of one part each cost the same however many there are",
+        .timeLimit(.minutes(1)), arguments: [(Int32(0), 2), (Int32(1), 1)])
+    func manyExports(number: Int32, version: Int) throws {
+        // With a comparison of each part with each export before it, this takes an hour.
+        let count: Int32 = 30_000
+        var collection = MigrationCollection()
+        for index in 0..<count {
+            let batch = try part(
+                0, of: 1_000, id: number * index, version: version, account: "\(index)")
+            #expect(collection.add(batch) == .added)
+        }
+        #expect(collection.sets.count == Int(count))
+        // A part with another place goes to the first export that lacks it.
+        let last = try part(999, of: 1_000, id: 0, version: version, account: "last")
+        #expect(collection.add(last) == .added)
+        #expect(collection.add(last) == .repeated)
+        #expect(collection.sets[0].missing == Array(1..<999))
+        #expect(collection.sets.count == Int(count))
+    }
+
+    @Test("parts are sorted as one after the other would be, whatever the order")
+    func sorted() throws {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            var collection = MigrationCollection()
+            var sets: [MigrationSet] = []
+            for _ in 0..<20 {
+                let batch = try part(
+                    .random(in: 0..<3, using: &generator), of: 3, id: 0, version: 2,
+                    account: "\(Int.random(in: 0..<3, using: &generator))")
+                var expected = MigrationSet.Outcome.foreign
+                for index in sets.indices where expected == .foreign {
+                    expected = sets[index].add(batch)
+                }
+                if expected == .foreign {
+                    sets.append(MigrationSet(batch))
+                    expected = .added
+                }
+                #expect(collection.add(batch) == expected)
+            }
+            #expect(collection.sets.map(\.missing) == sets.map(\.missing))
+            #expect(
+                collection.sets.map { $0.credentials.map(\.account) }
+                    == sets.map { $0.credentials.map(\.account) })
+        }
+    }
+
     private func part(
         _ index: Int, of size: Int, id: Int32 = 7, version: Int = 1, account: String? = nil
     ) throws -> MigrationBatch {

@@ -3,8 +3,8 @@ import POSIX
 
 /// What a file is, by its first bytes; its name says nothing.
 enum FileContent {
-    /// Text, read whole.
-    case text(SecretBytes)
+    /// Text, for ``wholeText(at:)`` to read.
+    case text
     /// A picture, or something else that is no text: for the confined reader to tell.
     case picture
 
@@ -18,9 +18,15 @@ enum FileContent {
         guard let size = file.size, size > 0 else { throw .empty }
         let head = try read(file, atMost: headCount)
         guard !head.withBytes(isUTF16) else { throw .utf16 }
-        guard head.withBytes(isText) else { return .picture }
+        return head.withBytes(isText) ? .text : .picture
+    }
+
+    /// Reads the text at `path`.
+    static func wholeText(at path: String) throws(InputFileError) -> SecretBytes {
+        let file = try InputFile(path, acceptingPipes: false)
+        guard let size = file.size, size > 0 else { throw .empty }
         guard size <= textLimit else { throw .tooLarge(limit: textLimit) }
-        return .text(try read(InputFile(path, acceptingPipes: false), atMost: size))
+        return try read(file, atMost: size)
     }
 
     private static func read(_ file: borrowing InputFile, atMost count: Int)

@@ -35,10 +35,16 @@ struct Finding {
         case line(OTPAuthLineError)
         /// A text without a single otpauth line.
         case foreignText
+        /// So many more lines that are no otpauth lines.
+        case foreignLines(Int)
         /// An entry of an export that is not understood, counted from 1.
         case exportEntry(Int, MigrationRefusal.Reason)
         /// Parts of an export that did not come, counted from 1.
         case missingParts([Int], of: Int)
+        /// So many more exports of which parts did not come.
+        case incompleteExports(Int)
+        /// The key is in the vault so often that no more entries with it are taken.
+        case keyTooOften
         /// Another entry has the name, and another key.
         case nameTaken(String)
         /// Another key of the same name came before it in the same run, and was not to be replaced.

@@ -11,6 +11,13 @@ struct Harvest {
     private var exports = MigrationCollection()
     /// The files of each export, for what is said of it in the end.
     private var exportFiles: [String] = []
+    /// How many findings come from inside files.
+    private var foundInside = 0
+
+    /// A vault holds 100,000 entries; files that hold far more were made to exhaust the memory.
+    private static let limit = 200_000
+    /// Of more lines of a file, and of more exports, only the number is told.
+    private static let mostToldAlike = 100
 
     /// Reads all of `paths`.
     ///
@@ -24,9 +31,9 @@ struct Harvest {
             case .refused(let path, let error): refuse(path, .file(error))
             case .file(let path):
                 switch pictures.content(at: index) {
-                case .text(let text): take(lines: OTPAuthLines(text), of: path)
+                case .text: try takeText(of: path)
                 case .refused(let error): refuse(path, .file(error))
-                case .symbols(let symbols): for symbol in symbols { take(symbol, of: path) }
+                case .symbols(let symbols): for symbol in symbols { try take(symbol, of: path) }
                 case .noSymbols(let refusal): refuse(path, .picture(refusal))
                 }
             }
@@ -38,23 +45,49 @@ struct Harvest {
         findings.append(Finding(file, line: line, .refused(refusal)))
     }
 
-    private mutating func take(_ symbol: SecretBytes, of file: String) {
+    private mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
         // What a symbol says is read as a line is, but believed only when it is one of ours.
         let lines = OTPAuthLines(symbol).lines
         guard lines.count == 1 else { return refuse(file, .foreignSymbol) }
         if case .refused(.notAURI) = lines[0].content { return refuse(file, .foreignSymbol) }
-        take(lines[0].content, of: file, line: nil)
+        try take(lines[0].content, of: file, line: nil)
     }
 
-    private mutating func take(lines: OTPAuthLines, of file: String) {
-        let isOurs = lines.lines.contains { line in
-            if case .refused(.notAURI) = line.content { false } else { true }
+    private mutating func takeText(of file: String) throws(CommandFailure) {
+        let text: SecretBytes
+        do {
+            text = try FileContent.wholeText(at: file)
+        } catch {
+            return refuse(file, .file(error))
         }
-        guard isOurs else { return refuse(file, .foreignText) }
-        for line in lines.lines { take(line.content, of: file, line: line.number) }
+        let (start, insideBefore) = (findings.count, foundInside)
+        var foreignLines = 0
+        var isOurs = false
+        try OTPAuthLines.read(text) { line throws(CommandFailure) in
+            if case .refused(.notAURI) = line.content {
+                foreignLines += 1
+                guard foreignLines <= Harvest.mostToldAlike else { return }
+            } else {
+                isOurs = true
+            }
+            try take(line.content, of: file, line: line.number)
+        }
+        guard isOurs else {
+            findings.removeSubrange(start...)
+            foundInside = insideBefore
+            return refuse(file, .foreignText)
+        }
+        if foreignLines > Harvest.mostToldAlike {
+            refuse(file, .foreignLines(foreignLines - Harvest.mostToldAlike))
+        }
     }
 
-    private mutating func take(_ content: OTPAuthLines.Content, of file: String, line: Int?) {
+    private mutating func take(
+        _ content: OTPAuthLines.Content, of file: String, line: Int?
+    ) throws(CommandFailure) {
+        let before = findings.count
+        defer { foundInside += findings.count - before }
+        guard foundInside < Harvest.limit else { throw .tooMuchToImport(limit: Harvest.limit) }
         switch content {
         case .key(let uri):
             let warnings =
@@ -87,8 +120,13 @@ struct Harvest {
     }
 
     private mutating func tellOfExports() {
-        for (file, export) in zip(exportFiles, exports.sets) where !export.isComplete {
+        let incomplete = zip(exportFiles, exports.sets).filter { !$0.1.isComplete }
+        for (file, export) in incomplete.prefix(Harvest.mostToldAlike) {
             refuse(file, .missingParts(export.missing.map { $0 + 1 }, of: export.size))
+        }
+        if incomplete.count > Harvest.mostToldAlike {
+            let (file, _) = incomplete[Harvest.mostToldAlike]
+            refuse(file, .incompleteExports(incomplete.count - Harvest.mostToldAlike))
         }
     }
 }

@@ -29,6 +29,8 @@ struct ImportPlan {
     /// nothing will be saved.
     private let confirmed: Set<RecordID>?
     private var addedHere: Set<RecordID> = []
+    /// Nobody has more entries with one key.
+    private static let mostWithOneKey = 100
     /// The entries that ask at each use and would be replaced, in the order in which they come up.
     private var asking: [RecordID] = []
 
@@ -85,6 +87,10 @@ struct ImportPlan {
     ) throws(VaultError) -> ImportResult {
         let name = EntryName(issuer: credential.issuer, account: credential.account)
         let content = EntryContent.oneTimePassword(credential)
+        // Each question about a key costs as much as there are entries with it.
+        guard try changes.entries(withSecretOf: content).count < ImportPlan.mostWithOneKey else {
+            return .refused(.keyTooOften)
+        }
         let same = try changes.entries(equivalentTo: content)
         // The same picture twice in one run is one entry, whatever the policy is.
         if let twin = same.first(where: addedHere.contains) {

@@ -2,10 +2,11 @@ import Cryptography
 import POSIX
 import PictureReader
 
-/// What files hold: texts read here, pictures read by the confined reader, in one go.
+/// What files hold: pictures are read by the confined reader, in one go, and texts only found.
 struct PictureTexts {
     enum Content {
-        case text(SecretBytes)
+        /// A text, which is read when its turn comes: six hundred of them need not fit into memory.
+        case text
         case refused(InputFileError)
         case symbols([SecretBytes])
         case noSymbols(PictureRefusal)
@@ -24,7 +25,7 @@ struct PictureTexts {
             }
             do {
                 switch try FileContent.of(path) {
-                case .text(let text): contents[index] = .text(text)
+                case .text: contents[index] = .text
                 case .picture: pictures.append((index, path))
                 }
             } catch {

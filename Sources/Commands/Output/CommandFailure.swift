@@ -44,6 +44,8 @@ enum CommandFailure: Error {
     case key(String, Base32Error)
     case keyURI(String, KeyURIError)
     case notOneAddress(String, found: Int)
+    /// The files to import hold more than so many things.
+    case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
     case pictureReader(PictureReaderFailure)
     case picture(PNGWritingError)
@@ -74,7 +76,8 @@ extension ExitCode {
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .symbol(.libraryMissing): .system
-            case .key, .keyURI, .notOneAddress, .code, .credential, .symbol: .badInput
+            case .key, .keyURI, .notOneAddress, .tooMuchToImport, .code, .credential, .symbol:
+                .badInput
             case .standardOutput, .pictureReader, .picture, .cryptography, .system: .system
             }
     }

@@ -114,11 +114,15 @@ enum ImportFiles {
             members += [
                 ("result", .text("refused")), ("reason", .text(Words.slug(for: refusal))),
             ]
-            if case .missingParts(let parts, let size) = refusal {
+            switch refusal {
+            case .missingParts(let parts, let size):
                 members += [
                     ("missing", .list(parts.map { .number(Int64($0)) })),
                     ("parts", .number(Int64(size))),
                 ]
+            case .foreignLines(let count), .incompleteExports(let count):
+                members.append(("count", .number(Int64(count))))
+            default: break
             }
         }
         if case .credential(_, let warnings) = finding.content, !warnings.isEmpty {

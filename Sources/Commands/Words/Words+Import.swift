@@ -26,12 +26,20 @@ extension Words {
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
         case .foreignText: "this is neither a picture nor a text with otpauth:// lines"
+        case .foreignLines(let count):
+            count == 1
+                ? "1 more line is no otpauth:// address"
+                : "\(count) more lines are no otpauth:// addresses"
         case .exportEntry(let number, let reason):
             "entry \(number) of the export \(sentence(for: reason))"
         case .missingParts(let parts, let size):
             parts.count == 1
                 ? "part \(list(parts)) of the export's \(size) is missing"
                 : "parts \(list(parts)) of the export's \(size) are missing"
+        case .incompleteExports(let count):
+            count == 1
+                ? "1 more export is not complete" : "\(count) more exports are not complete"
+        case .keyTooOften: "the vault has the same key so often already that no more is taken"
         case .nameTaken(let name):
             "there is an entry “\(name)” with another key or other parameters; --on-duplicate replace or keep decides"
         case .nameTwice(let name):
@@ -42,8 +50,21 @@ extension Words {
         }
     }
 
-    private static func list(_ numbers: [Int]) -> String {
-        numbers.map(String.init).joined(separator: ", ")
+    /// Numbers that rise; three or more in a row are written as `2–4`.
+    static func list(_ numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = ranges.last, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        return ranges.map { range in
+            range.count < 3
+                ? range.map(String.init).joined(separator: ", ")
+                : "\(range.lowerBound)–\(range.upperBound)"
+        }.joined(separator: ", ")
     }
 
     private static func sentence(for reason: MigrationRefusal.Reason) -> String {
@@ -98,11 +119,12 @@ extension Words {
         switch refusal {
         case .file(let error): slug(for: error)
         case .picture(let refusal): slug(for: refusal)
-        case .foreignSymbol, .foreignText, .line(.notAURI): "no-otpauth"
+        case .foreignSymbol, .foreignText, .foreignLines, .line(.notAURI): "no-otpauth"
         case .line(.keyURI): "bad-uri"
         case .line(.migration): "bad-export"
         case .exportEntry: "bad-entry"
-        case .missingParts: "missing-parts"
+        case .missingParts, .incompleteExports: "missing-parts"
+        case .keyTooOften: "same-key"
         case .nameTaken, .nameTwice: "same-name"
         case .asksAtUse: "asks-at-use"
         case .tooLong: "too-long"

@@ -47,6 +47,9 @@ enum Words {
         case .notOneAddress(let place, let found):
             "\(place): \(found == 0 ? "no" : String(found)) otpauth:// addresses, where one is "
                 + "needed" + (found > 1 ? "; watchword import takes them all" : "")
+        case .tooMuchToImport(let limit):
+            "the files hold more than \(limit) things to import, and a vault holds 100,000 entries; "
+                + "nothing was changed; import fewer files at once"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .pictureReader(let failure): sentence(for: failure)
         case .picture(.libraryMissing(let name)): sentence(forMissing: name)
