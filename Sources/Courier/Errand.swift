@@ -61,7 +61,8 @@ public struct Token: Hashable, Sendable {
         self.text = text
     }
 
-    static let longest = 255
+    /// How many bytes a token has at most.
+    package static let longest = 255
 
     /// Whether `bytes` are such a token, where it is a secret and must not become a text.
     public static func isToken(_ bytes: SecretBytes) -> Bool {

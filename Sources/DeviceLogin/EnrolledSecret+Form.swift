@@ -5,6 +5,10 @@ internal import Cryptography
 extension EnrolledSecret {
     private static let version: UInt8 = 1
 
+    /// The most bytes of a form beside its address and authorities: numbers, lengths, the credential's name,
+    /// two secrets and two nonces.
+    static let largestRest = 1 + 16 + 12 + Token.longest + 2 * (8 + Token.longest + 16)
+
     /// What is kept is not what this version writes.
     struct Unreadable: Error {}
 

@@ -15,8 +15,9 @@ public struct Enrolment: Sendable {
     /// Who must be there before it opens, and what failing costs; the vault's default when there is none.
     public let accessControl: AccessControl?
 
-    /// More certificates than anybody trusts one by one.
-    public static let largestAuthorities = 1 << 17
+    /// More certificates than anybody trusts one by one, and as many as fit into a record beside the
+    /// longest address, names and secrets.
+    public static let largestAuthorities = 62 << 10
     /// Bytes of a device's name.
     public static let longestDeviceName = 255
 
@@ -49,10 +50,10 @@ public struct Enrolment: Sendable {
         over messenger: inout some Messenger, now: Int64, isEarlier: (EntrySummary) -> Bool
     ) throws(DeviceLoginError) -> EnrolledSecret {
         guard Token.isToken(ticket) else { throw .badTicket }
-        // A vault that is full says so before the ticket is spent.
+        // A vault that has no room says so before the ticket is spent.
         try inVault { () throws(VaultError) in
             try vault.rehearse { changes throws(VaultError) in
-                try put(ticket, into: &changes, now: now, isEarlier)
+                try put(largestForm, into: &changes, now: now, isEarlier)
             }
         }
         let errand = Errand(
@@ -69,6 +70,14 @@ public struct Enrolment: Sendable {
             }
         }
         return state
+    }
+
+    /// As many bytes as the secret will take at most.
+    private var largestForm: SecretBytes {
+        let count = EnrolledSecret.largestRest + server.text.utf8.count + authorities.count
+        return SecretBytes(capacity: count) { output in
+            while output.freeCapacity > 0 { output.append(0) }
+        }
     }
 
     private func ask(

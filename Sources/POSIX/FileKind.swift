@@ -16,6 +16,31 @@ public enum FileKind: Hashable, Sendable {
         self.init(facts)
     }
 
+    /// Whether others than its owner can read the file at `path`, as far as its mode and those of its folders
+    /// say.
+    ///
+    /// What can't be looked at can't be read, and is none.
+    public static func isReadableByOthers(at path: String) -> Bool {
+        guard let resolved = unsafe realpath(path, nil) else { return false }
+        defer { unsafe free(resolved) }
+        var place = Substring(unsafe String(cString: resolved))
+        var facts = stat()
+        guard unsafe stat(String(place), &facts) == 0, FileKind(facts) == .file else {
+            return false
+        }
+        var byGroup = facts.st_mode & S_IRGRP != 0
+        var byAll = facts.st_mode & S_IROTH != 0
+        while byGroup || byAll, let slash = place.lastIndex(of: "/") {
+            place = place[..<slash]
+            guard unsafe stat(place.isEmpty ? "/" : String(place), &facts) == 0 else {
+                return false
+            }
+            byGroup = byGroup && facts.st_mode & S_IXGRP != 0
+            byAll = byAll && facts.st_mode & S_IXOTH != 0
+        }
+        return byGroup || byAll
+    }
+
     init(_ facts: stat) {
         self =
             switch facts.st_mode & S_IFMT {

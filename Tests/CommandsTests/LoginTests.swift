@@ -141,21 +141,17 @@ extension ForeignProgram.Outcome {
         }
     }
 
-    @Test("R-06 killed before any system call that changes something, the next run signs in")
+    @Test(
+        "R-06 killed before any system call that changes something, the next run signs in",
+        .enabled(if: ForeignProgram.canTrace, "strace is missing, or may not trace here"))
     func killed() throws {
-        guard let strace = ForeignProgram("strace") else {
-            print("skipped: strace is missing")
-            return
-        }
+        let strace = try #require(ForeignProgram("strace"))
         let desk = try Desk()
         try desk.enrol()
         let traced = "openat,write,fsync,renameat,linkat,unlinkat,poll,clone,clone3,vfork"
         let probe = try desk.run(
             "\(strace.path) -o calls -e trace=\(traced) watchword login present mill")
-        guard probe.status == 0 else {
-            print("skipped: strace may not trace here")
-            return
-        }
+        try #require(probe.status == 0)
         let calls = String(decoding: try desk.folder.bytes(of: "calls"), as: UTF8.self)
             .split(separator: "\n").filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
         // What comes before the turn is taken is the vault's own unlocking.
@@ -176,6 +172,26 @@ extension ForeignProgram.Outcome {
             #expect(next.status == 0 && next.text.hasPrefix("wwl_"), "\(fault): \(next.words)")
         }
         #expect(tried >= 12 && kills >= tried / 2)
+    }
+
+    @Test("authorities that fit into no record are refused before the ticket is spent")
+    func tooManyAuthorities() throws {
+        let desk = try Desk()
+        let authority = [UInt8](try TestCertificates.authority())
+        for size in [62 << 10 + 1, 65_536, 131_072] {
+            let comment = [UInt8](repeating: UInt8(ascii: "#"), count: size - authority.count)
+            try desk.folder.write(authority + comment, to: "ca.pem")
+            let refused = try desk.enrol()
+            #expect(refused.status == 3, "\(size)")
+            #expect(refused.words.contains("ca.pem: it holds more than the 63488 bytes"))
+        }
+        #expect(try desk.server.requests().isEmpty)
+        // The largest one that is taken leaves room for what a sign-in adds.
+        let rest = (62 << 10) - authority.count
+        try desk.folder.write(
+            authority + [UInt8](repeating: UInt8(ascii: "\n"), count: rest), to: "ca.pem")
+        #expect(try desk.enrol().status == 0)
+        for _ in 0..<2 { #expect(try desk.present().status == 0) }
     }
 
     @Test("R-07 two processes that sign in at once both do, and are no thief")

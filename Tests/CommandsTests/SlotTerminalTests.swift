@@ -144,8 +144,11 @@ struct SlotTerminalTests {
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("That is it."))
         let opening = try fixture.terminal("watchword list --recovery-key")
-        try opening.answer([("as you wrote it down: ", String(key))])
+        try opening.waitFor("as you wrote it down: ")
+        #expect(try opening.settings().echoes == false)
+        try opening.type(key + "\n")
         #expect(try opening.end() == 0)
+        #expect(!opening.screen.contains(key.prefix(9)))
         #expect(opening.screen.contains("Site:me"))
     }
 }

@@ -11,6 +11,8 @@ enum Question: Hashable, Sendable {
     case key
     case plainSecret
     case recoveryKey
+    /// The recovery key that was just shown.
+    case shownRecoveryKey
     /// The recovery key once more, and what for.
     case recoveryKeyAgain(String)
     /// A question to be answered with yes or no.
@@ -25,17 +27,19 @@ enum Question: Hashable, Sendable {
         case .newPassphraseAgain: "New passphrase again: "
         case .key: "Key (Base32): "
         case .plainSecret: "Secret: "
-        case .recoveryKey: "Recovery key, as you wrote it down: "
+        case .recoveryKey: "Recovery key (it is not shown), as you wrote it down: "
+        case .shownRecoveryKey: "Recovery key, as you wrote it down: "
         case .recoveryKeyAgain(let purpose): purpose + ", the recovery key again: "
         case .confirmation(let question): question + " [y/N] "
         }
     }
 
-    // A recovery key is on the screen anyway, and hard to type unseen.
     private var isShownWhileTyped: Bool {
         switch self {
-        case .recoveryKey, .recoveryKeyAgain, .confirmation: true
-        case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .plainSecret:
+        // This one is on the screen anyway.
+        case .shownRecoveryKey, .confirmation: true
+        case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .plainSecret,
+            .recoveryKey, .recoveryKeyAgain:
             false
         }
     }

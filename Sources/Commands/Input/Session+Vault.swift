@@ -88,6 +88,7 @@ extension Session {
         }
         if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey(again: purpose)) }
         if let path = arguments[.recoveryKeyFile] {
+            if purpose == nil { warnOfReaders(of: path) }
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
             return .recoveryKey(try recoveryKey(text, from: source.name))
@@ -129,13 +130,21 @@ extension Session {
             guard answer.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
             return answer
         }
+        if purpose == nil { warnOfReaders(of: path) }
         return try SecretSource(path).readFirstLine(limit: Session.secretLimit)
+    }
+
+    /// Warns where a file that opens the vault can be read by others.
+    private func warnOfReaders(of path: String) {
+        guard FileKind.isReadableByOthers(at: path) else { return }
+        printer.warn("others can read \(VisibleText.of(path)), which opens the vault; chmod 600 it")
     }
 
     /// A passphrase to be set: the one in the file that `option` names, or asked for twice.
     func newPassphrase(from option: Option) throws(CommandFailure) -> SecretBytes {
         let passphrase: SecretBytes
         if let path = arguments[option] {
+            warnOfReaders(of: path)
             passphrase = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
         } else {
             passphrase = try Question.newPassphrase.ask()
@@ -145,6 +154,11 @@ extension Session {
             }
         }
         guard passphrase.count > 0 else { throw .emptyPassphrase }
+        if passphrase.count < Session.shortPassphrase {
+            printer.warn(
+                "the passphrase is short, and soon guessed by whoever has a copy of the vault; "
+                    + "better take several words")
+        }
         return passphrase
     }
 
@@ -164,12 +178,21 @@ extension Session {
                 + "--\(Option.maxUnlockCost.name) \(logN)")
     }
 
+    /// Passphrases of fewer bytes are warned of (NIST SP 800-63B, section 3.1.1.2, wants eight characters).
+    private static let shortPassphrase = 8
+
     /// `--scrypt-log-n`, or the standard cost.
     func cost() throws(CommandFailure) -> ScryptCost {
         let logN = try usage { () throws(UsageError) in
             try arguments.integer(.scryptLogN, in: 10...24)
         }
         guard let logN else { return .standard }
+        if logN < ScryptCost.standard.logN {
+            let times = 1 << (ScryptCost.standard.logN - logN)
+            printer.warn(
+                "--\(Option.scryptLogN.name) \(logN) makes each guess at the passphrase \(times) times "
+                    + "cheaper than the default, \(ScryptCost.standard.logN)")
+        }
         do {
             return try ScryptCost(logN: logN)
         } catch {

@@ -1,3 +1,4 @@
+import Cryptography
 import JSONText
 import SecretVault
 
@@ -15,6 +16,7 @@ enum CheckVault {
                         .list(result.damages.map { .text(Words.description(of: $0, in: names)) })
                     ),
                     ("generation", .counter(vault.generation)),
+                    ("locked_memory", lockedMemory),
                     ("opened", .number(Int64(result.opened))),
                     ("previous", .text(word(for: result.previous))),
                     ("recovery_key", .flag(result.hasRecoveryKey)),
@@ -29,10 +31,18 @@ enum CheckVault {
         for damage in result.damages {
             session.printer.complain(Words.description(of: damage, in: names) + " is damaged")
         }
+        if let limit = SecretBytes.lockedLimit {
+            session.printer.warn(Words.sentence(forLockedMemory: limit))
+        }
         if !result.hasRecoveryKey {
             session.printer.note("There is no recovery key; see watchword slot add --help.")
         }
         return result.damages.isEmpty ? .done : .badInput
+    }
+
+    /// How many bytes can be kept from being written to swap; `null` where there is no limit.
+    private static var lockedMemory: JSONValue {
+        SecretBytes.lockedLimit.map { .number(Int64($0)) } ?? .null
     }
 
     private static func word(for previous: PreviousGeneration) -> String {

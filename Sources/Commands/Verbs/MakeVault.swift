@@ -47,7 +47,7 @@ enum MakeVault {
         while true {
             var answer: SecretBytes?
             // No answer is an answer here: what was asked for is done already.
-            do { answer = try Question.recoveryKey.ask() } catch .terminal { answer = nil }
+            do { answer = try Question.shownRecoveryKey.ask() } catch .terminal { answer = nil }
             guard let answer, answer.count > 0 else {
                 session.printer.warn("the recovery key was not checked, but it opens the vault")
                 return

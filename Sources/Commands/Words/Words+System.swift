@@ -3,6 +3,15 @@ import POSIX
 
 // The terminal, files, the system.
 extension Words {
+    /// What it means that so few bytes can be locked.
+    static func sentence(forLockedMemory limit: Int) -> String {
+        let how =
+            limit == 0
+            ? "no memory can be locked" : "only \(limit >> 10) KiB of memory can be locked"
+        return how + " (RLIMIT_MEMLOCK), so secrets may be written to swap; raise “memlock” in "
+            + "/etc/security/limits.conf, or LimitMEMLOCK= of the systemd unit"
+    }
+
     static func sentence(for error: TerminalError, asking question: Question) -> String {
         switch error {
         case .none: "there is no terminal to ask on; " + wayOut(of: question)
@@ -20,7 +29,8 @@ extension Words {
             "give the new passphrase with --passphrase-file or, where there is one already, "
                 + "--new-passphrase-file"
         case .key, .plainSecret: "give --secret-file FILE (- is standard input)"
-        case .recoveryKey, .recoveryKeyAgain: "give --recovery-key-file FILE (- is standard input)"
+        case .recoveryKey, .recoveryKeyAgain, .shownRecoveryKey:
+            "give --recovery-key-file FILE (- is standard input)"
         case .confirmation: "--yes answers the question"
         }
     }
