@@ -90,7 +90,7 @@ let package = Package(
             name: "SecretVault",
             dependencies: ["Cryptography", "OneTimePassword", "POSIX", "Presence"],
             exclude: ["VaultFile.md"], swiftSettings: house),
-        room("Verification", "Cryptography", "OneTimePassword"),
+        room("Verification", "Cryptography", "OneTimePassword", "POSIX"),
         room("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
         room("DeviceLogin", "Courier", "Cryptography", "SecretVault"),

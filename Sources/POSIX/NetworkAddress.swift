@@ -31,6 +31,10 @@ internal import Glibc
     /// Whether it is one of version 4.
     public var isVersion4: Bool { bytes.starts(with: Self.mapping) }
 
+    /// What counts as one sender: the address, or for version 6 its first 64 bits, for whoever has one
+    /// address of a network has all of them.
+    public var sender: NetworkAddress { isVersion4 ? self : prefix(bits: 64) }
+
     /// The address with all bits behind the first `count` of 128 set to zero.
     public func prefix(bits count: Int) -> NetworkAddress {
         precondition((0...128).contains(count), "a prefix has 0 to 128 bits")

@@ -177,6 +177,49 @@ struct IdempotencyTests {
         #expect(try await isGone(secret, "three"))
     }
 
+    @Test("devices share no keys: nobody's key is taken by what a stranger sent")
+    func devices() async throws {
+        let world = try await ServiceWorld()
+        var devices: [(id: String, ticket: String)] = []
+        for _ in 0..<2 {
+            let reply = try await world.ask(
+                "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
+            devices.append(
+                (try #require(reply.text("credential")), try #require(reply.text("ticket"))))
+        }
+        func ask(_ route: String, _ body: String) async throws -> Reply {
+            try await world.ask(
+                "POST", "/v1/device/\(route)", body, as: nil, headers: ["Idempotency-Key": "1"])
+        }
+        let unknown = "wwt_" + String(repeating: "A", count: 43)
+        #expect(try await ask("enrolments", #"{"ticket":"\#(unknown)"}"#).status == 403)
+        var secrets: [String] = []
+        for device in devices {
+            let reply = try await ask("enrolments", #"{"ticket":"\#(device.ticket)"}"#)
+            #expect(reply.status == 201)
+            secrets.append(try #require(reply.text("secret")))
+            // The same one again, and another request with it.
+            let again = try await ask("enrolments", #"{"ticket":"\#(device.ticket)"}"#)
+            #expect(again.text("secret") == secrets.last)
+            let other = try await ask("enrolments", #"{"ticket":"\#(device.ticket)","name":"x"}"#)
+            #expect(other.status == 422)
+        }
+        func login(_ id: String, _ secret: String) async throws -> Reply {
+            let nonce = String(repeating: "A", count: 22)
+            return try await ask(
+                "logins",
+                #"{"credential":"\#(id)","secret":"\#(secret)","rotation_nonce":"\#(nonce)"}"#)
+        }
+        let madeUp = "wws_" + String(repeating: "A", count: 75)
+        for (device, secret) in zip(devices, secrets) {
+            #expect(try await login(device.id, madeUp).result == "denied")
+            let first = try await login(device.id, secret)
+            #expect(first.result == "accepted")
+            let again = try await login(device.id, secret)
+            #expect(again.response.body.text == first.response.body.text)
+        }
+    }
+
     @Test("a malformed key is refused, one on a route that is no POST is not looked at")
     func malformed() async throws {
         let world = try await ServiceWorld()

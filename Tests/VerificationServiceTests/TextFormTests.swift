@@ -49,6 +49,10 @@ struct TextFormTests {
                     "cr_+AAAAAAAAAAAAAAAAAAAAA",
                 ]
             ),
+            (
+                .client, ["cl_AAAAAAAAAAAAAAAAAAAAAA", "cl_-_zZ09AAAAAAAAAAAAAAAw"],
+                ["cl_AAAAAAAAAAAAAAAAAAAAAB", "cr_AAAAAAAAAAAAAAAAAAAAAA", "cl_", "shop"]
+            ),
             (.verification, ["vf_AAAAAAAAAAAAAAAAAAAAAA"], ["cr_AAAAAAAAAAAAAAAAAAAAAA"]),
             (
                 .enrolmentTicket, ["wwt_" + word.prefix(42) + "A"],

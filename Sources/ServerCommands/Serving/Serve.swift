@@ -71,6 +71,7 @@ enum Serve {
         } catch { throw .system(error) }
         housekeeper.cancel()
         await housekeeper.value
+        await writeDenials(backing, log, atEnd: true)
         ends.stop()
         backing.close()
         log.say("stopped", [])
@@ -151,11 +152,20 @@ enum Serve {
         while true {
             // Also once at the beginning: a server may be started again more often than it gets to it.
             await housekeeping.tidy()
+            await writeDenials(backing, log, atEnd: false)
             let found = backing.store.trouble
             if found != trouble { log.say("database-trouble", [("cause", found ?? "over")]) }
             trouble = found
             // Whoever cancels it wakes it up.
             do { try await Task.sleep(for: interval) } catch { return }
+        }
+    }
+
+    private static func writeDenials(_ backing: Backing, _ log: ServerLog, atEnd: Bool) async {
+        do throws(VerifierError) {
+            try await backing.verifier.writeCountedDenials(atEnd: atEnd)
+        } catch {
+            log.say("denials-not-written", [("cause", ServerWords.sentence(for: error))])
         }
     }
 

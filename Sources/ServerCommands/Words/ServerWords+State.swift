@@ -102,6 +102,7 @@ extension ServerWords {
         case .contended, .overloaded: "too much is going on; try again"
         case .answerTooLong: "the answer is longer than can be kept"
         case .answered: "this was answered before"
+        case .tooManyDenials: "too many requests were denied in this minute; try again"
         }
     }
 

@@ -11,6 +11,8 @@ struct Decision<Outcome: Sendable>: Sendable {
     /// It need not be where deciding again denies again: so nobody fills the disk with denials, and none
     /// outlives its cause.
     var keepsAnswer = true
+    /// What is written only as often as ``DenialBook`` permits.
+    var denial: CountedDenial?
 }
 
 /// What a decision is made with beside the rows.
@@ -36,9 +38,18 @@ struct DecisionContext: Sendable {
         credential: CredentialID? = nil, number: Int64? = nil
     ) -> StoreChange {
         .appendEvent(
-            Event(
-                kind, reason: reason, time: now, subject: subject, credential: credential,
-                verification: verification, origin: origin, number: number))
+            unwritten(
+                kind, reason, subject: subject, credential: credential, number: number))
+    }
+
+    /// An event that may not be written.
+    func unwritten(
+        _ kind: Event.Kind, _ reason: Event.Reason?, subject: Subject?,
+        credential: CredentialID?, number: Int64? = nil
+    ) -> Event {
+        Event(
+            kind, reason: reason, time: now, subject: subject, credential: credential,
+            verification: verification, origin: origin, number: number)
     }
 
     func event(

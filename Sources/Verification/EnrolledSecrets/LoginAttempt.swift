@@ -44,7 +44,7 @@ struct LoginAttempt: Sendable {
         // The clock alone says that it has had its time, and a clock can be put right: nothing ends.
         case .current, .again, .successor:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
-                return deny(record, because: reason)
+                return deny(record, because: reason, to: sender(isHolder: wasHandedOut))
             }
         case .reuse, .later, .foreign: break
         }
@@ -59,7 +59,8 @@ struct LoginAttempt: Sendable {
         case .later: return fail(record, chain)
         case .foreign:
             return context.policy.countsForeignSecrets
-                ? fail(record, chain) : deny(record, because: .wrong)
+                ? fail(record, chain)
+                : deny(record, because: .wrong, to: sender(isHolder: false))
         }
     }
 
@@ -79,19 +80,25 @@ struct LoginAttempt: Sendable {
         if wasHandedOut, let record, record.state == .revoked {
             wipe = WipeReason(record.endReason)
         }
-        var changes = [
-            .writeDecoy(context.decoy()),
-            context.event(
-                .denied, record?.state == .revoked ? .revoked : .unknown, subject: record?.subject,
-                credential: credential),
-        ]
+        var others: [Event] = []
         if wipe != nil {
-            changes.append(
-                context.event(
+            others.append(
+                context.unwritten(
                     .wiped, record?.endReason, subject: record?.subject, credential: credential))
         }
+        let event = context.unwritten(
+            .denied, record?.state == .revoked ? .revoked : .unknown, subject: record?.subject,
+            credential: credential)
         return Decision(
-            outcome: outcome(.denied(wipe: wipe)), changes: changes, keepsAnswer: false)
+            outcome: outcome(.denied(wipe: wipe)), changes: [.writeDecoy(context.decoy())],
+            keepsAnswer: false
+        ).counting(event, others, by: sender(isHolder: wasHandedOut))
+    }
+
+    /// By whom a denial is counted.
+    private func sender(isHolder: Bool) -> DenialBook.Sender? {
+        guard let stranger = DenialBook.Sender(strangerAt: context.origin) else { return nil }
+        return isHolder ? .holder(credential) : stranger
     }
 
     private func accept(
@@ -173,12 +180,15 @@ struct LoginAttempt: Sendable {
 
     /// Denies, and changes nothing: the next attempt is decided as if this one had not been.
     private func deny(
-        _ record: CredentialRecord, because reason: Event.Reason
+        _ record: CredentialRecord, because reason: Event.Reason, to sender: DenialBook.Sender?
     ) -> Decision<LoginOutcome> {
         Decision(
-            outcome: outcome(.denied(wipe: nil)),
-            changes: [.writeDecoy(context.decoy()), context.event(.denied, reason, of: record)],
-            keepsAnswer: false)
+            outcome: outcome(.denied(wipe: nil)), changes: [.writeDecoy(context.decoy())],
+            keepsAnswer: false
+        ).counting(
+            context.unwritten(
+                .denied, reason, subject: record.subject, credential: record.id),
+            by: sender)
     }
 
     /// Counts a secret that is not accepted; the last one that is allowed ends the credential.

@@ -2,15 +2,23 @@ internal import Cryptography
 
 extension Verifier {
     /// Hands out a ticket by which a device fetches its secret within ten minutes, once.
+    ///
+    /// - Parameter audience: the clients that may redeem the device's logins, at most
+    ///   ``Policy/maximalAudience``; empty if the verifier is used without clients.
     public func enrolSecret(
-        for subject: Subject, name: String = "", origin: Origin = .unknown,
+        for subject: Subject, name: String = "", audience: Set<ClientID> = [],
+        origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<SecretGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             guard try await hasRoom(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
-            let record = try newRecord(.secret, subject, name: name, state: .pending, context)
+            guard try await areClients(audience) else {
+                return Decision(outcome: .refused(.unknownClient), changes: [])
+            }
+            var record = try newRecord(.secret, subject, name: name, state: .pending, context)
+            record.audience = audience.sorted()
             let kind = Token.Kind.enrolmentTicket
             let ticket = Token(kind, try context.randomSecret(kind.count))
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
@@ -40,7 +48,7 @@ extension Verifier {
             guard let row, row.expiresAt > context.now,
                 let pending = try await record(row.credential), pending.state == .pending,
                 !pending.isLapsed(at: context.now)
-            else { return denied(row, context, keepsAnswer: false) }
+            else { return deniedToDevice(row, context) }
             let derivation = SecretDerivation(
                 credential: pending.id, lookup: context.keys.lookup, meter: meter)
             let random = try context.randomSecret(PresentedSecret.secretCount)
@@ -90,13 +98,19 @@ extension Verifier {
     /// Tells the application who signed in, once, within a minute.
     ///
     /// Revoking the credential takes its tickets away, in the same commit.
+    ///
+    /// - Parameter client: who asks. To a client that is not in the credential's audience, the ticket is
+    ///   one that is not known; it is not spent.
     public func redeemLogin(
-        _ ticket: Token, origin: Origin = .unknown,
+        _ ticket: Token, by client: ClientID? = nil, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<SignedIn>>? = nil
     ) async throws(VerifierError) -> RedemptionOutcome<SignedIn> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
+            guard let record = try await record(row.credential), record.admits(client) else {
+                return denied(row, context, because: .otherAudience)
+            }
             return Decision(
                 outcome: .redeemed(
                     SignedIn(
@@ -108,6 +122,12 @@ extension Verifier {
                         .loginRedeemed, subject: row.subject, credential: row.credential),
                 ])
         }
+    }
+
+    private func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
+        guard !ids.isEmpty else { return true }
+        let known = try await clients().filter { $0.revokedAt == nil }.map(\.id)
+        return ids.allSatisfy { known.contains($0.bytes) }
     }
 
     private func digest(
@@ -129,19 +149,36 @@ extension Verifier {
     }
 
     private func denied<Value>(
-        _ row: TicketRow?, _ context: DecisionContext, keepsAnswer: Bool = true
+        _ row: TicketRow?, _ context: DecisionContext, because reason: Event.Reason = .expired
     ) -> Decision<RedemptionOutcome<Value>> {
         Decision(
             outcome: .denied,
             changes: [
                 context.event(
-                    .denied, row == nil ? .unknown : .expired, subject: row?.subject,
+                    .denied, row == nil ? .unknown : reason, subject: row?.subject,
                     credential: row?.credential)
-            ], keepsAnswer: keepsAnswer)
+            ])
+    }
+
+    private func deniedToDevice<Value>(
+        _ row: TicketRow?, _ context: DecisionContext
+    ) -> Decision<RedemptionOutcome<Value>> {
+        Decision<RedemptionOutcome<Value>>(
+            outcome: .denied, changes: [], keepsAnswer: false
+        ).counting(
+            context.unwritten(
+                .denied, row == nil ? .unknown : .expired, subject: row?.subject,
+                credential: row?.credential),
+            by: DenialBook.Sender(strangerAt: context.origin))
     }
 }
 
 extension CredentialRecord {
+    /// Whether its logins are for this client.
+    fileprivate func admits(_ client: ClientID?) -> Bool {
+        audience.isEmpty || client.map(audience.contains) ?? false
+    }
+
     /// The pending credential in use from now on, with its device's name and origin.
     fileprivate func comingIntoUse(
         name: String?, chain: SecretChain, _ context: DecisionContext
@@ -152,7 +189,8 @@ extension CredentialRecord {
             version: version, state: .active, keyID: context.keys.current.id,
             fingerprint: nil, lapsesAt: nil,
             name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount),
-            confirmedAt: context.now, lastUsedAt: nil, endedAt: nil, endReason: nil,
+            audience: audience, confirmedAt: context.now, lastUsedAt: nil, endedAt: nil,
+            endReason: nil,
             throttle: throttle, material: .secret(chain))
     }
 }

@@ -40,7 +40,8 @@ public struct Event: Hashable, Sendable {
         /// A code or secret was right; the number is the offset from the expected step, or how many
         /// recovery codes are left.
         case accepted
-        /// A code, secret or ticket was refused.
+        /// A code, secret or ticket was refused; the number is how often that happened from the same
+        /// address since the last such event, where it was more than once.
         case denied
         /// A code was right and had been spent before.
         case replayed
@@ -87,6 +88,8 @@ public struct Event: Hashable, Sendable {
         case unknown
         /// It came too late.
         case expired
+        /// The login ticket is for other clients.
+        case otherAudience
         /// The credential was revoked on request.
         case revoked
         /// An earlier secret, or the current one by two holders: two have it, and nobody can tell

@@ -36,6 +36,10 @@ public struct Policy: Hashable, Sendable {
     public static let enrolmentLifetime: Int64 = 600_000
     /// Milliseconds in which a login has to be redeemed.
     public static let loginLifetime: Int64 = 60_000
+    /// Denied requests of devices from one address in a minute; more are told to wait.
+    public static let maximalDenials = 60
+    /// The most clients that may redeem an enrolled secret's logins.
+    public static let maximalAudience = 16
     /// Failures in a row that end an enrolled secret.
     public static let secretFailures = 3
     /// The most bytes of an answer that is kept: a row is under 64 KiB, and sealing adds a few.

@@ -20,7 +20,8 @@ extension CredentialRecord {
 
     /// The body, in the spelling of ``ByteWriter``.
     ///
-    /// Format (1), name, address and user agent of the enrolment; the times of confirmation, last use
+    /// Format (1), name, address and user agent of the enrolment; how many clients may redeem its logins,
+    /// and their ids; the times of confirmation, last use
     /// and end, each if there; the end's reason, if there; failures, the beginning of the wait if
     /// there, the wait; then what it is checked against, one byte for its kind and its own fields.
     private var body: [UInt8] {
@@ -29,6 +30,8 @@ extension CredentialRecord {
         writer.write(name)
         writer.write(origin.address)
         writer.write(origin.userAgent)
+        writer.write(UInt8(audience.count))
+        for client in audience { writer.write(client.bytes) }
         for time in [confirmedAt, lastUsedAt, endedAt] {
             writer.writeIfThere(time) { $0.write($1) }
         }
@@ -66,6 +69,10 @@ extension CredentialRecord {
         lapsesAt = row.lapsesAt
         name = try reader.readText()
         origin = Origin(address: try reader.readText(), userAgent: try reader.readText())
+        for _ in 0..<(try reader.read(UInt8.self)) {
+            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+            audience.append(client)
+        }
         confirmedAt = try reader.readTimeIfThere()
         lastUsedAt = try reader.readTimeIfThere()
         endedAt = try reader.readTimeIfThere()

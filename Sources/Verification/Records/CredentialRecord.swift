@@ -12,6 +12,8 @@ struct CredentialRecord: Sendable {
     var fingerprint: [UInt8]?
     var lapsesAt: UnixTime?
     var name: String
+    /// The clients that may redeem its logins; empty if the verifier is used without clients.
+    var audience: [ClientID] = []
     var confirmedAt: UnixTime?
     var lastUsedAt: UnixTime?
     var endedAt: UnixTime?

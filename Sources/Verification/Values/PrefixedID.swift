@@ -71,3 +71,12 @@ public enum VerificationName: PrefixedName {
     /// Of the word *verification*.
     public static var prefix: String { "vf_" }
 }
+
+/// What an application that may ask is called: `cl_…` as text.
+public typealias ClientID = PrefixedID<ClientName>
+
+/// Names applications.
+public enum ClientName: PrefixedName {
+    /// Of the word *client*.
+    public static var prefix: String { "cl_" }
+}

@@ -14,6 +14,8 @@ public enum EnrolmentRefusal: Hashable, Sendable {
     case keyInUse
     /// The subject has as many credentials as a policy allows.
     case tooMany
+    /// One of the clients that are to redeem logins is unknown or revoked.
+    case unknownClient
 }
 
 /// A key for a person's authenticator; accepted once a first code confirms it.

@@ -13,6 +13,7 @@ public struct Verifier: Sendable {
     private let randomness: RandomSource
     private let keys: @Sendable () async -> KeyRing
     let hashing = RecoveryHashing()
+    let denials = DenialBook()
     let meter: WorkMeter?
 
     /// How often a decision is made again that lost its race.
@@ -90,6 +91,7 @@ public struct Verifier: Sendable {
             let recorded = try await recorded(recorder?.key, context)
             if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
             guard var decision = try await body(context) else { continue }
+            if let denial = decision.denial { decision.changes += try enter(denial) }
             if let recorder, decision.keepsAnswer {
                 decision.changes.append(try record(decision, recorder, context))
             }
@@ -97,6 +99,15 @@ public struct Verifier: Sendable {
             if try await commit(decision.changes) == .done { return decision.outcome }
         }
         throw .contended
+    }
+
+    /// What is written of a denial.
+    private func enter(_ denial: CountedDenial) throws(VerifierError) -> [StoreChange] {
+        switch denials.enter(denial.event, by: denial.sender) {
+        case .written(let count): denial.events(count: count).map { .appendEvent($0) }
+        case .counted: []
+        case .refused(let seconds): throw .tooManyDenials(retryAfter: seconds)
+        }
     }
 
     func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {

@@ -14,6 +14,8 @@ public enum VerifierError: Error, Sendable {
     case contended
     /// Too many recovery codes are being checked.
     case overloaded
+    /// A sender without an API key was denied too often in this minute; in so many seconds it is over.
+    case tooManyDenials(retryAfter: Int)
     /// The answer that should be kept is longer than a row holds (``Policy/maximalAnswerCount``).
     case answerTooLong
     /// The request was answered before: give this answer again.

@@ -26,7 +26,8 @@ extension Service {
         }
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
-            try await verifier.redeemLogin(ticket, origin: call.origin, recorder: recorder)
+            try await verifier.redeemLogin(
+                ticket, by: call.clientID, origin: call.origin, recorder: recorder)
         }
     }
 

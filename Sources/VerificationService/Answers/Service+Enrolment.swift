@@ -19,10 +19,12 @@ extension Service {
             }
         case "secret":
             let name = call.fields.string("name") ?? ""
+            let audience = try audience(call)
             return try await deciding(call, answer: Self.answer(to:)) {
                 recorder throws(VerifierError) in
                 try await verifier.enrolSecret(
-                    for: subject, name: name, origin: call.origin, recorder: recorder)
+                    for: subject, name: name, audience: audience, origin: call.origin,
+                    recorder: recorder)
             }
         default:
             let enrolment = try enrolment(call)
@@ -42,6 +44,19 @@ extension Service {
             recorder throws(VerifierError) in
             try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
         }
+    }
+
+    /// The clients that may redeem the device's logins: who enrols it, and who is named beside.
+    private func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
+        var audience: Set<ClientID> = []
+        if let client = call.clientID { audience.insert(client) }
+        for text in call.fields.strings("redeemable_by") ?? [] {
+            guard let client = ClientID(text: text) else {
+                throw Refusal(.invalidField("redeemable_by"))
+            }
+            audience.insert(client)
+        }
+        return audience
     }
 
     private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
@@ -129,6 +144,7 @@ extension Service {
         switch refusal {
         case .keyInUse: Answer(.keyInUse)
         case .tooMany: Answer(.tooManyCredentials)
+        case .unknownClient: Answer(.invalidField("redeemable_by"))
         }
     }
 

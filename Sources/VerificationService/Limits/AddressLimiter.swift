@@ -59,7 +59,7 @@ final class AddressLimiter: Sendable {
             }
             return none
         }
-        return known.isVersion4 ? known : known.prefix(bits: 64)
+        return known.sender
     }
 
     private func full(_ now: ContinuousClock.Instant) -> Bucket {

@@ -20,7 +20,7 @@ struct IdempotencyKey: Hashable, Sendable {
 
     /// Takes the key of a request; nothing when it has none.
     ///
-    /// - Parameter asker: the API client's id; empty for devices, whose bodies are secrets anyway.
+    /// - Parameter asker: whose keys they are: the API client's id, or what a device proves itself by.
     init?(of request: ServiceRequest, asker: [UInt8]) throws(Problem) {
         guard let text = try request.value(of: Self.header) else { return nil }
         let key = Array(text.utf8)

@@ -33,7 +33,10 @@ enum OpenAPIDocument {
         Bodies are closed: unknown, doubled and null fields are refused, and nothing of a malformed \
         request touches any state. Every error is application/problem+json (RFC 9457) with a stable \
         type. A wrong code is no error. Names and subjects have at most as many bytes in UTF-8 as \
-        characters are allowed. Bodies have at most 64 KiB.
+        characters are allowed. Bodies have at most 64 KiB. The clients of one server are one tenant: \
+        each of them may do with every subject and credential what its scopes allow. The exception is a \
+        login ticket: only the client that enrolled the device, and those that the enrolment names in \
+        redeemable_by, can redeem it.
         """
 
     private static let securityScheme = JSONValue.object([

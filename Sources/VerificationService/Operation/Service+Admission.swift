@@ -16,6 +16,9 @@ struct Call: Sendable {
     /// Under which key the answer is kept, if the client wants that.
     let idempotency: IdempotencyKey?
 
+    /// The client's id.
+    var clientID: ClientID? { client.flatMap { ClientID(bytes: $0.id) } }
+
     /// Whether the client may do this, too.
     func has(_ scope: Scope) -> Bool { client?.scopes.contains(scope.rawValue) ?? false }
 }
@@ -54,18 +57,29 @@ extension Service {
             }
         }
         do throws(Problem) {
+            let query = try query(target, match.route)
+            let fields = try fields(request, match.route)
             return Call(
-                route: match.route, parameters: match.parameters,
-                query: try query(target, match.route), fields: try fields(request, match.route),
+                route: match.route, parameters: match.parameters, query: query, fields: fields,
                 client: exchange.client,
                 origin: Origin(
                     address: exchange.address,
                     userAgent: try request.value(of: "User-Agent") ?? ""),
                 idempotency: match.route.method == .post
-                    ? try IdempotencyKey(of: request, asker: exchange.client?.id ?? []) : nil)
+                    ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil)
         } catch {
             throw Refusal(error)
         }
+    }
+
+    /// Whose idempotency keys these are: an API client's, or of whoever has this ticket or secret, so
+    /// that no device meets the keys of another.
+    private func asker(_ client: ClientRow?, _ fields: BodyFields) throws(Problem) -> [UInt8] {
+        if let client { return client.id }
+        guard let proof = fields.secret("ticket") ?? fields.secret("secret") else { return [] }
+        do throws(CryptographyFailure) {
+            return try proof.withBytes { proof throws(CryptographyFailure) in try sha256(proof) }
+        } catch { throw .failed }
     }
 
     /// The client whose API key came along; all reasons against it look the same.

@@ -72,7 +72,8 @@ enum RouteTable {
             answers: [AnswerShapes.acceptance, AnswerShapes.denial]),
         Route(
             operation: .redeemLogin, method: .post, path: path(.word("logins"), .word("redeem")),
-            access: .scope(.verify), summary: "Tells who signed in, once for each login ticket.",
+            access: .scope(.verify),
+            summary: "Tells the clients that it is for who signed in, once for each login ticket.",
             body: .one(RequestShapes.loginRedemption), success: .answered,
             answers: [AnswerShapes.signedIn, AnswerShapes.refusal]),
     ]

@@ -103,6 +103,9 @@ struct BodyFields: Sendable {
         return number
     }
 
+    /// A list of texts that are no secrets.
+    func strings(_ name: String) -> [String]? { value(name)?.elements?.compactMap(\.string) }
+
     /// A list of texts that may be secrets.
     func secrets(_ name: String) -> [SecretBytes]? {
         value(name)?.elements?.compactMap(\.secretText)

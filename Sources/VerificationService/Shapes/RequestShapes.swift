@@ -1,3 +1,5 @@
+internal import Verification
+
 /// The bodies that routes take.
 enum RequestShapes {
     private static let labels: [Field] = [
@@ -25,7 +27,13 @@ enum RequestShapes {
 
     static let enrolledSecret = Shape(
         "SecretEnrolment",
-        [.required("type", .choice(["secret"])), .optional("name", .text(.label))])
+        [
+            .required("type", .choice(["secret"])), .optional("name", .text(.label)),
+            // Beside the client that enrols the device.
+            .optional(
+                "redeemable_by",
+                .list(.text(.client), counts: 1...(Policy.maximalAudience - 1))),
+        ])
 
     static let rename = Shape("Rename", [.required("name", .text(.label))])
 

@@ -19,6 +19,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case key
     /// A credential's id.
     case credential
+    /// An API client's id.
+    case client
     /// A decision's id.
     case verification
     /// An enrolment ticket.
@@ -60,6 +62,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             "^(?:[A-Z2-7]{8}){3}(?:\(Self.base32Tail)"
                 + "|(?:[A-Z2-7]{8}){1,22}\(Self.base32Tail)?)$"
         case .credential: "^cr_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
+        case .client: "^cl_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .verification: "^vf_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .enrolmentTicket: "^wwt_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .loginTicket: "^wwl_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
@@ -99,6 +102,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .key: Self.isKey(text)
             case .credential:
                 Self.string(text).flatMap { CredentialID(text: $0) } != nil
+            case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
             case .verification:
                 Self.string(text).flatMap { VerificationID(text: $0) } != nil
             case .enrolmentTicket: Token(.enrolmentTicket, text: text) != nil

@@ -1,0 +1,91 @@
+import Cryptography
+import JSONText
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+/// Which clients may redeem a login.
+struct AudienceTests {
+    private func id(of key: String, _ world: ServiceWorld) async throws -> String {
+        let clients = try await world.verifier.clients()
+        let row = try #require(clients.first { $0.name == key })
+        return try #require(ClientID(bytes: row.id)).text
+    }
+
+    /// Enrols a device as a client, signs it in, and gives the login ticket.
+    private func login(
+        _ world: ServiceWorld, as key: String, _ more: String = ""
+    ) async throws -> String {
+        let enrolment = try await world.ask(
+            "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"\#(more)}"#, as: key)
+        let ticket = try #require(enrolment.text("ticket"))
+        let device = try await world.ask(
+            "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#, as: nil)
+        let (id, secret) = (device.text("credential") ?? "", device.text("secret") ?? "")
+        let nonce = String(repeating: "A", count: 22)
+        let login = try await world.ask(
+            "POST", "/v1/device/logins",
+            #"{"credential":"\#(id)","secret":"\#(secret)","rotation_nonce":"\#(nonce)"}"#, as: nil)
+        return try #require(login.text("login"))
+    }
+
+    private func redeem(_ login: String, as key: String, _ world: ServiceWorld) async throws
+        -> Reply
+    {
+        try await world.ask("POST", "/v1/logins/redeem", #"{"login":"\#(login)"}"#, as: key)
+    }
+
+    @Test(
+        "O-09 another client with every scope gets what an unknown ticket gets, and spends nothing")
+    func audience() async throws {
+        let world = try await ServiceWorld()
+        let login = try await login(world, as: "all")
+        let unknown = try await redeem("wwl_" + String(repeating: "A", count: 43), as: "all", world)
+        let denied = try await redeem(login, as: "verify", world)
+        #expect(denied.result == "denied")
+        #expect(denied.response.body.text == unknown.response.body.text)
+        #expect(denied.status == unknown.status)
+        #expect(try await redeem(login, as: "all", world).text("subject") == "alice")
+        #expect(try await redeem(login, as: "all", world).result == "denied")
+    }
+
+    @Test("O-09 the clients that an enrolment names may redeem its logins, and no others")
+    func named() async throws {
+        let world = try await ServiceWorld()
+        let verify = try await id(of: "verify", world)
+        for redeemer in ["verify", "all"] {
+            let login = try await login(world, as: "all", #","redeemable_by":["\#(verify)"]"#)
+            let other = try await world.verifier.addClient(named: "x", scopes: ["verify"]).key.text
+            let stranger = try await world.send(
+                ServiceRequest(
+                    method: "POST", target: "/v1/logins/redeem",
+                    headers: [HTTPField("Content-Type", "application/json")],
+                    authorizations: [SecretBytes(text: "Bearer \(other.text)")],
+                    body: SecretBytes(text: #"{"login":"\#(login)"}"#), peer: "192.0.2.7"))
+            #expect(stranger.result == "denied")
+            #expect(try await redeem(login, as: redeemer, world).text("subject") == "alice")
+        }
+    }
+
+    @Test("O-09 names that are no clients are refused, and nothing is enrolled")
+    func malformed() async throws {
+        let world = try await ServiceWorld()
+        let many = (0..<16).map { _ in #""cl_AAAAAAAAAAAAAAAAAAAAAA""# }.joined(separator: ",")
+        for value in [
+            "[]", #"["shop"]"#, #"["cl_AAAAAAAAAAAAAAAAAAAAAA"]"#, #""cl_AAAAAAAAAAAAAAAAAAAAAA""#,
+            "[1]", "null", "[\(many)]",
+        ] {
+            let reply = try await world.ask(
+                "POST", "/v1/subjects/alice/credentials",
+                #"{"type":"secret","redeemable_by":\#(value)}"#)
+            #expect(reply.status == 400, "\(value)")
+            #expect(reply.problem == "invalid-field")
+            #expect(reply.text("field") == "redeemable_by")
+        }
+        let list = try await world.ask("GET", "/v1/subjects/alice/credentials")
+        #expect(list.json?["credentials"]?.elements?.isEmpty == true)
+    }
+}

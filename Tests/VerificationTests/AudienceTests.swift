@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Verification
+
+@Suite("Audience of logins")
+struct AudienceTests {
+    private func client(_ name: String, _ bench: TestBench) async throws -> ClientID {
+        let row = try await bench.verifier.addClient(named: name, scopes: ["verify"]).client
+        return try #require(ClientID(bytes: row.id))
+    }
+
+    /// A login ticket of a device that was enrolled for these clients.
+    private func ticket(_ audience: Set<ClientID>, _ bench: TestBench) async throws -> Token {
+        let outcome = try await bench.verifier.enrolSecret(for: bench.alice, audience: audience)
+        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let secret = try #require(try await bench.verifier.redeemEnrolment(grant.ticket).value)
+        let device = TestDevice(credential: secret.credential, secret: secret.secret)
+        return try #require(try await bench.login(device, nonce: 1).acceptance).login
+    }
+
+    @Test("O-09 a login ticket is redeemed by its audience alone, and a denial does not spend it")
+    func audience() async throws {
+        let bench = try TestBench()
+        let shop = try await client("shop", bench)
+        let mill = try await client("mill", bench)
+        let other = try await client("other", bench)
+        for audience in [[shop], [shop, mill]] as [Set<ClientID>] {
+            for redeemer in audience {
+                let ticket = try await ticket(audience, bench)
+                for stranger in [other, nil] {
+                    let outcome = try await bench.verifier.redeemLogin(ticket, by: stranger)
+                    #expect(outcome.value == nil)
+                    #expect(try await bench.events().last?.reason == .otherAudience)
+                }
+                let outcome = try await bench.verifier.redeemLogin(ticket, by: redeemer)
+                #expect(outcome.value?.subject == bench.alice)
+                #expect(
+                    try await bench.verifier.redeemLogin(ticket, by: redeemer).value == nil)
+            }
+        }
+    }
+
+    @Test("O-09 an audience of clients that are unknown or revoked is refused")
+    func unknown() async throws {
+        let bench = try TestBench()
+        let shop = try await client("shop", bench)
+        let revoked = try await client("mill", bench)
+        #expect(try await bench.verifier.revokeClient(revoked.bytes) == .done)
+        let none = try #require(ClientID(bytes: [UInt8](repeating: 0, count: ClientID.count)))
+        for audience in [[none], [revoked], [shop, none]] as [Set<ClientID>] {
+            let outcome = try await bench.verifier.enrolSecret(
+                for: bench.alice, audience: audience)
+            guard case .refused(.unknownClient) = outcome else {
+                Issue.record("it was granted")
+                return
+            }
+        }
+        #expect(try await bench.verifier.credentials(of: bench.alice).isEmpty)
+    }
+}

@@ -1,0 +1,197 @@
+import Cryptography
+import StoreContract
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// What strangers can do without an API key.
+@Suite("Denials of devices")
+struct DenialTests {
+    private static let attacker = Origin(address: "203.0.113.5")
+
+    /// What a stranger tries.
+    private enum Try: CaseIterable {
+        case madeUpSecret, unknownCredential, unknownTicket
+    }
+
+    /// Tries something that is denied; whether it was answered and not refused.
+    private func attempt(
+        _ kind: Try, on device: TestDevice, _ bench: TestBench, from origin: Origin = attacker
+    ) async throws -> Bool {
+        do {
+            switch kind {
+            case .madeUpSecret, .unknownCredential:
+                let nonce = try #require(
+                    RotationNonce(bytes: [UInt8](repeating: 9, count: RotationNonce.count)))
+                let outcome = try await bench.verifier.login(
+                    kind == .madeUpSecret ? device.credential : .sample(77),
+                    secret: device.withSecretMadeUp().secret, nonce: nonce, origin: origin,
+                    recorder: Recorder(key: Self.key, request: Self.key) { _ in
+                        SecretBytes(text: "denied")
+                    })
+                #expect(outcome.isDenied)
+                #expect(outcome.wipe == nil)
+            case .unknownTicket:
+                let ticket = Token(
+                    .enrolmentTicket,
+                    try Randomness.secret(count: Token.Kind.enrolmentTicket.count))
+                let outcome = try await bench.verifier.redeemEnrolment(ticket, origin: origin)
+                #expect(outcome.value == nil)
+            }
+            return true
+        } catch VerifierError.tooManyDenials(let seconds) {
+            #expect((1...60).contains(seconds))
+            return false
+        }
+    }
+
+    private static let key = [UInt8](repeating: 3, count: 32)
+
+    private func denials(_ bench: TestBench) async throws -> [Event] {
+        try await bench.events().filter { $0.kind == .denied }
+    }
+
+    @Test("O-08 a day's flood at the permitted rate leaves an event a minute and reason")
+    func day() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let before = try await bench.verifier.events(after: 0, limit: .max).count
+        var answered = 0
+        let minutes = 24 * 60
+        for _ in 0..<minutes {
+            for turn in 0..<Policy.maximalDenials {
+                let kind = Try.allCases[turn % Try.allCases.count]
+                if try await attempt(kind, on: device, bench) { answered += 1 }
+            }
+            // What is beyond the rate costs nothing.
+            for kind in Try.allCases { #expect(try await !attempt(kind, on: device, bench)) }
+            bench.clock.advance(seconds: 60)
+            try await bench.verifier.writeCountedDenials()
+        }
+        try await bench.verifier.writeCountedDenials(atEnd: true)
+        #expect(answered == minutes * Policy.maximalDenials)
+        let events = try await bench.verifier.events(after: 0, limit: .max).dropFirst(before)
+        let bytes = events.map { $0.body.count + $0.digest.count + 40 }.reduce(0, +)
+        print("a day's flood: \(answered) denials, \(events.count) events, \(bytes) bytes")
+        // Two reasons; the last of each is written at the end.
+        #expect(events.count <= 2 * minutes + 2)
+        #expect(bytes < 1_000_000)
+        // None is lost in the count.
+        let counted = events.compactMap { $0.event.map { $0.number ?? 1 } }.reduce(0, +)
+        #expect(counted == Int64(answered))
+        // No answer is kept, and the device's own secret works as before.
+        #expect(try await bench.store.answer(key: Self.key) == nil)
+        #expect(try await bench.login(device, nonce: 1).acceptance != nil)
+    }
+
+    @Test("O-08 the first denial is written at once, what follows in its minute as one event")
+    func minute() async throws {
+        let bench = try TestBench(at: 1_795_000_020)
+        let device = try await bench.enrolledDevice()
+        #expect(try await attempt(.madeUpSecret, on: device, bench))
+        let first = try #require(try await denials(bench).first)
+        #expect(first.reason == .wrong && first.number == nil)
+        #expect(first.credential == device.credential)
+        #expect(first.origin == Self.attacker)
+        for kind in [Try.madeUpSecret, .madeUpSecret, .unknownCredential, .unknownTicket] {
+            #expect(try await attempt(kind, on: device, bench))
+        }
+        #expect(try await denials(bench).count == 1)
+        // Of the reason that was written in this minute nothing is due yet.
+        try await bench.verifier.writeCountedDenials()
+        #expect(try await denials(bench).map(\.reason) == [.wrong, .unknown])
+        bench.clock.advance(seconds: 60)
+        try await bench.verifier.writeCountedDenials()
+        let all = try await denials(bench)
+        #expect(all.map(\.reason) == [.wrong, .unknown, .wrong])
+        #expect(all.map(\.number) == [nil, 2, 2])
+        // Two credentials were tried under one reason.
+        #expect(all.map(\.credential) == [device.credential, nil, device.credential])
+        // Nothing is left, and a quiet sender is forgotten.
+        bench.clock.advance(seconds: 60)
+        try await bench.verifier.writeCountedDenials()
+        #expect(try await denials(bench).count == 3)
+        #expect(bench.verifier.denials.count == 0)
+    }
+
+    @Test("O-08 the next minute's first denial tells what was counted before")
+    func carried() async throws {
+        let bench = try TestBench(at: 1_795_000_020)
+        let device = try await bench.enrolledDevice()
+        for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, bench)) }
+        bench.clock.advance(seconds: 60)
+        #expect(try await attempt(.madeUpSecret, on: device, bench))
+        #expect(try await denials(bench).map(\.number) == [nil, 5])
+        try await bench.verifier.writeCountedDenials()
+        #expect(try await denials(bench).count == 2)
+    }
+
+    @Test("O-08 whoever has a secret signs in from an address that is denied everything else")
+    func neighbour() async throws {
+        let bench = try TestBench(at: 1_795_000_020)
+        let device = try await bench.enrolledDevice()
+        for _ in 0..<Policy.maximalDenials {
+            #expect(try await attempt(.madeUpSecret, on: device, bench))
+        }
+        #expect(try await !attempt(.madeUpSecret, on: device, bench))
+        let grant = try await bench.ticket()
+        let redeemed = try await bench.verifier.redeemEnrolment(
+            grant.ticket, origin: Self.attacker)
+        #expect(redeemed.value != nil)
+        let nonce = try #require(
+            RotationNonce(bytes: [UInt8](repeating: 1, count: RotationNonce.count)))
+        func login() async throws -> LoginOutcome {
+            try await bench.verifier.login(
+                device.credential, secret: device.secret, nonce: nonce, origin: Self.attacker)
+        }
+        #expect(try await login().acceptance != nil)
+        // And who had one is told what became of it.
+        #expect(try await bench.verifier.revoke(device.credential) == .done)
+        for _ in 0..<3 { #expect(try await login().wipe == .revoked) }
+        #expect(try await bench.count(.wiped) == 1)
+        // Another address has a minute of its own.
+        let other = Origin(address: "203.0.113.6")
+        #expect(try await attempt(.madeUpSecret, on: device, bench, from: other))
+    }
+
+    @Test("O-08 a network of addresses is one sender, and senders beyond the room share one page")
+    func addresses() async throws {
+        let bench = try TestBench(at: 1_795_000_020)
+        let device = try await bench.enrolledDevice()
+        for number in 0..<Policy.maximalDenials {
+            let origin = Origin(address: "2001:db8::\(number)")
+            #expect(try await attempt(.unknownTicket, on: device, bench, from: origin))
+        }
+        let same = Origin(address: "2001:db8::ffff")
+        #expect(try await !attempt(.unknownTicket, on: device, bench, from: same))
+        #expect(bench.verifier.denials.count == 1)
+
+        let book = DenialBook(capacity: 10)
+        let event = Event(.denied, reason: .unknown, time: bench.clock.now, origin: Self.attacker)
+        var refused = 0
+        for number in 0..<1_000 {
+            let origin = Origin(address: "198.51.\(number / 250).\(number % 250)")
+            let sender = try #require(DenialBook.Sender(strangerAt: origin))
+            if case .refused = book.enter(event, by: sender) { refused += 1 }
+        }
+        #expect(book.count == 11)
+        #expect(refused == 1_000 - 10 - Policy.maximalDenials)
+        let due = book.takeDue(at: bench.clock.now, all: true)
+        #expect(due.map(\.line.count) == [Policy.maximalDenials - 1])
+        #expect(due.first?.line.last.origin == .unknown)
+    }
+
+    @Test("O-08 counts that could not be written are written later")
+    func failing() async throws {
+        let bench = try TestBench(at: 1_795_000_020)
+        let device = try await bench.enrolledDevice()
+        for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, bench)) }
+        bench.clock.advance(seconds: 60)
+        let due = bench.verifier.denials.takeDue(at: bench.clock.now, all: false)
+        #expect(due.map(\.line.count) == [4])
+        bench.verifier.denials.giveBack(due)
+        try await bench.verifier.writeCountedDenials()
+        #expect(try await denials(bench).map(\.number) == [nil, 4])
+    }
+}
