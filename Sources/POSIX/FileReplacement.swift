@@ -39,8 +39,9 @@ public struct FileReplacement: Sendable {
         case none
         /// The one that is replaced now is kept, in the place of the one before it.
         case kept
-        /// The same, and what the one before it held is overwritten first.
-        case keptErasingOlder
+        /// It is to go: what the one before it held is overwritten, and it is left to
+        /// ``eraseAllButCurrent(in:)``, or to the next writer should this one be killed before that.
+        case purged
     }
 
     /// Puts a file that holds `bytes` (mode 0600) in the place of the old one, if there is one.
@@ -57,9 +58,9 @@ public struct FileReplacement: Sendable {
             switch previous {
             case .none: break
             case .kept: try keepPrevious(in: folder)
-            case .keptErasingOlder:
+            case .purged:
                 try erasePrevious(in: folder)
-                try keepPrevious(in: folder)
+                try linkToPreviousAside(in: folder)
             }
             try system { () throws(SystemCallFailure) in try folder.rename(aside, to: name) }
         } catch {
@@ -106,6 +107,17 @@ public struct FileReplacement: Sendable {
     // instant without a file of that name, and none with half a previous one.
     private func keepPrevious(in folder: borrowing Folder) throws(FileReplacementError) {
         try expectOwnOrNothing(previous, in: folder)
+        try linkToPreviousAside(in: folder)
+        try system { () throws(SystemCallFailure) in
+            guard try folder.holds(previousAside) else { return }
+            try folder.rename(previousAside, to: previous)
+            // When both are one file already (a writer was killed between two renames), renaming does
+            // nothing and leaves both names.
+            try folder.remove(previousAside)
+        }
+    }
+
+    private func linkToPreviousAside(in folder: borrowing Folder) throws(FileReplacementError) {
         try system { () throws(SystemCallFailure) in
             guard try folder.holds(name) else { return }
             do throws(SystemCallFailure) {
@@ -113,10 +125,6 @@ public struct FileReplacement: Sendable {
             } catch  where FileReplacement.meansNoLinks(error.number) {
                 try copyToPreviousAside(in: folder)
             }
-            try folder.rename(previousAside, to: previous)
-            // When both are one file already (a writer was killed between two renames), renaming does
-            // nothing and leaves both names.
-            try folder.remove(previousAside)
         }
     }
 

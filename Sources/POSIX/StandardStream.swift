@@ -23,6 +23,14 @@ public enum StandardStream: Int32, Sendable {
         try FileDescriptor.writeAll(bytes, to: rawValue)
     }
 
+    /// Waits until what was written is on the disk, where it goes to a file.
+    public func synchronize() throws(SystemCallFailure) {
+        guard retrying({ fsync(rawValue) }) < 0 else { return }
+        // A terminal, a pipe or a socket has no disk.
+        guard ![EINVAL, EROFS, ENOTSUP].contains(errno) else { return }
+        throw SystemCallFailure(call: "fsync", number: errno)
+    }
+
     /// Reads once into the room that is left; 0 means the end, or that no room was left.
     public func read(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Int {
         // A copy of its own, because the stream is not ours to close.

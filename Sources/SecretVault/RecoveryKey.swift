@@ -10,9 +10,9 @@ public struct RecoveryKey: Sendable {
     private static let groupCount = 4
     private static let label = Array("watchword recovery key".utf8)
 
-    static func make() throws(VaultError) -> RecoveryKey {
-        RecoveryKey(
-            secret: try Chance.secret(count: count))
+    /// Makes a new key; it opens no vault before it is added to one.
+    public static func make() throws(VaultError) -> RecoveryKey {
+        RecoveryKey(secret: try Chance.secret(count: count))
     }
 
     private init(secret: SecretBytes) { self.secret = secret }

@@ -86,7 +86,7 @@ public final class UnlockedVault {
         // What is about to replace the vault is read as the next unlocking will read it.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
-        try writer.save(bytes, erasingOlder: changes.erasesPrevious)
+        try writer.save(bytes, purging: changes.erasesPrevious)
         (key, state) = (changes.key, saved)
         (markReport, notListed) = (nil, nil)
         notMarked = writer.writeMark(of: document)
@@ -134,7 +134,7 @@ public final class UnlockedVault {
     // The vault is saved by now: what goes wrong here must not read as if nothing were.
     private func erasePrevious(by writer: borrowing VaultWriter) throws(VaultError) {
         do {
-            try writer.erasePrevious()
+            try writer.eraseAllButCurrent()
         } catch .system(let failure) {
             throw .previousNotErased(failure)
         }

@@ -9,24 +9,20 @@ public enum VaultOpener: Sendable {
     case recoveryKey(RecoveryKey)
 }
 
-/// A vault that was just made.
-public struct NewVault: Sendable {
-    /// The recovery key, when one was asked for; it is never to be had again.
-    public let recoveryKey: RecoveryKey?
-    /// What the owner should be told.
-    public let reports: [VaultReport]
-}
-
 /// The vault's file, before it is open.
 public enum Vault {
     /// Makes a vault at `path`, and its folder (mode 0700) when there is none.
     ///
-    /// - Parameter now: Unix seconds, kept as the time when the slots were made.
+    /// - Parameters:
+    ///   - recoveryKey: a new key that opens it, too; its owner should have it in hand already.
+    ///   - now: Unix seconds, kept as the time when the slots were made.
+    /// - Returns: what the owner should be told.
     /// - Throws: ``VaultError/alreadyExists`` when there is anything at the path;
     ///   ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
-        at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: Bool, now: Int64
-    ) throws(VaultError) -> NewVault {
+        at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
+        now: Int64
+    ) throws(VaultError) -> [VaultReport] {
         // Asked first without the lock, so that no lock is left beside a stranger's file.
         guard try !isTaken(path) else { throw .alreadyExists }
         let location = try VaultLocation(path)
@@ -38,11 +34,8 @@ public enum Vault {
         var slots = [
             try TrustedSlot.sealing(key, under: passphrase, cost: cost, number: 1, created: now)
         ]
-        var recovery: RecoveryKey?
-        if recoveryKey {
-            let made = try RecoveryKey.make()
-            slots.append(try TrustedSlot.sealing(key, under: made, number: 2, created: now))
-            recovery = made
+        if let recoveryKey {
+            slots.append(try TrustedSlot.sealing(key, under: recoveryKey, number: 2, created: now))
         }
         let state = VaultState(new: key.vaultID, slots: slots)
         let bytes = try state.written(with: key)
@@ -50,13 +43,13 @@ public enum Vault {
         _ = try VaultState(verifying: document, with: key)
         var reports = [exposure].compactMap { $0 }
         do {
-            try writer.save(bytes, erasingOlder: false)
+            try writer.save(bytes)
         } catch .notConfirmed(let failure) {
-            // The vault is there, and its recovery key must be shown.
+            // The vault is there all the same.
             reports.append(.notConfirmed(failure))
         }
         if let report = writer.writeMark(of: document) { reports.append(report) }
-        return NewVault(recoveryKey: recovery, reports: reports)
+        return reports
     }
 
     /// Tells whether there is anything at `path`, whatever it is.

@@ -18,13 +18,13 @@ extension VaultChanges {
         return number
     }
 
-    /// Adds a new recovery key beside the ways that there are.
+    /// Adds a recovery key beside the ways that there are.
     ///
-    /// - Returns: the key, which is never to be had again.
-    public mutating func addRecoveryKey(now: Int64) throws(VaultError) -> RecoveryKey {
-        let made = try RecoveryKey.make()
-        insert(try TrustedSlot.sealing(key, under: made, number: freeNumber(), created: now))
-        return made
+    /// - Parameter recoveryKey: a new key, which its owner has in hand already: a key that is saved and
+    ///   nobody has is a way in that nobody can use or knows of.
+    public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
+        insert(
+            try TrustedSlot.sealing(key, under: recoveryKey, number: freeNumber(), created: now))
     }
 
     /// Puts another passphrase in the place of the one that the slot takes now.

@@ -95,6 +95,14 @@ public enum VaultError: Error, Hashable, Sendable {
     /// OpenSSL could not do its work, for example for lack of memory.
     case cryptography(CryptographyFailure)
 
+    /// Whether what was to be saved is saved in spite of this.
+    public var isSaved: Bool {
+        switch self {
+        case .previousNotErased, .notConfirmed: true
+        default: false
+        }
+    }
+
     init(_ error: FileReplacementError) {
         self =
             switch error {

@@ -11,7 +11,7 @@ extension VaultWriter {
         // The older file goes first: it holds the secrets, too, and a full disk needs its room.
         try eraseAllButCurrent()
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
-        try save(wiped.bytes, erasingOlder: false)
+        try save(wiped.bytes, purging: true)
         _ = writeMark(of: wiped)
         do {
             try eraseAllButCurrent()

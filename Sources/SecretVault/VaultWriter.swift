@@ -41,22 +41,17 @@ struct VaultWriter: ~Copyable {
 
     /// Puts the file in its place; the one it replaces is kept as the previous one.
     ///
-    /// - Parameter erasingOlder: whether what was the previous one so far is overwritten, too.
-    func save(_ bytes: [UInt8], erasingOlder: Bool) throws(VaultError) {
+    /// - Parameter purging: whether no older file stays; ``eraseAllButCurrent()`` is to be called after.
+    func save(_ bytes: [UInt8], purging: Bool = false) throws(VaultError) {
         do {
             try vault.replace(
-                with: bytes.span, in: folder, previous: erasingOlder ? .keptErasingOlder : .kept)
+                with: bytes.span, in: folder, previous: purging ? .purged : .kept)
         } catch {
             throw VaultError(error)
         }
     }
 
-    /// Overwrites the previous generation, and takes it away.
-    func erasePrevious() throws(VaultError) {
-        do { try vault.erasePrevious(in: folder) } catch { throw VaultError(error) }
-    }
-
-    /// The same, and what killed writers left.
+    /// Overwrites and removes the previous generation, and what killed writers left.
     func eraseAllButCurrent() throws(VaultError) {
         do { try vault.eraseAllButCurrent(in: folder) } catch { throw VaultError(error) }
     }

@@ -60,6 +60,39 @@ struct SlotTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("A:a"))
     }
 
+    @Test("a recovery key that cannot be printed is not saved, and neither is a new vault")
+    func fullDevice() throws {
+        let fixture = try VaultFixture()
+        let before = try fixture.vault()
+        for json in ["", "--json "] {
+            let added = try fixture.run(
+                "watchword \(json)slot add recovery-key --passphrase-file pass.txt 2>&1 >/dev/full",
+                status: 6)
+            #expect(added.text.contains("No space left on device"))
+            #expect(try fixture.vault() == before)
+            try fixture.run(
+                """
+                watchword \(json)init --vault new/vault --scrypt-log-n 10 --passphrase-file pass.txt \
+                    2>/dev/null >/dev/full
+                """, status: 6)
+            try fixture.run("ls new/vault 2>/dev/null", status: 2)
+        }
+        // What goes to a file opens the vault.
+        try fixture.run("watchword slot add recovery-key --passphrase-file pass.txt -q >new.txt")
+        try fixture.run("watchword list --recovery-key-file new.txt")
+    }
+
+    @Test("a printed recovery key that was not saved is called worthless")
+    func notSaved() throws {
+        let fixture = try VaultFixture()
+        let failed = try fixture.run(
+            """
+            printf 'no folder' >file
+            watchword init --vault file/vault --scrypt-log-n 10 --passphrase-file pass.txt 2>&1
+            """, status: 3)
+        #expect(failed.text.contains("the recovery key that was printed opens nothing"))
+    }
+
     @Test(
         "a new passphrase that is not given twice changes nothing",
         arguments: ["other\n", "\n", "\u{4}", "\u{3}"])

@@ -18,7 +18,7 @@ final class Device {
         path = folder.file("vault")
         try Vault.create(
             at: path, passphrase: Device.passphrase, cost: ScryptCost(logN: 10),
-            recoveryKey: false, now: Device.now)
+            recoveryKey: nil, now: Device.now)
     }
 
     func unlock() throws -> UnlockedVault {

@@ -143,7 +143,7 @@ struct FileReplacementTests {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
         try leave("notes", as: "file.previous", in: folder)
-        for previous in [FileReplacement.Previous.kept, .keptErasingOlder] {
+        for previous in [FileReplacement.Previous.kept, .purged] {
             #expect(throws: FileReplacementError.inTheWay(name: "file.previous")) {
                 try replace("two", in: folder, previous: previous)
             }
@@ -187,20 +187,27 @@ struct FileReplacementTests {
         #expect(try text("file", in: folder) == "two")
     }
 
-    @Test("erasing the older one overwrites what the previous file gives way to, never the current")
-    func erasingOlder() throws {
+    @Test(
+        "purging overwrites what was kept, and what is replaced never gets the previous one's name")
+    func purged() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }
         let older = try FileHandle(forReadingFrom: URL(filePath: folder.file("file.previous")))
-        try replace("three", in: folder, previous: .keptErasingOlder)
+        let old = try FileHandle(forReadingFrom: URL(filePath: folder.file("file")))
+        try replace("three", in: folder, previous: .purged)
         #expect(try older.readToEnd() == Data("ours: \0\0\0".utf8))
-        #expect(try text("file.previous", in: folder) == "two")
+        // Should the writer be killed here, the next one erases what it left.
+        #expect(try names(in: folder.path) == ["file", "file.previous.new"])
+        try replace("four", in: folder)
+        #expect(try old.readToEnd() == Data("ours: \0\0\0".utf8))
+        #expect(try names(in: folder.path) == ["file", "file.previous"])
         // Both names are one file's, as a writer killed between two renames leaves them.
         try removeFile(folder.file("file.previous"))
         try linkFile(folder.file("file"), to: folder.file("file.previous"))
-        try replace("four", in: folder, previous: .keptErasingOlder)
-        #expect(try text("file.previous", in: folder) == "three")
-        #expect(try names(in: folder.path) == ["file", "file.previous"])
+        try replace("five", in: folder, previous: .purged)
+        try file.eraseAllButCurrent(in: Folder(opening: folder.path))
+        #expect(try text("file", in: folder) == "five")
+        #expect(try names(in: folder.path) == ["file"])
     }
 
     @Test("a missing folder is told by its call and number")

@@ -19,6 +19,7 @@ struct KilledSavingTests {
     static let runs = [
         Run(verb: "add", before: ["a-0", "a-1"], after: ["a-0", "a-1", "new-0"]),
         Run(verb: "purge", before: ["a-0", "a-1"], after: ["a-1"]),
+        Run(verb: "rekey", before: ["a-0", "a-1"], after: ["a-0", "a-1"]),
     ]
 
     @Test(
@@ -107,16 +108,20 @@ struct KilledSavingTests {
     func failingErasure() throws {
         let strace = try #require(ForeignProgram("strace"))
         let vault = try prepared(with: BuiltProgram.path("vault-writer"))
-        // The renames: what unlocking counts, the older file aside, the previous one, the new one, the mark, the erased one.
-        let outcome = try strace.run([
-            "-o", "/dev/null", "-e", "inject=renameat:error=EIO:when=6",
-            BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1",
-        ])
+        let command = [BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1"]
+        let calls = try trace(strace, command, vault.folder)
+        // What is erased last is what the new file has replaced.
+        let last = try #require(calls.lastIndex { $0.hasPrefix("unlinkat(") })
+        let again = try prepared(with: BuiltProgram.path("vault-writer"))
+        let fault = kill(before: last, of: calls).replacing(":signal=KILL", with: ":error=EIO")
+        let outcome = try strace.run(
+            ["-o", "/dev/null", "-e", fault, command[0], "purge", again.path, "new", "1"])
         #expect(outcome.status == 9)
-        let failure = SystemCallFailure(call: "renameat", number: EIO)
+        let failure = SystemCallFailure(call: "unlinkat", number: EIO)
         #expect(outcome.text == "\(VaultError.previousNotErased(failure))\n")
-        #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[1].after)
-        #expect(try names(in: vault.folder.path).contains("vault.previous"))
+        #expect(try again.unlock().entries.map(\.issuer) == Self.runs[1].after)
+        let left = try names(in: again.folder.path)
+        #expect(left.contains("vault.previous.new") && !left.contains("vault.previous"))
     }
 
     @Test(

@@ -40,7 +40,7 @@ struct PathTests {
             #expect(throws: VaultError.alreadyExists) {
                 try Vault.create(
                     at: path, passphrase: secret("x"), cost: ScryptCost(logN: 10),
-                    recoveryKey: false, now: 0)
+                    recoveryKey: nil, now: 0)
             }
             try FileManager.default.removeItem(atPath: path)
         }
@@ -53,7 +53,7 @@ struct PathTests {
         #expect(throws: VaultError.alreadyExists) {
             try Vault.create(
                 at: folder.file("notes"), passphrase: secret("x"), cost: ScryptCost(logN: 10),
-                recoveryKey: false, now: 0)
+                recoveryKey: nil, now: 0)
         }
         #expect(try names(in: folder.path) == ["notes"])
     }
@@ -103,8 +103,8 @@ struct PathTests {
         }
         let made = try Vault.create(
             at: vault.folder.file("second"), passphrase: secret("x"), cost: ScryptCost(logN: 10),
-            recoveryKey: false, now: 0)
-        #expect(made.reports == [.folderOpenToOthers(mode: 0o2775)])
+            recoveryKey: nil, now: 0)
+        #expect(made == [.folderOpenToOthers(mode: 0o2775)])
         for mode in [0o755, 0o1777, 0o700] {
             try setMode(mode, of: vault.folder.path)
             #expect(try vault.unlock().reports.isEmpty)

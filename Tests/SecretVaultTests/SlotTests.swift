@@ -80,8 +80,9 @@ struct SlotTests {
         }
         #expect(third == 3)
         try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(2)) }
-        let key = try open.update { changes throws(VaultError) in
-            try changes.addRecoveryKey(now: 0)
+        let key = try RecoveryKey.make()
+        try open.update { changes throws(VaultError) in
+            try changes.addRecoveryKey(key, now: 0)
         }
         #expect(open.slots.map(\.number) == [1, 2, 3])
         #expect(
@@ -91,11 +92,11 @@ struct SlotTests {
         let opened = try Vault.unlock(at: vault.path, with: .passphrase(secret("second")))
         #expect(opened.openedSlot == 3)
         try open.update { changes throws(VaultError) in
-            for _ in 0..<13 { _ = try changes.addRecoveryKey(now: 0) }
+            for _ in 0..<13 { try changes.addRecoveryKey(.make(), now: 0) }
         }
         #expect(throws: VaultError.overLimit(.slots)) {
             try open.update { changes throws(VaultError) in
-                _ = try changes.addRecoveryKey(now: 0)
+                try changes.addRecoveryKey(.make(), now: 0)
             }
         }
         #expect(try vault.unlock().slots.count == 16)

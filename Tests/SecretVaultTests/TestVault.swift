@@ -22,10 +22,10 @@ final class TestVault {
     init(recoveryKey: Bool = false, logN: Int = 10) throws {
         folder = try TemporaryFolder()
         path = folder.file("vault")
-        self.recoveryKey = try Vault.create(
+        self.recoveryKey = recoveryKey ? try RecoveryKey.make() : nil
+        try Vault.create(
             at: path, passphrase: TestVault.passphrase, cost: ScryptCost(logN: logN),
-            recoveryKey: recoveryKey, now: TestVault.now
-        ).recoveryKey
+            recoveryKey: self.recoveryKey, now: TestVault.now)
     }
 
     func unlock() throws(VaultError) -> UnlockedVault {

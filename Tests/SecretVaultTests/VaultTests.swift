@@ -23,7 +23,7 @@ struct VaultTests {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
             at: folder.file("share/watchword/vault"), passphrase: TestVault.passphrase,
-            cost: ScryptCost(logN: 10), recoveryKey: false, now: 0)
+            cost: ScryptCost(logN: 10), recoveryKey: nil, now: 0)
         #expect(try mode(of: folder.file("share")) == 0o700)
         #expect(try mode(of: folder.file("share/watchword")) == 0o700)
     }
@@ -33,7 +33,7 @@ struct VaultTests {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
             at: folder.file("vault"), passphrase: TestVault.passphrase, cost: ScryptCost(logN: 10),
-            recoveryKey: true, now: -5)
+            recoveryKey: RecoveryKey.make(), now: -5)
         let open = try Vault.unlock(
             at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
         try open.update { changes throws(VaultError) in
@@ -50,7 +50,7 @@ struct VaultTests {
         #expect(throws: VaultError.alreadyExists) {
             try Vault.create(
                 at: vault.path, passphrase: secret("other"), cost: ScryptCost(logN: 10),
-                recoveryKey: false, now: 0)
+                recoveryKey: nil, now: 0)
         }
         #expect(try vault.bytes() == before)
     }

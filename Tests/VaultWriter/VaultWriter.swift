@@ -35,10 +35,10 @@ import SecretVault
 
     static func create(_ path: String) throws(VaultError) {
         do {
-            let made = try Vault.create(
-                at: path, passphrase: passphrase, cost: ScryptCost(logN: 10), recoveryKey: false,
+            let reports = try Vault.create(
+                at: path, passphrase: passphrase, cost: ScryptCost(logN: 10), recoveryKey: nil,
                 now: 0)
-            for report in made.reports { print(report) }
+            for report in reports { print(report) }
         } catch let error as VaultError {
             throw error
         } catch {

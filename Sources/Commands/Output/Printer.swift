@@ -60,6 +60,12 @@ final class Printer {
         try Printer.write(pending.span)
     }
 
+    /// Prints what waits, and makes sure that it has arrived: where it goes to a file, on the disk.
+    func deliver() throws(CommandFailure) {
+        try flush()
+        do { try StandardStream.output.synchronize() } catch { throw .standardOutput(error) }
+    }
+
     private static func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
         do {
             try StandardStream.output.write(bytes)

@@ -13,8 +13,8 @@ extension Page {
         details: [
             "Asks for a passphrase twice and makes an empty vault, which nothing but the "
                 + "passphrase or the recovery key opens. The recovery key is printed once, "
-                + "on standard output; on a terminal it is asked back, to see that it was "
-                + "written down.",
+                + "on standard output, before the vault is saved; on a terminal it is asked "
+                + "back, to see that it was written down.",
             "A vault that is there is never written over.",
         ])
     static let passphrase = Page(

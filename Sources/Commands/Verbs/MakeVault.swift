@@ -14,22 +14,47 @@ enum MakeVault {
             if try Vault.isTaken(path) { throw .alreadyExists }
         }
         let passphrase = try session.newPassphrase(from: .passphraseFile)
-        let wantsKey = !session.arguments.has(.noRecoveryKey)
-        let made = try session.inVault(path) { () throws(VaultError) in
-            try Vault.create(
-                at: path, passphrase: passphrase, cost: cost, recoveryKey: wantsKey,
-                now: SystemClock.unixTime())
+        func make(_ recoveryKey: RecoveryKey?) throws(CommandFailure) {
+            let reports = try session.inVault(path) { () throws(VaultError) in
+                try Vault.create(
+                    at: path, passphrase: passphrase, cost: cost, recoveryKey: recoveryKey,
+                    now: SystemClock.unixTime())
+            }
+            session.printer.note("Made the vault \(VisibleText.of(path)).")
+            session.warnOfCost(cost.logN)
+            for report in reports { session.printer.warn(Words.sentence(for: report, in: [])) }
         }
-        session.printer.note("Made the vault \(VisibleText.of(path)).")
-        session.warnOfCost(cost.logN)
-        for report in made.reports { session.printer.warn(Words.sentence(for: report, in: [])) }
-        if let key = made.recoveryKey { try show(key, session) }
+        if session.arguments.has(.noRecoveryKey) {
+            try make(nil)
+        } else {
+            try addRecoveryKey(session, saving: make)
+        }
         return .done
     }
 
-    /// Prints a recovery key, once, and asks it back where somebody can answer.
-    static func show(_ key: RecoveryKey, _ session: Session) throws(CommandFailure) {
+    /// Makes a recovery key, prints it, saves it, and asks it back where somebody can answer.
+    ///
+    /// It is saved only once it is printed: nobody would have a key that could not be.
+    static func addRecoveryKey(
+        _ session: Session, saving save: (RecoveryKey) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        let key = try session.inVault { () throws(VaultError) in try RecoveryKey.make() }
         let text = try session.inVault { () throws(VaultError) in try key.text() }
+        try show(text, session)
+        do {
+            try save(key)
+        } catch {
+            if case .vault(_, let reason) = error, reason.isSaved { throw error }
+            session.printer.alarm(
+                "nothing was saved; the recovery key that was printed opens nothing")
+            throw error
+        }
+        guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
+        session.printer.note("Write it down and put it away; then type it to see that it is right.")
+        try askBack(text, session)
+    }
+
+    private static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
         if session.wantsJSON {
             try session.printer.line(.object([("recovery_key", .secret(text))]))
         } else {
@@ -37,9 +62,7 @@ enum MakeVault {
                 "The recovery key opens the vault without the passphrase. It is shown once:")
             try session.printer.line(text)
         }
-        guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
-        session.printer.note("Write it down and put it away; then type it to see that it is right.")
-        try askBack(text, session)
+        try session.printer.deliver()
     }
 
     // The vault is there already: somebody who gives up here has a vault and a key on the screen.

@@ -56,10 +56,11 @@ enum ManageSlots {
                 throw .usage(.foreignOption(option.name, verb: Verb.slotAdd.name))
             }
             let vault = try session.unlock()
-            let key = try session.change(vault) { changes throws(VaultError) in
-                try changes.addRecoveryKey(now: now)
+            try MakeVault.addRecoveryKey(session) { key throws(CommandFailure) in
+                try session.change(vault) { changes throws(VaultError) in
+                    try changes.addRecoveryKey(key, now: now)
+                }
             }
-            try MakeVault.show(key, session)
         default:
             throw .usage(.needsOneOf(["slot add passphrase", "slot add recovery-key"]))
         }
