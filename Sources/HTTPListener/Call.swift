@@ -7,26 +7,25 @@ internal import Synchronization
 ///
 /// The connection's handle is given to one thing from another thread, resuming, which libmicrohttpd allows.
 @safe struct Call: @unchecked Sendable {
-    let listener: HTTPListener
-    let exchange: Exchange
+    private let context: DaemonContext
+    private let exchange: Exchange
     private let connection: OpaquePointer
-    private let record: ConnectionRecord?
+    private let record: ConnectionRecord
 
     init(
-        listener: HTTPListener, exchange: Exchange, connection: OpaquePointer,
-        record: ConnectionRecord?
+        context: DaemonContext, exchange: Exchange, connection: OpaquePointer,
+        record: ConnectionRecord
     ) {
-        self.listener = listener
+        self.context = context
         self.exchange = exchange
         unsafe self.connection = unsafe connection
         self.record = record
     }
 
-    private var peer: String { record?.peer.text ?? PeerAddress.unknown.text }
+    private var listener: HTTPListener { context.listener }
 
     private func setDeadline(in duration: Duration?) {
-        guard let record else { return }
-        listener.registry.setDeadline(duration.map { .now + $0 }, of: record)
+        listener.registry.setDeadline(duration.map { listener.now() + $0 }, of: record)
     }
 
     /// The head is complete: takes the body, or refuses.
@@ -39,16 +38,24 @@ internal import Synchronization
             return refuse(error)
         }
         setDeadline(in: listener.limits.bodyTime)
-        guard let length = understood.contentLength, length > listener.limits.body else {
-            exchange.withStage { $0 = .receiving(understood, body: []) }
-            return .YES
+        guard let length = understood.contentLength else {
+            return refuseAfterBody(.lengthRequired, of: understood)
         }
-        // Who waits for a word before sending gets it at once; who sends already is let finish, so
-        // that it hears the word at all.
-        guard !understood.expectsContinue, length <= Exchange.patience else {
-            return refuse(.bodyTooLarge)
+        guard length <= listener.limits.body else {
+            guard length <= Exchange.patience else { return refuse(.bodyTooLarge) }
+            return refuseAfterBody(.bodyTooLarge, of: understood)
         }
-        exchange.withStage { $0 = .refusing(.bodyTooLarge, patience: Exchange.patience) }
+        exchange.withStage { $0 = .receiving(understood, body: []) }
+        return .YES
+    }
+
+    /// Refuses a request once its body has come: before that, a client that sends would not hear it.
+    ///
+    /// A client that waits for leave to send is refused at once.
+    private func refuseAfterBody(_ refusal: ListenerRefusal, of head: UnderstoodHead) -> MHD_Result
+    {
+        guard !head.expectsContinue else { return refuse(refusal) }
+        exchange.withStage { $0 = .refusing(refusal, patience: Exchange.patience) }
         return .YES
     }
 
@@ -61,7 +68,7 @@ internal import Synchronization
 
     /// Everything has come, or an answer is there.
     func proceed() -> MHD_Result {
-        let peer = peer
+        let peer = record.peer.text
         let step: Step = exchange.withStage { stage in
             switch stage {
             case .receiving(let head, let body):
@@ -79,55 +86,44 @@ internal import Synchronization
             }
         }
         switch step {
-        case .handle(let request):
-            handle(request)
-            return .YES
+        case .handle(let request): return handle(request)
         case .refuse(let refusal): return refuse(refusal)
-        case .send(let response): return send(response, isLast: listener.isDraining)
+        case .send(let response):
+            // The next request need not come before `headerTime` has passed; the connection must not end
+            // under it.
+            let isOver = record.life.isOver(by: listener.now() + listener.limits.headerTime)
+            return send(response, isLast: isOver || listener.isDraining)
         case .wait: return .YES
         }
     }
 
-    private func handle(_ request: ListenerRequest) {
+    private func handle(_ request: ListenerRequest) -> MHD_Result {
+        guard context.gate.enter() else { return .NO }
         setDeadline(in: nil)
-        listener.handling.withLock { $0 += 1 }
         unsafe MHD_suspend_connection(connection)
         Task {
             let response = await listener.handler(request)
             exchange.withStage { $0 = .answered(response) }
             unsafe MHD_resume_connection(connection)
             // Not before: stopping the daemon while a connection is suspended ends the process.
-            listener.handling.withLock { $0 -= 1 }
+            context.gate.leave()
         }
+        return .YES
     }
 
     /// What is not understood is the last thing on its connection: where the next request begins is
     /// anybody's guess.
     private func refuse(_ refusal: ListenerRefusal) -> MHD_Result {
         exchange.withStage { $0 = .sent }
-        return send(listener.refuser(refusal, peer), isLast: true)
+        return send(listener.refuser(refusal, record.peer.text), isLast: true)
     }
 
     private func send(_ response: ListenerResponse, isLast: Bool) -> MHD_Result {
         setDeadline(in: listener.limits.answerTime)
-        // The library's copy is the one that is sent; it does not wipe it.
-        let made = unsafe response.body.withBytes { body in
-            unsafe body.withUnsafeBytes { body in
-                unsafe MHD_create_response_from_buffer(
-                    body.count, UnsafeMutableRawPointer(mutating: body.baseAddress),
-                    .RESPMEM_MUST_COPY)
-            }
-        }
-        guard let made = unsafe made else { return .NO }
-        defer { unsafe MHD_destroy_response(made) }
-        var headers = response.headers
-        if isLast { headers.append(ListenerHeader("Connection", "close")) }
-        for header in headers {
-            // Refused are a line end or a NUL in it; an answer without one of its headers is none.
-            guard unsafe MHD_add_response_header(made, header.name, header.value) == .YES else {
-                return .NO
-            }
-        }
-        return unsafe MHD_queue_response(connection, UInt32(response.status), made)
+        guard let made = LibraryResponse(body: response.body) else { return .NO }
+        let headers = isLast ? [ListenerHeader("Connection", "close")] : []
+        // A response without one of its headers must not be sent.
+        for header in response.headers + headers where !made.add(header) { return .NO }
+        return unsafe made.queue(on: connection, status: response.status)
     }
 }

@@ -2,13 +2,17 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import Synchronization
 
-// What libmicrohttpd's threads call. `context` is the listener, which the daemon keeps alive.
+// What libmicrohttpd's threads call. `context` is a ``DaemonContext``, which the daemon keeps alive.
 
 typealias Context = UnsafeMutableRawPointer
 
-private func listener(_ context: Context?) -> HTTPListener? {
+private func daemonContext(_ context: Context?) -> DaemonContext? {
     guard let context = unsafe context else { return nil }
-    return unsafe Unmanaged<HTTPListener>.fromOpaque(context).takeUnretainedValue()
+    return unsafe Unmanaged<DaemonContext>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func listener(_ context: Context?) -> HTTPListener? {
+    unsafe daemonContext(context)?.listener
 }
 
 /// Whether a connection is welcome; counted is it when it starts.
@@ -24,15 +28,23 @@ let connectionNotice:
         Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?,
         MHD_ConnectionNotificationCode
     ) -> Void = { context, connection, slot, code in
-        guard let listener = unsafe listener(context), let slot = unsafe slot else { return }
+        guard let context = unsafe daemonContext(context), let slot = unsafe slot else { return }
+        let listener = context.listener
         if code == .CONNECTION_NOTIFY_STARTED {
+            let now = listener.now()
             let record = unsafe ConnectionRecord(
                 socket: mhd_connection_socket(connection),
-                peer: PeerAddress(mhd_client_address(connection)))
+                peer: PeerAddress(mhd_client_address(connection)),
+                life: ConnectionLife(
+                    until: now + listener.limits.connectionLifetime, context.retirement))
             unsafe slot.pointee = Unmanaged.passRetained(record).toOpaque()
-            listener.registry.add(record, until: .now + listener.limits.headerTime)
+            listener.registry.add(record, until: now + listener.limits.headerTime)
         } else if let held = unsafe slot.pointee {
             let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeRetainedValue()
+            // libmicrohttpd tells of no completion when it had no page for what it refused.
+            if let exchange = record.endExchange() {
+                listener.end(exchange, from: record.peer, hasFailed: true)
+            }
             listener.registry.remove(record)
             unsafe slot.pointee = nil
         }
@@ -40,13 +52,16 @@ let connectionNotice:
 
 /// The first line has come; its target is copied before the library takes it apart.
 let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
-    context, target, _ in
-    guard let listener = unsafe listener(context), let target = unsafe target else {
-        return nil
-    }
+    context, target, connection in
+    guard let listener = unsafe listener(context), let target = unsafe target,
+        let record = unsafe record(of: connection)
+    else { return nil }
     let bytes = unsafe UnsafeRawBufferPointer(start: target, count: strlen(target))
+    let exchange = unsafe Exchange(target: Array(bytes))
+    // The connection's record keeps it alive.
+    record.begin(exchange)
     listener.begun.withLock { $0 += 1 }
-    return unsafe Unmanaged.passRetained(Exchange(target: Array(bytes))).toOpaque()
+    return unsafe Unmanaged.passUnretained(exchange).toOpaque()
 }
 
 /// A request is over, answered or not.
@@ -54,23 +69,14 @@ let completionNotice:
     @convention(c) (
         Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?, MHD_RequestTerminationCode
     ) -> Void = { context, connection, slot, code in
-        guard let listener = unsafe listener(context), let held = unsafe slot?.pointee else {
-            return
-        }
-        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeRetainedValue()
         unsafe slot?.pointee = nil
-        listener.begun.withLock { $0 -= 1 }
-        let record = unsafe record(of: connection)
-        // It is given up, though the client goes on and we had nothing against it: the library has.
-        if code == .REQUEST_TERMINATED_WITH_ERROR, exchange.isComing {
-            _ = listener.refuser(
-                .refusedByLibrary, (record?.peer ?? PeerAddress.unknown).text)
-        }
+        guard let listener = unsafe listener(context),
+            let record = unsafe record(of: connection), let exchange = record.endExchange()
+        else { return }
+        listener.end(
+            exchange, from: record.peer, hasFailed: code == .REQUEST_TERMINATED_WITH_ERROR)
         // The next request on this connection must come in time.
-        if let record {
-            let end = ContinuousClock.now + listener.limits.headerTime
-            listener.registry.setDeadline(end, of: record)
-        }
+        listener.registry.setDeadline(listener.now() + listener.limits.headerTime, of: record)
     }
 
 /// Percent signs are left as they were sent: whoever knows what the path means reads them.
@@ -93,13 +99,13 @@ let access:
         UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeMutablePointer<Int>?,
         UnsafeMutablePointer<Context?>?
     ) -> MHD_Result = { context, connection, target, method, version, part, partSize, slot in
-        guard let listener = unsafe listener(context), let connection = unsafe connection,
-            let held = unsafe slot?.pointee, let partSize = unsafe partSize
+        guard let context = unsafe daemonContext(context), let connection = unsafe connection,
+            let record = unsafe record(of: connection), let held = unsafe slot?.pointee,
+            let partSize = unsafe partSize
         else { return .NO }
         let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
         let call = unsafe Call(
-            listener: listener, exchange: exchange, connection: connection,
-            record: record(of: connection))
+            context: context, exchange: exchange, connection: connection, record: record)
         if let raw = exchange.targetOfNewRequest {
             let head = unsafe RequestHead(
                 method: method, target: (target, raw), version: version, connection: connection)
@@ -108,7 +114,7 @@ let access:
         if unsafe partSize.pointee > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(start: part, count: partSize.pointee)
             let goesOn = unsafe exchange.receive(
-                bytes.bindMemory(to: UInt8.self), limit: listener.limits.body)
+                bytes.bindMemory(to: UInt8.self), limit: context.listener.limits.body)
             unsafe partSize.pointee = 0
             return goesOn ? .YES : .NO
         }

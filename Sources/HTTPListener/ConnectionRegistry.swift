@@ -5,14 +5,44 @@ internal import Synchronization
 final class ConnectionRecord: Sendable {
     let socket: Int32
     let peer: PeerAddress
+    let life: ConnectionLife
+    private let exchange = Mutex<Exchange?>(nil)
     /// When it is cut off, in nanoseconds of the registry's; the largest number while it is our turn.
     ///
     /// Written at each step of each request, so it needs no lock.
     fileprivate let deadline = Atomic<Int64>(.max)
 
-    init(socket: Int32, peer: PeerAddress) {
+    init(socket: Int32, peer: PeerAddress, life: ConnectionLife) {
         self.socket = socket
         self.peer = peer
+        self.life = life
+    }
+
+    /// The first line of a request has come.
+    func begin(_ exchange: Exchange) { self.exchange.withLock { $0 = exchange } }
+
+    /// The request is over; `nil` when there is none, or when it was over before.
+    func endExchange() -> Exchange? {
+        exchange.withLock { exchange in
+            defer { exchange = nil }
+            return exchange
+        }
+    }
+}
+
+/// How long a connection may be used at most.
+struct ConnectionLife: Sendable {
+    private let end: ContinuousClock.Instant
+    private let retirement: Retirement
+
+    init(until end: ContinuousClock.Instant, _ retirement: Retirement) {
+        self.end = end
+        self.retirement = retirement
+    }
+
+    /// Whether it is over by `instant`.
+    func isOver(by instant: ContinuousClock.Instant) -> Bool {
+        end <= instant || retirement.isOver(by: instant)
     }
 }
 
@@ -29,11 +59,13 @@ final class ConnectionRegistry: Sendable {
     private let state = Mutex(State())
     private let limit: Int
     private let limitPerOrigin: Int
-    private let start = ContinuousClock.now
+    private let start: ContinuousClock.Instant
 
     /// - Parameter limit: how many there may be together, those of a daemon that is replaced among them:
     ///   libmicrohttpd counts its own only.
-    init(limit: Int, limitPerOrigin: Int) {
+    /// - Parameter start: when it starts, by the clock of the deadlines.
+    init(limit: Int, limitPerOrigin: Int, start: ContinuousClock.Instant) {
+        self.start = start
         self.limit = limit
         self.limitPerOrigin = limitPerOrigin
     }

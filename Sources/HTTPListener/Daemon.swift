@@ -9,13 +9,16 @@ final class Daemon: Sendable {
     // overlap, starting and stopping, is serialised by the lock.
     @safe private struct Running: @unchecked Sendable {
         let handle: OpaquePointer
-        /// The listener that the callbacks are given; it lives as long as they may be called.
-        let owner: Unmanaged<HTTPListener>
+        /// What the callbacks are given; it lives as long as they may be called.
+        let context: Unmanaged<DaemonContext>
         /// The socket that it listens at.
         let socket: Int32
     }
 
     private let running = Mutex<Running?>(nil)
+    /// When its connections end.
+    let retirement = Retirement()
+    private let gate = HandlerGate()
     // Both end in a NUL, and stay where they are for as long as the daemon may look at them.
     private let certificate: SecretBytes?
     private let key: SecretBytes?
@@ -46,8 +49,8 @@ final class Daemon: Sendable {
     func start(_ listener: HTTPListener, socket: consuming ListeningSocket, threads: Int)
         throws(ListenerFailure)
     {
-        let owner = unsafe Unmanaged.passRetained(listener)
-        let context = unsafe owner.toOpaque()
+        let kept = unsafe Unmanaged.passRetained(DaemonContext(listener, retirement, gate))
+        let context = unsafe kept.toOpaque()
         let listening = socket.number
         var items = unsafe [
             item(.LISTEN_SOCKET, Int(listening)),
@@ -69,6 +72,7 @@ final class Daemon: Sendable {
             unsafe items.append(item(.HTTPS_PRIORITIES, 0, pointer(priorities)))
         }
         unsafe items.append(item(.END))
+        errno = 0
         let handle = unsafe items.withUnsafeMutableBufferPointer { items -> OpaquePointer? in
             guard let start = items.baseAddress else { return nil }
             let arguments: [any CVarArg] = unsafe [
@@ -80,12 +84,15 @@ final class Daemon: Sendable {
             }
         }
         guard let handle = unsafe handle else {
-            unsafe owner.release()
-            throw .notStarted
+            let number = errno
+            unsafe kept.release()
+            // Anything else that stands in `errno` may be left from long ago.
+            guard [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(number) else { throw .notStarted }
+            throw .system(call: "MHD_start_daemon", number: number)
         }
         // From here on the daemon closes it.
         _ = socket.release()
-        running.withLock { unsafe $0 = Running(handle: handle, owner: owner, socket: listening) }
+        running.withLock { unsafe $0 = Running(handle: handle, context: kept, socket: listening) }
     }
 
     /// A copy of the socket that it listens at, for another daemon.
@@ -112,15 +119,19 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Closes every connection and ends the threads; no request may be in anybody's hands.
-    func stop() {
+    /// Closes every connection and ends the threads; says whether it did.
+    ///
+    /// While the handler has a request in hand, nothing happens: libmicrohttpd would end the process.
+    func stop() -> Bool {
+        guard gate.close() else { return false }
         let ended = running.withLock { running in
             defer { running = nil }
             return running
         }
-        guard let ended else { return }
+        guard let ended else { return true }
         unsafe MHD_stop_daemon(ended.handle)
-        unsafe ended.owner.release()
+        unsafe ended.context.release()
+        return true
     }
 }
 

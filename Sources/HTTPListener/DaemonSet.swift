@@ -22,27 +22,35 @@ final class DaemonSet: Sendable {
     /// How long one that is retired lives at least: a connection that it took at the last moment is counted
     /// by then.
     private static let shortestRest = Duration.seconds(1)
-    /// More than so many that still have connections are not kept beside each other: each has its threads.
-    private static let largestCount = 8
+    /// When more than so many are retired, the oldest one's connections have no more time.
+    private static let usualCount = 8
+    /// More are never kept beside each other: each has its threads.
+    private static let largestCount = 16
 
     init(_ first: Daemon) { state = Mutex(State(current: first)) }
 
     /// Puts `next` in the place of the current one.
     ///
+    /// - Parameter lifetime: how long the current one's connections may still be used.
     /// - Parameter start: starts it at a copy of the socket; when that fails, nothing has changed.
     func replace(
-        with next: Daemon,
+        with next: Daemon, at now: ContinuousClock.Instant, lifetime: Duration,
         start: (Daemon, consuming ListeningSocket) throws(ListenerFailure) -> Void
     ) throws(ListenerFailure) {
         try state.withLock { state throws(ListenerFailure) in
-            guard !state.isStopped, state.retired.count < Self.largestCount else {
-                throw .notStarted
+            guard !state.isStopped else { throw .notStarted }
+            guard state.retired.count < Self.largestCount else {
+                throw .earlierCertificatesInUse(state.retired.count)
             }
             try start(next, try state.current.duplicatedSocket())
             // Both take connections for a moment, so that there is none in which nobody does.
             state.current.quiesce()
-            state.retired.append(Retired(daemon: state.current, since: .now))
+            state.current.retirement.set(now + lifetime)
+            state.retired.append(Retired(daemon: state.current, since: now))
             state.current = next
+            for oldest in state.retired.dropLast(Self.usualCount) {
+                oldest.daemon.retirement.set(now)
+            }
         }
     }
 
@@ -57,7 +65,9 @@ final class DaemonSet: Sendable {
             }
             return unused
         }
-        for retired in unused { retired.daemon.stop() }
+        let busy = unused.filter { !$0.daemon.stop() }
+        // One of them took a request at the last moment after all.
+        state.withLock { $0.retired = busy + $0.retired }
     }
 
     /// How many still live, the current one among them.
@@ -71,12 +81,12 @@ final class DaemonSet: Sendable {
         }
     }
 
-    /// Closes every connection and ends the threads; no request may be in anybody's hands.
+    /// Closes every connection and ends the threads, but for daemons with a request in the handler's hands.
     func stop() {
         let all = state.withLock { state in
             defer { state.retired = [] }
             return state.retired.map(\.daemon) + [state.current]
         }
-        for daemon in all { daemon.stop() }
+        for daemon in all { _ = daemon.stop() }
     }
 }

@@ -18,8 +18,8 @@ public final class HTTPListener: Sendable {
     let registry: ConnectionRegistry
     /// Requests that have begun and are not answered yet.
     let begun = Mutex(0)
-    /// Those of them that the handler has in hand.
-    let handling = Mutex(0)
+    /// The time of the limits.
+    let now: @Sendable () -> ContinuousClock.Instant
     private let draining = Mutex(false)
     private let daemons: DaemonSet
     private let threads: Int
@@ -30,24 +30,30 @@ public final class HTTPListener: Sendable {
     /// - Parameters:
     ///   - tls: with it HTTPS is spoken (TLS 1.2 and 1.3), without it HTTP.
     ///   - threads: how many threads read and write.
+    ///   - now: the time of the limits.
     public static func start(
         on address: ListenAddress, tls: TLSIdentity? = nil,
         limits: ListenerLimits = ListenerLimits(),
-        threads: Int = 2, refuser: @escaping Refuser, handler: @escaping Handler
+        threads: Int = 2,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        refuser: @escaping Refuser, handler: @escaping Handler
     ) throws(ListenerFailure) -> HTTPListener {
         try HTTPListener(
-            address, tls: tls, limits: limits, threads: threads, refuser: refuser, handler: handler)
+            address, tls: tls, limits: limits, threads: threads, now: now, refuser: refuser,
+            handler: handler)
     }
 
     private init(
         _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits, threads: Int,
-        refuser: @escaping Refuser, handler: @escaping Handler
+        now: @escaping @Sendable () -> ContinuousClock.Instant, refuser: @escaping Refuser,
+        handler: @escaping Handler
     ) throws(ListenerFailure) {
         self.limits = limits
+        self.now = now
         self.refuser = refuser
         self.handler = handler
         let registry = ConnectionRegistry(
-            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress)
+            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress, start: now())
         self.registry = registry
         let socket = try ListeningSocket(address)
         self.address = address.with(port: socket.port)
@@ -59,8 +65,8 @@ public final class HTTPListener: Sendable {
             // Whoever cancels it wakes it up.
             while !Task.isCancelled {
                 do { try await Task.sleep(for: HTTPListener.reaping) } catch { return }
-                registry.cutOff(at: .now)
-                daemons.stopUnused(at: .now)
+                registry.cutOff(at: now())
+                daemons.stopUnused(at: now())
             }
         }
         do throws(ListenerFailure) {
@@ -74,19 +80,31 @@ public final class HTTPListener: Sendable {
     /// How often connections are looked at whose clients take their time.
     private static let reaping = Duration.milliseconds(200)
 
-    /// Shows another certificate from now on; connections that are there go on with the one they know.
+    /// Shows another certificate from now on; open connections keep the one they know, for
+    /// ``ListenerLimits/retiredLifetime`` at most.
     ///
-    /// - Throws: ``ListenerFailure/notStarted`` when libmicrohttpd does not take it, when the listener stops,
-    ///   or when too many earlier ones are still in use; then the old one stays.
+    /// - Throws: why it is not shown; the one before stays then.
     public func replace(tls: TLSIdentity) throws(ListenerFailure) {
+        try replaceDaemon(tls: tls)
+    }
+
+    func replaceDaemon(tls: TLSIdentity?) throws(ListenerFailure) {
         let threads = threads
-        try daemons.replace(with: Daemon(tls: tls)) { daemon, socket throws(ListenerFailure) in
+        try daemons.replace(with: Daemon(tls: tls), at: now(), lifetime: limits.retiredLifetime) {
+            daemon, socket throws(ListenerFailure) in
             try daemon.start(self, socket: socket, threads: threads)
         }
     }
 
     /// How many certificates are in use at the moment.
     var daemonCount: Int { daemons.count }
+
+    /// A request is over, answered or not.
+    func end(_ exchange: Exchange, from peer: PeerAddress, hasFailed: Bool) {
+        begun.withLock { $0 -= 1 }
+        // It is given up though the client goes on and we had nothing against it: the library has.
+        if hasFailed, exchange.isComing { _ = refuser(.refusedByLibrary, peer.text) }
+    }
 
     var isDraining: Bool { draining.withLock { $0 } }
     var begunCount: Int { begun.withLock { $0 } }
@@ -108,9 +126,7 @@ public final class HTTPListener: Sendable {
         }
         reaper.cancel()
         let isDone = begun.withLock { $0 } == 0
-        // With a request in the handler's hands libmicrohttpd would end the process: then its threads go
-        // on until the process ends.
-        if handling.withLock({ $0 }) == 0 { daemons.stop() }
+        daemons.stop()
         return isDone
     }
 }

@@ -17,6 +17,11 @@ public struct ListenerLimits: Sendable {
     /// How long it may take to fetch the answer.
     public var answerTime = Duration.seconds(15)
 
+    /// How long a connection may be used: the last answer before that closes it.
+    public var connectionLifetime = Duration.seconds(3_600)
+    /// How long one may be used that knows a certificate that was replaced.
+    public var retiredLifetime = Duration.seconds(300)
+
     /// The usual limits.
     public init() {}
 }
@@ -39,4 +44,6 @@ public enum ListenerFailure: Error, Hashable, Sendable {
     case system(call: String, number: Int32)
     /// libmicrohttpd did not start; it says no more than that.
     case notStarted
+    /// So many earlier certificates are still in use by open connections.
+    case earlierCertificatesInUse(Int)
 }

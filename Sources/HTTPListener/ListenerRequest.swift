@@ -70,6 +70,8 @@ public struct ListenerResponse: Sendable {
 public enum ListenerRefusal: Error, CaseIterable, Hashable, Sendable {
     /// No HTTP that all understand alike: 400.
     case malformed
+    /// A body in chunks, whose length is not known before its end: 411.
+    case lengthRequired
     /// A body over the limit: 413.
     case bodyTooLarge
     /// An expectation other than `100-continue`: 417.
@@ -78,15 +80,16 @@ public enum ListenerRefusal: Error, CaseIterable, Hashable, Sendable {
     case headersTooLarge
     /// A transfer coding other than `chunked`: 501.
     case unknownTransferCoding
-    /// What libmicrohttpd refuses with words of its own, behind a first line that it understood: a header
-    /// without a colon, a length that is none, chunks that are none, a head over its memory. It is told so
-    /// that it is known of; the answer to it is thrown away.
+    /// What libmicrohttpd's parser refuses behind a first line that it understood: a header without a colon,
+    /// a length that is no number, malformed chunks, a head over its memory. The connection is closed
+    /// without an answer; the refuser is called for its log and metrics only.
     case refusedByLibrary
 
     /// The status it is answered with.
     public var status: Int {
         switch self {
         case .malformed, .refusedByLibrary: 400
+        case .lengthRequired: 411
         case .bodyTooLarge: 413
         case .unknownExpectation: 417
         case .headersTooLarge: 431

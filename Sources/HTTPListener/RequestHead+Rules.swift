@@ -7,7 +7,7 @@ struct UnderstoodHead: Sendable {
     let headers: [ListenerHeader]
     /// A secret; libmicrohttpd's own buffer has it too, until the connection's next request.
     let authorization: SecretBytes?
-    /// How many bytes will come; `nil` when they come in chunks.
+    /// How many bytes will come; `nil` when they come in chunks, which are refused.
     let contentLength: Int?
     let expectsContinue: Bool
 }
@@ -87,6 +87,8 @@ extension RequestHead {
         if let coding {
             guard length == nil else { throw .malformed }
             guard coding.lowercased() == "chunked" else { throw .unknownTransferCoding }
+            // libmicrohttpd takes “chunked” with white space behind it for a body without an end.
+            guard isChunkedToLibrary else { throw .lengthRequired }
             return nil
         }
         guard let length else { return 0 }
@@ -94,6 +96,13 @@ extension RequestHead {
             length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(length)
         else { throw .malformed }
         return number
+    }
+
+    private var isChunkedToLibrary: Bool {
+        fields.contains { name, value in
+            name.bytes.map(\.lowercased) == Array("transfer-encoding".utf8)
+                && value.bytes.map(\.lowercased) == Array("chunked".utf8)
+        }
     }
 
     private func originForm() throws(ListenerRefusal) -> String {

@@ -32,10 +32,16 @@ enum ServerFailure: Error {
     case tls(TLSIdentityError, certificate: String, key: String)
     /// The service would take codes from strangers' networks in the clear.
     case plainHTTP(String)
+    /// Health and metrics would travel in the clear.
+    case plainOperations(String)
     case listener(String, ListenerFailure)
     /// The system lets this process open so few files that there is no room for connections.
     case fewFiles(Int, needed: Int)
     case noSuchClient
+    /// Another client that is not revoked has the name.
+    case clientNameTaken
+    /// A name that is too long, or that could be mistaken for an id.
+    case badClientName
     /// A line of a list of credentials is none.
     case notAList(String, line: Int)
     /// There is no mark of an audit in the file, or one that is none.
@@ -73,7 +79,8 @@ enum ServerExit: Int32, CaseIterable, Sendable {
         switch self {
         case .done: "It is done."
         case .no:
-            "The answer is no: there is no such client, events were tampered with, or a part can't be read."
+            "The answer is no: there is no such client, a client has the name already, events were tampered "
+                + "with, or a part can't be read."
         case .usage: "The program was called in a way it does not understand."
         case .badInput: "A file is missing, damaged, in the way, or open to others."
         case .system: "The system, the database or the network did not do its part."
@@ -83,9 +90,10 @@ enum ServerExit: Int32, CaseIterable, Sendable {
     init(_ failure: ServerFailure) {
         self =
             switch failure {
-            case .usage, .noHome, .plainHTTP, .spokenPassword, .noCopies, .needsFile, .takesNoFile:
+            case .usage, .noHome, .plainHTTP, .plainOperations, .spokenPassword, .noCopies,
+                .needsFile, .takesNoFile, .badClientName:
                 .usage
-            case .noSuchClient: .no
+            case .noSuchClient, .clientNameTaken: .no
             case .keyFile(_, let error): ServerExit(error)
             case .store(_, let error): ServerExit(error)
             case .postgreSQL(_, let error): ServerExit(error)

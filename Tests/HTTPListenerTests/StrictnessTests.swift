@@ -3,30 +3,10 @@ import Testing
 
 @testable import HTTPListener
 
-/// What is sent, byte by byte, and the status that must come back; 0 for a closed connection.
-private struct RawCase: CustomTestStringConvertible, Sendable {
-    let name: String
-    let bytes: [UInt8]
-    let status: Int
-    var testDescription: String { name }
-
-    init(_ name: String, _ text: String, _ status: Int) {
-        self.name = name
-        bytes = Array(text.utf8)
-        self.status = status
-    }
-}
-
-private func post(_ headers: String, _ body: String = "abc", version: String = "1.1") -> String {
-    "POST /a HTTP/\(version)\r\nHost: x\r\n\(headers)\r\n\r\n\(body)"
-}
-
-private let chunks = "3\r\nabc\r\n0\r\n\r\n"
-
 struct StrictnessTests {
-    private static let refused: [RawCase] = [
+    static let refused: [RawCase] = [
         RawCase("two lengths, alike", post("Content-Length: 3\r\nContent-Length: 3"), 400),
-        RawCase("two lengths in one", post("Content-Length: 3, 3"), 400),
+        RawCase("two lengths in one", post("Content-Length: 3, 3"), 0),
         RawCase(
             "length and chunks", post("Content-Length: 3\r\nTransfer-Encoding: chunked", chunks),
             400),
@@ -41,10 +21,14 @@ struct StrictnessTests {
             400),
         RawCase(
             "chunks in HTTP/1.0", post("Transfer-Encoding: chunked", chunks, version: "1.0"), 400),
-        RawCase("length with a sign", post("Content-Length: +3"), 400),
-        RawCase("length below zero", post("Content-Length: -3"), 400),
-        RawCase("length in words", post("Content-Length: three"), 400),
-        RawCase("length beyond all", post("Content-Length: 99999999999999999999"), 413),
+        RawCase("length with a sign", post("Content-Length: +3"), 0),
+        RawCase("length below zero", post("Content-Length: -3"), 0),
+        RawCase("length in words", post("Content-Length: three"), 0),
+        RawCase("length in two parts", post("Content-Length: 3 3"), 0),
+        RawCase("length in hexadecimal", post("Content-Length: 0x3"), 0),
+        RawCase("no length after the colon", post("Content-Length: "), 0),
+        RawCase("length beyond all", post("Content-Length: 99999999999999999999"), 0),
+        RawCase("length of nineteen digits", post("Content-Length: 9999999999999999999"), 400),
         RawCase("two hosts", "GET /a HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400),
         RawCase("no host", "GET /a HTTP/1.1\r\nX-A: 1\r\n\r\n", 400),
         RawCase("no header at all", "GET /a HTTP/1.1\r\n\r\n", 400),
@@ -69,7 +53,7 @@ struct StrictnessTests {
         RawCase("a folded first header", "GET /a HTTP/1.1\r\n Host: x\r\nX-A: 1\r\n\r\n", 400),
         RawCase("NUL in a value", "GET /a HTTP/1.1\r\nHost: x\r\nX-A: 1\0b\r\nX-B: 2\r\n\r\n", 400),
         RawCase("NUL in the last value", "GET /a HTTP/1.1\r\nHost: x\r\nX-A: 1\0b\r\n\r\n", 400),
-        RawCase("NUL in a name", "GET /a HTTP/1.1\r\nHost: x\r\nX\0A: 1\r\n\r\n", 400),
+        RawCase("NUL in a name", "GET /a HTTP/1.1\r\nHost: x\r\nX\0A: 1\r\n\r\n", 0),
         RawCase("NUL in the target", "GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         RawCase(
             "a control character in a value", "GET /a HTTP/1.1\r\nHost: x\r\nX-A: \u{7}\r\n\r\n",
@@ -77,11 +61,15 @@ struct StrictnessTests {
         RawCase("a space before the colon", "GET /a HTTP/1.1\r\nHost : x\r\n\r\n", 400),
         RawCase("a space in a name", "GET /a HTTP/1.1\r\nHost: x\r\nX A: 1\r\n\r\n", 400),
         RawCase("no name", "GET /a HTTP/1.1\r\nHost: x\r\n: 1\r\n\r\n", 400),
-        RawCase("no colon", "GET /a HTTP/1.1\r\nHost: x\r\nX-A\r\n\r\n", 400),
+        RawCase("no colon", "GET /a HTTP/1.1\r\nHost: x\r\nX-A\r\n\r\n", 0),
         RawCase("two spaces in the first line", "GET  /a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-        RawCase("no version", "GET /a\r\nHost: x\r\n\r\n", 400),
-        RawCase("another version", "GET /a HTTP/3.0\r\nHost: x\r\n\r\n", 505),
-        RawCase("half a version", "GET /a HTTP/1.1x\r\nHost: x\r\n\r\n", 400),
+        RawCase("no version", "GET /a\r\nHost: x\r\n\r\n", 0),
+        RawCase("another version", "GET /a HTTP/3.0\r\nHost: x\r\n\r\n", 0),
+        RawCase("an old version", "GET /a HTTP/0.9\r\nHost: x\r\n\r\n", 0),
+        RawCase("a later minor version", "GET /a HTTP/1.2\r\nHost: x\r\n\r\n", 400),
+        RawCase("the first line of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 0),
+        RawCase("one word", "GET\r\n\r\n", 0),
+        RawCase("half a version", "GET /a HTTP/1.1x\r\nHost: x\r\n\r\n", 0),
         RawCase("a method that is no token", "G(T /a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         RawCase("a target without a slash", "GET a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         RawCase("a fragment", "GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n", 400),
@@ -93,24 +81,19 @@ struct StrictnessTests {
     ]
 
     @Test("what two readers could read in two ways is refused", arguments: refused)
-    private func refusal(_ one: RawCase) async throws {
+    func refusal(_ one: RawCase) async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
         try await connection.send(one.bytes)
         let all = try await connection.receiveToEnd()
         // Also that nothing more is read from the connection: it has ended.
-        #expect(RawConnection.answer(in: all)?.status ?? 0 == one.status)
+        one.expectAnswer(all)
         #expect(test.handled == 0)
         await test.stop()
     }
 
     private static let accepted: [RawCase] = [
         RawCase("a length", post("Content-Length: 3"), 200),
-        RawCase("chunks", post("Transfer-Encoding: chunked", chunks), 200),
-        RawCase("chunks in capitals", post("Transfer-Encoding: CHUNKED", chunks), 200),
-        RawCase(
-            "chunks with extensions and a trailer",
-            post("Transfer-Encoding: chunked", "3;a=b\r\nabc\r\n0\r\nX: y\r\n\r\n"), 200),
         RawCase(
             "no value",
             "POST /a HTTP/1.1\r\nHost: x\r\nX-A:\r\nX-B: \r\nContent-Length: 3\r\n\r\nabc", 200),
@@ -125,7 +108,7 @@ struct StrictnessTests {
     ]
 
     @Test("and what is plain is taken", arguments: accepted)
-    private func acceptance(_ one: RawCase) async throws {
+    func acceptance(_ one: RawCase) async throws {
         let test = try TestListener()
         let answer = try await test.answer(to: one.bytes)
         #expect(answer?.status == one.status)
@@ -140,6 +123,30 @@ struct StrictnessTests {
             to: "GET /a%2Fb%00/..?x=%41&y=&&z HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(answer?.text == "GET /a%2Fb%00/..?x=%41&y=&&z ")
         #expect(answer?.headers["x-peer"] == "127.0.0.1")
+        await test.stop()
+    }
+
+    @Test(
+        "what is too much for the library's memory gets no answer",
+        arguments: [
+            "GET /a?\(String(repeating: "&", count: 12_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 65_600))\r\n\r\n",
+            post(
+                "Transfer-Encoding: chunked", "3;" + String(repeating: "a", count: 65_600)),
+        ])
+    func memory(_ text: String) async throws {
+        // The library closes such a connection only when something else happens to it.
+        var limits = ListenerLimits()
+        limits.headerTime = .milliseconds(300)
+        limits.bodyTime = .milliseconds(300)
+        let test = try TestListener(limits: limits)
+        let connection = try RawConnection(port: test.port)
+        // It may be closed while we still speak.
+        do { try await connection.send(text) } catch is RawConnection.Failure {}
+        #expect(try await connection.receiveToEnd() == [])
+        while test.listener.registry.count > 0 { await Task.yield() }
+        #expect(test.listener.begunCount == 0)
+        #expect(test.handled == 0)
         await test.stop()
     }
 
@@ -193,7 +200,7 @@ struct StrictnessTests {
     @Test("nothing is kept of requests that were refused")
     func nothingKept() async throws {
         let test = try TestListener()
-        for one in Self.refused {
+        for one in Self.refused + ChunkTests.refused {
             let connection = try RawConnection(port: test.port)
             try await connection.send(one.bytes)
             _ = try await connection.receiveToEnd()

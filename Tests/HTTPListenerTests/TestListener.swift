@@ -17,13 +17,15 @@ final class TestListener: Sendable {
 
     init(
         on address: String = "127.0.0.1:0", tls: TLSIdentity? = nil,
-        limits: ListenerLimits = ListenerLimits(), handler: HTTPListener.Handler? = nil
+        limits: ListenerLimits = ListenerLimits(),
+        clock: ListenerClock? = nil,
+        handler: HTTPListener.Handler? = nil
     ) throws {
         let count = Counter()
         self.count = count
         guard let parsed = ListenAddress(parsing: address) else { throw TestFailure.badAddress }
         listener = try HTTPListener.start(
-            on: parsed, tls: tls, limits: limits,
+            on: parsed, tls: tls, limits: limits, now: { clock?.now ?? .now },
             refuser: { refusal, _ in
                 ListenerResponse(status: refusal.status, text: "refused")
             },
@@ -61,6 +63,13 @@ final class TestListener: Sendable {
 
 enum TestFailure: Error { case badAddress }
 
+/// A clock that a test sets.
+final class ListenerClock: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+    var now: ContinuousClock.Instant { time.withLock { $0 } }
+    func advance(by duration: Duration) { time.withLock { $0 += duration } }
+}
+
 /// A door that stays closed until somebody opens it.
 actor Gate {
     private var isOpen = false
@@ -70,6 +79,8 @@ actor Gate {
         if isOpen { return }
         await withCheckedContinuation { waiting.append($0) }
     }
+
+    func close() { isOpen = false }
 
     func open() {
         isOpen = true

@@ -77,13 +77,3 @@ struct TranscriptTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 }
-
-/// Makes `NAME.pem` and `NAME.key` for 127.0.0.1, good for two days.
-func makeTestIdentity(_ name: String, in folder: TemporaryFolder) throws {
-    let outcome = try ForeignProgram("openssl")?.run([
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-        "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-        "-keyout", folder.file("\(name).key"), "-out", folder.file("\(name).pem"),
-    ])
-    #expect(outcome?.status == 0)
-}

@@ -16,6 +16,17 @@ public final class LoopbackSocket: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whether this machine has ::1.
+    public static let hasVersion6: Bool = {
+        let made = socket(AF_INET6, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard made >= 0 else { return false }
+        defer { close(made) }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        return unsafe apply(bind, made, address) == 0
+    }()
+
     /// Listens at a port of 127.0.0.1 that the kernel chooses.
     public static func listening() throws -> LoopbackSocket {
         let made = try LoopbackSocket()
@@ -116,9 +127,9 @@ public final class LoopbackSocket: Sendable {
         return address
     }
 
-    private static func apply(
+    private static func apply<Address>(
         _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
-        _ address: sockaddr_in
+        _ address: Address
     ) -> Int32 {
         unsafe withUnsafeBytes(of: address) { bytes in
             let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)

@@ -34,6 +34,7 @@ extension UnreadableRequest {
         self =
             switch refusal {
             case .malformed: .malformed
+            case .lengthRequired: .lengthRequired
             case .bodyTooLarge: .bodyTooLarge
             case .unknownExpectation: .unknownExpectation
             case .headersTooLarge: .headersTooLarge

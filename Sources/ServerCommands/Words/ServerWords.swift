@@ -39,11 +39,18 @@ enum ServerWords {
         case .plainHTTP(let address):
             "\(address) can be reached from other machines, and codes would travel in the clear: give "
                 + "--tls-certificate and --tls-key, or --insecure-http if something in front does TLS"
+        case .plainOperations(let address):
+            "\(address) can be reached from other machines, and health and metrics have no TLS: listen on "
+                + "127.0.0.1, or give --insecure-http if something in front of it does TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
         case .fewFiles(let files, let needed):
             "the system lets this process open \(files) files, and each connection is one: it needs "
                 + "\(needed) at least (ulimit -n, or LimitNOFILE= in the unit)"
         case .noSuchClient: "there is no such client; see watchword-server client list"
+        case .clientNameTaken:
+            "another client has this name: choose another one, or revoke that client first"
+        case .badClientName:
+            "a client's name has at most \(ClientRow.maximalNameCount) bytes and does not begin with cl_, as ids do"
         case .notAList(let path, let line):
             "\(path): line \(line) is no credential; each line is one, as cr_…"
         case .noMarks(let path):
@@ -69,6 +76,9 @@ enum ServerWords {
         case .system(let call, let number):
             sentence(for: SystemCallFailure(call: call, number: number))
         case .notStarted: "libmicrohttpd could not start; is the TLS certificate one it takes?"
+        case .earlierCertificatesInUse(let count):
+            "connections still use \(count) earlier certificates, and more are not kept at a time; "
+                + "reload again in a minute"
         }
     }
 

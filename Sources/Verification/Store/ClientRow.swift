@@ -6,7 +6,7 @@ public struct ClientRow: Hashable, Sendable {
     public let version: UInt64
     /// The keyed digest of its API key: 32 bytes, unique.
     public let digest: [UInt8]
-    /// What people call it; two clients may share a name when one of them is revoked.
+    /// What people call it; of the clients that are not revoked, one has a name.
     public let name: String
     /// What it may do, in words that the service gives a meaning, sorted.
     public let scopes: [String]
@@ -14,6 +14,9 @@ public struct ClientRow: Hashable, Sendable {
     public let createdAt: UnixTime
     /// When it was revoked; nothing while it may ask.
     public let revokedAt: UnixTime?
+
+    /// Bytes of a name at most.
+    public static let maximalNameCount = OneTimePasswordEnrolment.maximalTextCount
 
     /// Puts a row together, as a store does that has read one.
     public init(

@@ -10,6 +10,8 @@ enum Problem: Error, Hashable, Sendable {
     case unknownExpectation
     /// More header fields than are read.
     case headersTooLarge
+    /// A body without a `Content-Length`.
+    case lengthRequired
     /// A transfer coding other than `chunked`.
     case unknownTransferCoding
     /// The HTTP library has refused it already; this is for the log and the metrics.
@@ -79,6 +81,7 @@ extension Problem {
         case .malformedRequest: "malformed-request"
         case .unknownExpectation: "unknown-expectation"
         case .headersTooLarge: "headers-too-large"
+        case .lengthRequired: "length-required"
         case .unknownTransferCoding: "unknown-transfer-coding"
         case .refusedByLibrary: "refused-by-library"
         case .malformedTarget: "malformed-target"
@@ -116,7 +119,9 @@ extension Problem {
         case .malformedRequest: "The request is not HTTP/1.1 that everybody understands alike."
         case .unknownExpectation: "The only expectation that is met is 100-continue."
         case .headersTooLarge: "The header fields are longer than 16 KiB."
-        case .unknownTransferCoding: "The only transfer coding that is understood is chunked."
+        case .lengthRequired: "A body needs a Content-Length; it can't be sent in chunks."
+        case .unknownTransferCoding:
+            "The transfer coding is unknown; send a Content-Length instead."
         case .refusedByLibrary: "The HTTP library did not understand the request."
         case .malformedTarget: "The request target is malformed."
         case .malformedHeader: "A header field is malformed or comes twice."

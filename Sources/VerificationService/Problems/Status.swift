@@ -12,6 +12,7 @@ enum Status: Int, CaseIterable, Sendable {
     case methodNotAllowed = 405
     case conflict = 409
     case gone = 410
+    case lengthRequired = 411
     case contentTooLarge = 413
     case unsupportedMediaType = 415
     case expectationFailed = 417
@@ -43,6 +44,7 @@ extension Problem {
         case .missingScope, .refusedTicket: .forbidden
         case .unknownRoute, .unknownCredential: .notFound
         case .methodNotAllowed: .methodNotAllowed
+        case .lengthRequired: .lengthRequired
         case .bodyTooLarge: .contentTooLarge
         case .notJSON: .unsupportedMediaType
         case .keyInUse, .tooManyCredentials, .refusedByState: .conflict

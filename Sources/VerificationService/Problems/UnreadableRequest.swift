@@ -2,6 +2,8 @@
 package enum UnreadableRequest: CaseIterable, Hashable, Sendable {
     /// The head is none that everybody understands alike.
     case malformed
+    /// A body without a `Content-Length`.
+    case lengthRequired
     /// More than 64 KiB of body.
     case bodyTooLarge
     /// An expectation other than `100-continue`.
@@ -10,7 +12,7 @@ package enum UnreadableRequest: CaseIterable, Hashable, Sendable {
     case headersTooLarge
     /// A transfer coding other than `chunked`.
     case unknownTransferCoding
-    /// What the HTTP library has refused already, with words of its own.
+    /// What the HTTP library has refused already, by closing the connection.
     case refusedByLibrary
 }
 
@@ -20,6 +22,7 @@ extension Problem {
         self =
             switch reason {
             case .malformed: .malformedRequest
+            case .lengthRequired: .lengthRequired
             case .bodyTooLarge: .bodyTooLarge
             case .unknownExpectation: .unknownExpectation
             case .headersTooLarge: .headersTooLarge

@@ -103,7 +103,8 @@ extension Route {
         if case .scope(let scope) = access { all += [.unauthenticated, .missingScope(scope)] }
         if body != nil {
             all += [
-                .doubledField(at: 0), .unknownField, .missingField(""), .invalidField(""), .notJSON,
+                .lengthRequired, .doubledField(at: 0), .unknownField, .missingField(""),
+                .invalidField(""), .notJSON,
             ]
         }
         if method == .post { all += [.idempotencyKeyReused, .answerEnded] }

@@ -1,0 +1,35 @@
+import TestSupport
+import Testing
+
+/// What is sent, byte by byte, and the status that must come back; 0 for a closed connection.
+struct RawCase: CustomTestStringConvertible, Sendable {
+    let name: String
+    let bytes: [UInt8]
+    let status: Int
+    var testDescription: String { name }
+
+    init(_ name: String, _ text: String, _ status: Int) {
+        self.name = name
+        bytes = Array(text.utf8)
+        self.status = status
+    }
+
+    /// Expects that `all` is the one answer, in our own words, or nothing.
+    func expectAnswer(_ all: [UInt8]) {
+        guard status != 0 else {
+            #expect(String(decoding: all, as: UTF8.self) == "", "\(name)")
+            return
+        }
+        let answer = RawConnection.answer(in: all)
+        #expect(answer?.status == status, "\(name)")
+        if status != 200 { #expect(answer?.text == "refused", "\(name)") }
+    }
+}
+
+/// A request with a body of three bytes.
+func post(_ headers: String, _ body: String = "abc", version: String = "1.1") -> String {
+    "POST /a HTTP/\(version)\r\nHost: x\r\n\(headers)\r\n\r\n\(body)"
+}
+
+/// Three bytes in a chunk.
+let chunks = "3\r\nabc\r\n0\r\n\r\n"
