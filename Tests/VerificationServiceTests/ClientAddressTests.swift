@@ -46,9 +46,31 @@ struct ClientAddressTests {
         #expect(try address(peer: "10.0.0.1", forwarded: [], trusted: trusted) == "10.0.0.1")
     }
 
+    @Test(
+        "V-21 an address counts with a port, in brackets and in quotation marks as well",
+        arguments: [
+            ("7.7.7.7:1234", "7.7.7.7"), ("[2001:db8::1]:1234", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"), ("2001:db8::1", "2001:db8::1"),
+            ("\"[2001:db8::1]:1234\"", "2001:db8::1"), ("\"7.7.7.7\"", "7.7.7.7"),
+            ("\t7.7.7.7:0 ", "7.7.7.7"), ("::ffff:7.7.7.7", "::ffff:7.7.7.7"),
+            // Trusted itself: the chain goes on before it.
+            ("10.0.0.2:8080", "203.0.113.5"), ("[::ffff:10.0.0.2]:8080", "203.0.113.5"),
+        ])
+    func forms(_ form: String, _ expected: String) throws {
+        #expect(
+            try address(
+                peer: "10.0.0.1", forwarded: ["203.0.113.5:5000, \(form)"],
+                trusted: ["10.0.0.0/8"]) == expected)
+    }
+
     @Test("V-21 what can't be read ends the chain there")
     func unreadable() throws {
-        for junk in ["unknown", "", "192.0.2.1:80", "[::1]", "a\r\nb", "192.0.2.1 x"] {
+        for junk in [
+            "unknown", "", "a\r\nb", "192.0.2.1 x", "192.0.2.1:", "192.0.2.1:x", "192.0.2.1:65536",
+            "192.0.2.1:+1", "192.0.2.1:1:2", "[192.0.2.1]:1", "[::1", "::1]", "[::1]1", "[::1]:",
+            "[]:1", ":1", "\"", "\"\"", "\"192.0.2.1", "192.0.2.1\"", "1 92.0.2.1", "[[::1]]",
+            "::1%lo",
+        ] {
             #expect(
                 try address(
                     peer: "10.0.0.1", forwarded: ["203.0.113.5, \(junk)"], trusted: ["10.0.0.0/8"])

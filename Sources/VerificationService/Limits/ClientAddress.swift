@@ -16,14 +16,13 @@ package struct TrustedProxies: Sendable {
     /// can't be read ends where it becomes unreadable.
     func clientAddress(of request: ServiceRequest) -> String {
         guard isTrusted(request.peer) else { return request.peer }
-        var chain: [String] = []
+        var chain: [Substring] = []
         for value in request.values(of: "X-Forwarded-For") {
             chain += value.split(separator: ",", omittingEmptySubsequences: false)
-                .map { address in String(address.filter { $0 != " " && $0 != "\t" }) }
         }
         var client = request.peer
-        while isTrusted(client), let next = chain.popLast(), NetworkAddress(next) != nil {
-            client = next
+        while isTrusted(client), let next = chain.popLast().flatMap(ForwardedAddress.init) {
+            client = next.text
         }
         return client
     }
@@ -32,5 +31,50 @@ package struct TrustedProxies: Sendable {
         guard !blocks.isEmpty else { return false }
         guard let address = NetworkAddress(text) else { return false }
         return blocks.contains { $0.contains(address) }
+    }
+}
+
+/// An address as proxies write it: bare, with a port, in brackets, or in quotation marks.
+struct ForwardedAddress {
+    /// The numeric address alone.
+    let text: String
+
+    /// Reads `7.7.7.7`, `7.7.7.7:1234`, `::1`, `[::1]` or `[::1]:1234`, each also in quotation marks.
+    init?(_ element: Substring) {
+        var rest = element.trimmed { $0 == " " || $0 == "\t" }
+        if rest.count >= 2, rest.first == "\"", rest.last == "\"" {
+            rest = rest.dropFirst().dropLast()
+        }
+        let host: Substring
+        if rest.first == "[" {
+            guard let end = rest.firstIndex(of: "]") else { return nil }
+            host = rest[rest.index(after: rest.startIndex)..<end]
+            rest = rest[rest.index(after: end)...]
+            guard host.contains(":") else { return nil }
+        } else if let colon = rest.firstIndex(of: ":"),
+            !rest[rest.index(after: colon)...].contains(":")
+        {
+            host = rest[..<colon]
+            rest = rest[colon...]
+        } else {
+            host = rest
+            rest = ""
+        }
+        guard rest.isEmpty || rest.first == ":" && Self.isPort(rest.dropFirst()),
+            NetworkAddress(String(host)) != nil
+        else { return nil }
+        text = String(host)
+    }
+
+    private static func isPort(_ digits: Substring) -> Bool {
+        digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt16(digits) != nil
+    }
+}
+
+extension Substring {
+    fileprivate func trimmed(_ isBlank: (Character) -> Bool) -> Substring {
+        let start = drop(while: isBlank)
+        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return start[...last]
     }
 }
