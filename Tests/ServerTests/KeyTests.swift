@@ -80,7 +80,7 @@ struct KeyTests {
         #expect(try await state.run("keys", "rotate").status == 0)
         #expect(
             try await state.run("keys", "list").text
-                == "key 1  old  1 secret\nkey 2  current  1 totp, 1 recovery\n")
+                == "key 1  retiring  1 secret\nkey 2  current  1 totp, 1 recovery\n")
         #expect(try await state.run("keys", "retire").text == "")
         let login = try await asker.ask(
             "POST", "/v1/device/logins",

@@ -97,6 +97,42 @@ struct OperationTests {
         try await server.stop()
     }
 
+    @Test("a client is known by one name, and its name steers no terminal")
+    func clientNames() async throws {
+        let state = try ServerProcess.State()
+        func add(_ name: String) async throws -> ForeignProgram.Outcome {
+            try await state.run("client", "add", name, "--scope", "verify")
+        }
+        #expect(try await add("shop").status == 0)
+        let taken = try await add("shop")
+        #expect(taken.status == 1)
+        #expect(taken.output == [])
+        #expect(
+            String(decoding: taken.errors, as: UTF8.self).contains("another client has this name"))
+        // Several processes at once.
+        let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<4 { group.addTask { try await add("till").status } }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted()
+        }
+        #expect(statuses == [0, 1, 1, 1])
+        for name in ["cl_IyIkYbmlVZ8PqDzyB0oA2Q", String(repeating: "a", count: 257)] {
+            #expect(try await add(name).status == 2)
+        }
+        #expect(try await add("a\u{1B}[2J\u{202E}b\nc").status == 0)
+        let list = try await state.run("client", "list").text
+        #expect(list.split(separator: "\n").count == 3)
+        #expect(list.hasSuffix("  active  verify  a\\u{1B}[2J\\u{202E}b\\u{A}c\n"))
+        #expect(try await state.run("client", "revoke", "shop").status == 0)
+        #expect(try await state.run("client", "revoke", "shop").status == 0)
+        #expect(try await state.run("client", "revoke", "sho").status == 1)
+        let revoked = try await state.run("client", "list").text
+        #expect(revoked.split(separator: "\n")[0].contains("  revoked "))
+        #expect(try await add("shop").status == 0)
+        #expect(try await state.run("client", "revoke", "shop").status == 0)
+        let all = try await state.run("client", "list").text.split(separator: "\n")
+        #expect(all.filter { $0.hasSuffix("  shop") && $0.contains("  revoked ") }.count == 2)
+    }
+
     @Test(
         "what is wrong with a call is said, and the exit status tells which kind it is",
         arguments: [
@@ -137,6 +173,13 @@ struct OperationTests {
         let state = try ServerProcess.State()
         for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8420"] {
             #expect(try await state.run("serve", "--listen", address).status == 2)
+        }
+        for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8421"] {
+            let outcome = try await state.run("serve", "--ops-listen", address)
+            #expect(outcome.status == 2)
+            #expect(
+                String(decoding: outcome.errors, as: UTF8.self)
+                    .contains("health and metrics have no TLS"))
         }
         #expect(!FileManager.default.fileExists(atPath: state.database))
         let said = try await ServerProcess(

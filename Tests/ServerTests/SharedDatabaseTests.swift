@@ -48,7 +48,7 @@ struct SharedDatabaseTests {
         let staged = try await first.run("keys", "rotate")
         #expect(staged.text.hasPrefix("Key 2 is in \(first.keyFile), and nothing uses it yet."))
         let list = try await first.run("keys", "list").text
-        #expect(list == "key 1  current  1 totp\nkey 2  old  nothing hangs on it\n")
+        #expect(list == "key 1  current  1 totp\nkey 2  staged  nothing hangs on it\n")
         #expect(try await first.run("keys", "rotate").text.hasPrefix("Key 2 is the current one"))
         let refused = try await elsewhere.verify("alice", alice.code())
         #expect(refused?.status == 503)

@@ -60,7 +60,7 @@ package final class ServiceWorld: Sendable {
             + Scope.allCases.map({ ($0.rawValue, [$0]) })
         {
             let scopes = scopes.map(\.rawValue)
-            keys[name] = try await verifier.addClient(named: name, scopes: scopes).key.text
+            keys[name] = try await verifier.addClient(named: name, scopes: scopes)?.key.text
         }
         self.keys = keys
     }

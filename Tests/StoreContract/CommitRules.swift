@@ -98,6 +98,19 @@ extension StoreContract {
             // The key stays taken.
             try expectEqual(try await store.commit([.insertAnswer(.sample(1))]), .conflict)
         },
+        Rule("of two clients that are not revoked, one has a name") { subject in
+            let store = subject.store
+            let first = ClientRow.sample(1, name: "shop")
+            try expectEqual(try await store.commit([.insertClient(first)]), .done)
+            let second = ClientRow.sample(2, name: "shop")
+            try expectEqual(try await subject.second.commit([.insertClient(second)]), .conflict)
+            let other = ClientRow.sample(3, name: "Shop")
+            try expectEqual(try await store.commit([.insertClient(other)]), .done)
+            let revoked = ClientRow.sample(1, version: 2, name: "shop", revokedAt: 9)
+            try expectEqual(try await store.commit([.updateClient(revoked)]), .done)
+            try expectEqual(try await subject.second.commit([.insertClient(second)]), .done)
+            try expectEqual(try await store.clients(), [revoked, second, other])
+        },
         Rule("answers, clients and tickets come back as they were put") { subject in
             let store = subject.store
             let clients = [

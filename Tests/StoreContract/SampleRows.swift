@@ -96,13 +96,13 @@ extension AnswerRow {
 extension ClientRow {
     /// A client of a number.
     public static func sample(
-        _ number: Int, version: UInt64 = 1, digest: Int? = nil, name: String = "shop",
+        _ number: Int, version: UInt64 = 1, digest: Int? = nil, name: String? = nil,
         scopes: [String] = ["enrol", "verify"], revokedAt: Int64? = nil
     ) -> ClientRow {
         ClientRow(
             id: sampleBytes(number, count: 16), version: version,
-            digest: sampleBytes(digest ?? number, count: 32), name: name, scopes: scopes,
-            createdAt: .at(Int64(number)), revokedAt: revokedAt.map { .at($0) })
+            digest: sampleBytes(digest ?? number, count: 32), name: name ?? "shop \(number)",
+            scopes: scopes, createdAt: .at(Int64(number)), revokedAt: revokedAt.map { .at($0) })
     }
 }
 

@@ -58,7 +58,9 @@ struct AudienceTests {
         let verify = try await id(of: "verify", world)
         for redeemer in ["verify", "all"] {
             let login = try await login(world, as: "all", #","redeemable_by":["\#(verify)"]"#)
-            let other = try await world.verifier.addClient(named: "x", scopes: ["verify"]).key.text
+            let added = try #require(
+                try await world.verifier.addClient(named: "not \(redeemer)", scopes: ["verify"]))
+            let other = added.key.text
             let stranger = try await world.send(
                 ServiceRequest(
                     method: "POST", target: "/v1/logins/redeem",

@@ -5,8 +5,9 @@ import Testing
 @Suite("Audience of logins")
 struct AudienceTests {
     private func client(_ name: String, _ bench: TestBench) async throws -> ClientID {
-        let row = try await bench.verifier.addClient(named: name, scopes: ["verify"]).client
-        return try #require(ClientID(bytes: row.id))
+        let added = try #require(
+            try await bench.verifier.addClient(named: name, scopes: ["verify"]))
+        return try #require(ClientID(bytes: added.client.id))
     }
 
     /// A login ticket of a device that was enrolled for these clients.

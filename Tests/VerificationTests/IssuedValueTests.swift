@@ -41,7 +41,10 @@ struct IssuedValueTests {
             case .enrolmentTicket: return try await bench.ticket().ticket.bytes.known
             case .firstSecret: return try await bench.enrolledDevice().secret.secretPart
             case .clientKey:
-                return try await bench.verifier.addClient(named: "shop", scopes: []).key.bytes.known
+                let name = "shop \(UInt64.random(in: 0 ... .max))"
+                let added = try #require(
+                    try await bench.verifier.addClient(named: name, scopes: []))
+                return added.key.bytes.known
             case .nextSecret: return try await login(bench).secret.secretPart
             case .loginTicket: return try await login(bench).login.bytes.known
             }
@@ -89,7 +92,10 @@ struct IssuedValueTests {
             guard case .recovery(let set) = try CredentialRecord(row).material else {
                 throw BenchError.refused
             }
-            let client = try await bench.verifier.addClient(named: "shop", scopes: []).client
+            let name = "shop \(number)"
+            let client = try #require(
+                try await bench.verifier.addClient(named: name, scopes: [])
+            ).client
             let verification = try #require(try await bench.events().last?.verification)
             ids["credential", default: []].append(grant.credential.bytes)
             ids["salt", default: []].append(set.salt)
@@ -120,7 +126,9 @@ struct IssuedValueTests {
     func everyByte() async throws {
         let bench = try TestBench()
         let grant = try await bench.ticket()
-        let key = try await bench.verifier.addClient(named: "shop", scopes: []).key
+        let key = try #require(
+            try await bench.verifier.addClient(named: "shop", scopes: [])
+        ).key
         for index in 0..<32 {
             let ticket = try await bench.verifier.redeemEnrolment(grant.ticket.changed(at: index))
             #expect(ticket.value == nil, "byte \(index) of an enrolment ticket")

@@ -87,6 +87,7 @@ enum Schema {
             revoked_at bigint,
             authentication bytea NOT NULL
         );
+        CREATE UNIQUE INDEX clients_by_name ON watchword.clients (name) WHERE revoked_at IS NULL;
 
         CREATE TABLE watchword.chains (
             number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -62,6 +62,7 @@ enum RowKey: Hashable, Sendable {
     case answers(of: [UInt8])
     case client([UInt8])
     case clientDigest([UInt8])
+    case clientName([UInt8])
 
     /// By the first bytes alone: they come by chance, or from a digest.
     func hash(into hasher: inout Hasher) {
@@ -75,6 +76,7 @@ enum RowKey: Hashable, Sendable {
             case .client(let bytes): (5, bytes)
             case .clientDigest(let bytes): (6, bytes)
             case .answers(let bytes): (7, bytes)
+            case .clientName(let bytes): (8, bytes)
             }
         hasher.combine(kind)
         hasher.combine(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
@@ -93,7 +95,7 @@ extension StoreChange {
             [.answer(row.key)] + (row.credential.map { [.answers(of: $0.bytes)] } ?? [])
         case .endAnswers(let credential): [.answers(of: credential.bytes)]
         case .insertClient(let row), .updateClient(let row):
-            [.client(row.id), .clientDigest(row.digest)]
+            [.client(row.id), .clientDigest(row.digest), .clientName(Array(row.name.utf8))]
         // Of two decoys in one slot either may stay.
         case .writeDecoy, .appendEvent: []
         }

@@ -80,6 +80,7 @@ enum Schema {
             revoked_at INTEGER,
             authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX clients_by_name ON clients (name) WHERE revoked_at IS NULL;
 
         CREATE TABLE chains (
             number INTEGER PRIMARY KEY,

@@ -22,7 +22,7 @@ extension Option {
     static let tlsKey = Option("tls-key", .file, "the certificate's private key in PEM")
         .orEnvironment
     static let insecureHTTP = Option(
-        "insecure-http", "allow HTTP without TLS beyond this machine"
+        "insecure-http", "allow HTTP without TLS beyond this machine, for --ops-listen also"
     ).orEnvironment
     static let profile = Option(
         "profile", .choice(["strict", "rfc", "wide"]),

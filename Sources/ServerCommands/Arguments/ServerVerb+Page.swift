@@ -44,7 +44,8 @@ extension Page {
             "It takes 4,096 connections at a time, 200 from one address, or fewer where the system lets it "
                 + "open fewer files (ulimit -n), which the log then says.",
             "The first TERM answers what has begun and stops; a second one stops at once. HUP reads the "
-                + "certificate and its key again: connections that are there go on.",
+                + "certificate and its key again: open connections keep the old one for five minutes at "
+                + "most. Any other connection is closed after an hour.",
         ])
     fileprivate static let clientAdd = Page(
         summary: "make an API key, shown once", operands: .one("NAME"),
@@ -54,13 +55,20 @@ extension Page {
         summary: "list the clients", options: [.store, .keys, .json],
         examples: ["watchword-server client list"])
     fileprivate static let clientRevoke = Page(
-        summary: "take a client's API key its worth", operands: .one("CLIENT"),
+        summary: "revoke a client's API key", operands: .one("CLIENT"),
         options: [.store, .keys, .json],
-        examples: ["watchword-server client revoke cl_IyIkYbmlVZ8PqDzyB0oA2Q"],
-        details: ["CLIENT is an id as client list prints it."])
+        examples: [
+            "watchword-server client revoke shop",
+            "watchword-server client revoke cl_IyIkYbmlVZ8PqDzyB0oA2Q",
+        ],
+        details: ["CLIENT is a name or an id, as client list prints them."])
     fileprivate static let keysList = Page(
-        summary: "tell what hangs on which key", options: [.store, .keys, .json],
-        examples: ["watchword-server keys list"])
+        summary: "list the keys and what uses them", options: [.store, .keys, .json],
+        examples: ["watchword-server keys list"],
+        details: [
+            "A key is staged (nothing uses it yet), current (new rows use it), retiring (older rows still may "
+                + "use it) or missing (rows use it, and the key file does not have it)."
+        ])
     fileprivate static let keysRotate = Page(
         summary: "make a new key and seal everything under it", options: [.store, .keys, .json],
         examples: ["watchword-server keys rotate"],

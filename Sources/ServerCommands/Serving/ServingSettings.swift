@@ -46,6 +46,9 @@ struct ServingSettings: Sendable {
         guard tls != nil || service.isLoopback || arguments.has(.insecureHTTP) else {
             throw .plainHTTP(service.text)
         }
+        guard operations.isLoopback || arguments.has(.insecureHTTP) else {
+            throw .plainOperations(operations.text)
+        }
     }
 
     private static func policy(

@@ -1,6 +1,7 @@
 import Arguments
 import Cryptography
 import JSONText
+import POSIX
 import Verification
 import VerificationService
 
@@ -19,12 +20,17 @@ enum ManageClients {
         } catch {
             throw .usage(error)
         }
+        // Nothing that could be taken for an id, and nothing that would be cut off.
+        guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximalNameCount else {
+            throw .badClientName
+        }
         let backing = try Backing.open(ServerPlaces(arguments), making: true)
         let words = (scopes ?? []).map(\.rawValue)
         let added = try await verifying { () async throws(VerifierError) in
             try await backing.verifier.addClient(named: name, scopes: words)
         }
         backing.close()
+        guard let added else { throw .clientNameTaken }
         guard arguments.has(.json) else {
             try ServerPrinter.line(added.key.text)
             return
@@ -45,7 +51,7 @@ enum ManageClients {
             } else {
                 let state = client.revokedAt.map { "revoked \($0.text)" } ?? "active"
                 let words = [id(client), state, client.scopes.joined(separator: ","), client.name]
-                try ServerPrinter.line(words.joined(separator: "  "))
+                try ServerPrinter.line(words.joined(separator: "  ").visibleOnTerminal)
             }
         }
     }
@@ -54,7 +60,12 @@ enum ManageClients {
         let backing = try Backing.open(ServerPlaces(arguments), making: false)
         let outcome = try await verifying { () async throws(VerifierError) -> ChangeOutcome in
             let all = try await backing.verifier.clients()
-            guard let found = all.first(where: { id($0) == client }) else { return .unknown }
+            // Of those that are not revoked one at most has a name.
+            let named = all.filter { $0.name == client }
+            guard
+                let found = all.first(where: { id($0) == client })
+                    ?? named.first(where: { $0.revokedAt == nil }) ?? named.first
+            else { return .unknown }
             return try await backing.verifier.revokeClient(found.id)
         }
         backing.close()

@@ -23,8 +23,7 @@ enum ManageKeys {
     private static func print(
         _ id: KeyID, _ usage: KeyUsage?, _ ring: KeyRing, _ isJSON: Bool
     ) throws(ServerFailure) {
-        let isThere = ring.versions.contains { $0.id == id }
-        let state = id == ring.current.id ? "current" : isThere ? "old" : "missing"
+        let state = state(of: id, ring)
         let counts =
             CredentialKind.allCases.map { ($0.rawValue, usage?.credentials[$0] ?? 0) }
             + [("answers", usage?.answers ?? 0)]
@@ -39,6 +38,12 @@ enum ManageKeys {
                 "key \(id.number)  \(state)  "
                     + (words.isEmpty ? "nothing hangs on it" : words.joined(separator: ", ")))
         }
+    }
+
+    private static func state(of id: KeyID, _ ring: KeyRing) -> String {
+        guard ring.versions.contains(where: { $0.id == id }) else { return "missing" }
+        if id == ring.current.id { return "current" }
+        return id > ring.current.id ? "staged" : "retiring"
     }
 
     /// Makes a new key, unless one was made whose rotation was broken off; then seals under it.

@@ -27,7 +27,11 @@ struct MemoryContent: Sendable {
         case .spendTicket(let digest): tickets[digest] != nil
         case .insertAnswer(let row): answers[row.key] == nil
         case .insertClient(let row):
-            clients[row.id] == nil && !clients.values.contains { $0.digest == row.digest }
+            clients[row.id] == nil
+                && !clients.values.contains { other in
+                    other.digest == row.digest
+                        || other.revokedAt == nil && row.revokedAt == nil && other.name == row.name
+                }
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
         case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: true

@@ -6,8 +6,12 @@ extension Verifier {
     /// - Parameter scopes: what it may do, in words that the service gives a meaning.
     public func addClient(
         named name: String, scopes: [String]
-    ) async throws(VerifierError) -> (client: ClientRow, key: Token) {
-        try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+    ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
+        let name = name.prefix(bytes: ClientRow.maximalNameCount)
+        return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+            // The store holds to it as well, so that of two at a time one comes back here.
+            guard try await !clients().contains(where: { $0.revokedAt == nil && $0.name == name })
+            else { return Decision(outcome: nil, changes: []) }
             let kind = Token.Kind.clientKey
             let key = Token(kind, try context.randomSecret(kind.count))
             let row = ClientRow(
@@ -15,8 +19,8 @@ extension Verifier {
                 digest: try deciding { () throws(CryptographyFailure) in
                     try context.keys.lookup.digest(of: key.bytes, as: kind)
                 },
-                name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount),
-                scopes: Set(scopes).sorted(), createdAt: context.now, revokedAt: nil)
+                name: name, scopes: Set(scopes).sorted(),
+                createdAt: context.now, revokedAt: nil)
             return Decision(
                 outcome: (client: row, key: key),
                 changes: [.insertClient(row), context.event(.clientAdded, subject: nil)])
