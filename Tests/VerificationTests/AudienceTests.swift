@@ -48,7 +48,11 @@ struct AudienceTests {
         let revoked = try await client("mill", bench)
         #expect(try await bench.verifier.revokeClient(revoked.bytes) == .done)
         let none = try #require(ClientID(bytes: [UInt8](repeating: 0, count: ClientID.count)))
-        for audience in [[none], [revoked], [shop, none]] as [Set<ClientID>] {
+        var many: Set<ClientID> = []
+        for number in 0...Policy.maximalAudience {
+            many.insert(try await client("\(number)", bench))
+        }
+        for audience in [[none], [revoked], [shop, none], many] as [Set<ClientID>] {
             let outcome = try await bench.verifier.enrolSecret(
                 for: bench.alice, audience: audience)
             guard case .refused(.unknownClient) = outcome else {

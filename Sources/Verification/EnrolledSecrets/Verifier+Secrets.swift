@@ -126,6 +126,7 @@ extension Verifier {
 
     private func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
         guard !ids.isEmpty else { return true }
+        guard ids.count <= Policy.maximalAudience else { return false }
         let known = try await clients().filter { $0.revokedAt == nil }.map(\.id)
         return ids.allSatisfy { known.contains($0.bytes) }
     }

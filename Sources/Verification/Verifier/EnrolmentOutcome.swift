@@ -14,7 +14,7 @@ public enum EnrolmentRefusal: Hashable, Sendable {
     case keyInUse
     /// The subject has as many credentials as a policy allows.
     case tooMany
-    /// One of the clients that are to redeem logins is unknown or revoked.
+    /// One of the clients that are to redeem logins is unknown or revoked, or there are too many.
     case unknownClient
 }
 
