@@ -22,9 +22,6 @@ public struct DeviceLogin {
     private let vault: UnlockedVault
     private var state: EnrolledSecret
 
-    /// A sign-in takes one exchange, or two when it takes up an earlier one; more make no sense.
-    private static let mostRounds = 3
-
     /// Takes up the entry `id`, whose content was opened after the turn was taken.
     ///
     /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
@@ -48,59 +45,24 @@ public struct DeviceLogin {
     public mutating func signIn(
         turn: borrowing LoginTurn, over messenger: inout some Messenger, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
-        for _ in 0..<DeviceLogin.mostRounds {
-            let (presentation, written) = state.presentation(
-                with: try DeviceLogin.freshNonce(), now: now)
-            // On the disk before it is sent: a lost answer can be asked for again.
-            if let written { try keep(written) }
-            let (next, acceptance, isRepeated) = try present(presentation, over: &messenger, now)
-            try keep(next)
-            // The ticket of an answer that was given before may have lapsed; the successor brings another.
-            if isRepeated { continue }
-            return LoginTicket(
-                text: acceptance.login, expiresAt: acceptance.expiresAt.text,
-                verification: acceptance.verification.text)
-        }
-        throw .senseless
+        var signIn = SignIn(
+            state: state, entry: VaultEntry(id: id, vault: vault), nonces: DeviceLogin.freshNonce,
+            now: now)
+        defer { state = signIn.state }
+        return try signIn.run(over: &messenger)
     }
 
-    private mutating func present(
-        _ presentation: Presentation, over messenger: inout some Messenger, _ now: Int64
-    ) throws(DeviceLoginError) -> (EnrolledSecret, CourierAnswer.Acceptance, isRepeated: Bool) {
-        let answer = try ask(presentation, over: &messenger)
-        switch state.consequence(of: answer, to: presentation, now: now) {
-        case .signedIn(let next, let acceptance):
-            return (next, acceptance, presentation.isRepeated)
-        case .askAgain(let other):
-            return try present(other, over: &messenger, now)
-        case .denied:
-            if case .denied(wipe: .unlisted) = answer { throw .wipeNotObeyed }
-            throw .denied
-        case .wipe(let order):
-            guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
-            try wipe(because: reason, now: now)
-            throw .wiped(reason)
-        case .senseless:
-            if case .problem(let problem) = answer { throw .problem(problem) }
-            throw .senseless
-        }
+    private static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
+        do { return try RotationNonce.random() } catch { throw .cryptography(error) }
     }
+}
 
-    private func ask(
-        _ presentation: Presentation, over messenger: inout some Messenger
-    ) throws(DeviceLoginError) -> CourierAnswer {
-        let login = Errand.Login(
-            credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
-        let errand = Errand(
-            server: state.server, authorities: state.authorities,
-            idempotencyKey: try DeviceLogin.key(
-                of: "watchword login", presentation.secret, presentation.nonce.bytes),
-            question: .login(login))
-        return try DeviceLogin.carry(errand, over: &messenger)
-    }
+/// The vault's entry with the enrolled secret.
+private struct VaultEntry: SecretEntry {
+    let id: RecordID
+    let vault: UnlockedVault
 
-    private mutating func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
-        let id = id
+    func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
                 // Its owner may have given it another name meanwhile, or taken it away.
@@ -114,11 +76,9 @@ public struct DeviceLogin {
         } catch {
             throw .vault(error)
         }
-        self.state = state
     }
 
-    private func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
-        let id = id
+    func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
                 try changes.wipe(id, because: reason, now: now)
@@ -164,10 +124,6 @@ extension DeviceLogin {
         } catch {
             throw .cryptography(error)
         }
-    }
-
-    private static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
-        do { return try RotationNonce.random() } catch { throw .cryptography(error) }
     }
 }
 

@@ -1,0 +1,95 @@
+internal import Courier
+internal import SecretVault
+
+/// Where a device keeps its enrolled secret; each call is durable before it returns.
+protocol SecretEntry {
+    /// Replaces what is kept.
+    func keep(_ state: EnrolledSecret) throws(DeviceLoginError)
+    /// Deletes the secret.
+    func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError)
+}
+
+/// The steps of a sign-in, in their order, independent of the vault so that a test can stop it between any two.
+struct SignIn<Entry: SecretEntry> {
+    /// What is kept now.
+    private(set) var state: EnrolledSecret
+    private let entry: Entry
+    private let nonces: () throws(DeviceLoginError) -> RotationNonce
+    private let now: Int64
+
+    /// A sign-in takes one exchange, or two when it takes up an earlier one; more make no sense.
+    private var mostRounds: Int { 3 }
+
+    /// - Parameters:
+    ///   - state: what `entry` keeps.
+    ///   - nonces: makes a fresh nonce.
+    ///   - now: Unix seconds.
+    init(
+        state: EnrolledSecret, entry: Entry,
+        nonces: @escaping () throws(DeviceLoginError) -> RotationNonce, now: Int64
+    ) {
+        self.state = state
+        self.entry = entry
+        self.nonces = nonces
+        self.now = now
+    }
+
+    /// Signs in.
+    mutating func run(
+        over messenger: inout some Messenger
+    ) throws(DeviceLoginError) -> LoginTicket {
+        for _ in 0..<mostRounds {
+            let (presentation, written) = state.presentation(with: try nonces(), now: now)
+            // On the disk before it is sent: a lost answer can be asked for again.
+            if let written { try keep(written) }
+            let (next, acceptance, isRepeated) = try present(presentation, over: &messenger)
+            try keep(next)
+            // The ticket of an answer that was given before may have lapsed; the successor brings another.
+            if isRepeated { continue }
+            return LoginTicket(
+                text: acceptance.login, expiresAt: acceptance.expiresAt.text,
+                verification: acceptance.verification.text)
+        }
+        throw .senseless
+    }
+
+    private func present(
+        _ presentation: Presentation, over messenger: inout some Messenger
+    ) throws(DeviceLoginError) -> (EnrolledSecret, CourierAnswer.Acceptance, isRepeated: Bool) {
+        let answer = try ask(presentation, over: &messenger)
+        switch state.consequence(of: answer, to: presentation, now: now) {
+        case .signedIn(let next, let acceptance):
+            return (next, acceptance, presentation.isRepeated)
+        case .askAgain(let other):
+            return try present(other, over: &messenger)
+        case .denied:
+            if case .denied(wipe: .unlisted) = answer { throw .wipeNotObeyed }
+            throw .denied
+        case .wipe(let order):
+            guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
+            try entry.wipe(because: reason, now: now)
+            throw .wiped(reason)
+        case .senseless:
+            if case .problem(let problem) = answer { throw .problem(problem) }
+            throw .senseless
+        }
+    }
+
+    private func ask(
+        _ presentation: Presentation, over messenger: inout some Messenger
+    ) throws(DeviceLoginError) -> CourierAnswer {
+        let login = Errand.Login(
+            credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
+        let errand = Errand(
+            server: state.server, authorities: state.authorities,
+            idempotencyKey: try DeviceLogin.key(
+                of: "watchword login", presentation.secret, presentation.nonce.bytes),
+            question: .login(login))
+        return try DeviceLogin.carry(errand, over: &messenger)
+    }
+
+    private mutating func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
+        try entry.keep(state)
+        self.state = state
+    }
+}
