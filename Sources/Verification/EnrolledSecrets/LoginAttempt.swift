@@ -56,7 +56,9 @@ struct LoginAttempt: Sendable {
             next.generation += 1
             return try accept(record, next, derivation)
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
-        case .later: return fail(record, chain)
+        // The right database may yet take this one's place, and nobody but a holder has such a secret.
+        case .later:
+            return deny(record, because: .wrong, to: sender(isHolder: wasHandedOut))
         case .foreign:
             return context.policy.countsForeignSecrets
                 ? fail(record, chain)
