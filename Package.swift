@@ -139,7 +139,9 @@ let package = Package(
         program(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
             "PictureReader"),
-        tests("ModelTests"),
+        tests(
+            "ModelTests", "Courier", "Cryptography", "DeviceLogin", "OneTimePassword",
+            "SecretVault", "Verification"),
         tests(
             "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),
         tests("PresenceTests", "Presence"),

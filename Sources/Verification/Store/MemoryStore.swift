@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// The reference of a store: everything in memory, gone with the process.
 public actor MemoryStore: VerificationStore {
-    private var content: MemoryContent
+    var content: MemoryContent
     private let key: AuditKey
 
     /// Starts empty.

@@ -1,0 +1,47 @@
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// Every order of requests, clocks and restores, to a depth, instead of examples of it.
+@Suite("The one-time decision, explored")
+struct CodeModelTests {
+    private func explore(_ setting: CodeModel.Setting, depth: Int, _ name: String) async throws {
+        let exploration = try await CodeModel(setting).explore(depth: depth)
+        print("\(name): \(exploration)")
+        if let violation = exploration.violation { Issue.record("\(name): \(violation)") }
+        #expect(exploration.depth == depth || exploration.isComplete)
+    }
+
+    private var policy: Policy {
+        get throws { try Policy(freeFailures: 2, disablingFailures: 4) }
+    }
+
+    @Test("O-04 T-10 V-09 two nodes on one store, their operations interleaved")
+    func interleaved() async throws {
+        try await explore(
+            CodeModel.Setting(
+                policy: policy, isInterleaved: true, turns: [30, -30], mostTurns: 1,
+                resynchronizations: [1], hasRestore: false),
+            depth: 7, "two nodes")
+    }
+
+    @Test("O-04 T-10 V-09 drift, resynchronisation, waits and a clock that jumps")
+    func clocks() async throws {
+        try await explore(
+            CodeModel.Setting(
+                policy: policy, isInterleaved: false,
+                turns: [30, 660, 86_400, -3_600], mostTurns: 3,
+                resynchronizations: [-20, 1, 20], hasRestore: false, isPending: true),
+            depth: 5, "clocks")
+    }
+
+    @Test("O-04 T-10 R-02 a restore, with what was accepted before it and after")
+    func restored() async throws {
+        try await explore(
+            CodeModel.Setting(
+                policy: policy, isInterleaved: false, turns: [30, 630], mostTurns: 3,
+                resynchronizations: [20], hasRestore: true),
+            depth: 6, "restore")
+    }
+}

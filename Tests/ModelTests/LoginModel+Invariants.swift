@@ -1,0 +1,134 @@
+@testable import Verification
+
+// What must hold in each state.
+extension LoginModel {
+    func key(of state: State) -> Key {
+        let row = state.content.credentials[credential]
+        return Key(
+            row: row?.canonicalLogin ?? [], now: state.now,
+            holders: state.holders.map { holder in
+                Key.Holder(
+                    record: holder.record.bytes, start: holder.run?.start.bytes,
+                    steps: holder.run?.steps.map(\.canonical) ?? [],
+                    mail: holder.mail?.canonical, wiped: holder.wiped,
+                    nonces: holder.nonces)
+            }, network: state.network,
+            nodes: state.nodes.map { work in
+                work.map { work in
+                    let rows = work.progress.credentials
+                    return Key.Node(
+                        posted: work.posted, ring: work.ring, rows: rows.map(\.canonicalLogin),
+                        areCurrent: rows.allSatisfy { $0.version == row?.version },
+                        count: work.progress.count)
+                }
+            }, counters: [state.duplicates, state.rotation, state.turns],
+            wasPutBack: state.wasPutBack,
+            backup: state.backup?.content.credentials[credential]?
+                .canonicalLogin,
+            book: state.book, backupBook: state.backup?.book)
+    }
+
+    func violation(in state: State) async throws -> String? {
+        if let violation = state.book.violation { return violation }
+        guard let row = state.content.credentials[credential] else { return "the row is gone" }
+        let record: CredentialRecord
+        do throws(VerifierError) { record = try CredentialRecord(row) } catch {
+            return "the row can't be read"
+        }
+        let ended = record.state == .revoked ? WipeReason(record.endReason) : nil
+        if ended == .tooManyFailures { return "ended for failures, but nothing was made up" }
+        if ended == .reuseDetected, state.holders.count == 1 {
+            return "ended for reuse, but there is one holder"
+        }
+        if ended == .revoked || ended == .accountClosed, state.book.end != ended {
+            return "ended as \(record.endReason?.rawValue ?? ""), but nobody asked for it"
+        }
+        for index in state.holders.indices {
+            if let wiped = state.holders[index].wiped {
+                guard state.book.orders.contains(wiped) else {
+                    return "wiped (\(wiped)), but the server never said so"
+                }
+            } else if let message = try await doubt(of: index, in: state, ended: ended) {
+                return message
+            }
+        }
+        return nil
+    }
+
+    /// Whether a sign-in that nothing disturbs ends other than it must.
+    private func doubt(
+        of index: Int, in state: State, ended: WipeReason?
+    ) async throws -> String? {
+        let end = try await undisturbedSignIn(of: index, in: state)
+        let name = index == 0 ? "the owner" : "the thief"
+        if let ended {
+            guard end != .wiped(reason: ended.rawValue) else { return nil }
+            return "ended (\(ended.rawValue)), but \(name) learns: \(end)"
+        }
+        let holdings = state.holders[index].record.holdings
+        if state.book.hasForgotten(holdings) {
+            return end == .failed ? nil : "\(name) is not known any more, but learns: \(end)"
+        }
+        if state.book.isForeign(holdings) {
+            guard end != .wiped(reason: WipeReason.reuseDetected.rawValue) else { return nil }
+            return "another holder signed in, but \(name) learns: \(end)"
+        }
+        if state.now.milliseconds(since: state.book.usedAt) >= service.policy.idleLifetime {
+            return end == .failed ? nil : "idle, but \(name) learns: \(end)"
+        }
+        return end == .signedIn ? nil : "\(name) can't sign in any more: \(end)"
+    }
+
+    private func undisturbedSignIn(
+        of index: Int, in state: State
+    ) async throws -> DeviceRun.End {
+        let holder = state.holders[index]
+        let ring = state.rotation / 2
+        let place = OutcomeMemory.Place(
+            record: holder.record.bytes,
+            row: state.content.credentials[credential]?.canonicalLogin ?? [], now: state.now,
+            ring: ring, replies: state.book.replies, nonces: [UInt8(index), holder.nonces])
+        if let end = outcomes.ends[place] { return end }
+        var content = state.content
+        var run = startRun(of: index, in: state)
+        var end: DeviceRun.End?
+        var serial = state.serial
+        while end == nil {
+            serial += 1
+            switch run.wait {
+            case .keeping: run.take(.kept)
+            case .wiping: run.take(.wiped)
+            case .nothing(let other): end = other
+            case .asking(let message):
+                var progress = Progress()
+                let reply = try await service.answer(
+                    message, on: &content, ring: ring, at: state.now, seed: serial,
+                    progress: &progress)
+                run.take(reply.map { .answered($0) } ?? .timedOut)
+            }
+        }
+        outcomes.ends[place] = end
+        return end ?? .failed
+    }
+}
+
+/// How an undisturbed sign-in ends, for what it depends on.
+final class OutcomeMemory {
+    struct Place: Hashable {
+        let record: [UInt8]
+        let row: [UInt8]
+        let now: UnixTime
+        let ring: Int
+        let replies: [LoginMessage: LoginBook.Recorded]
+        let nonces: [UInt8]
+    }
+
+    var ends: [Place: DeviceRun.End] = [:]
+}
+
+extension DeviceRun.Step {
+    fileprivate var canonical: DeviceRun.Step {
+        guard case .answered(let reply) = self else { return self }
+        return .answered(reply.canonical)
+    }
+}

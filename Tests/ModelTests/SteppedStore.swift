@@ -1,0 +1,181 @@
+import Synchronization
+
+@testable import Verification
+
+/// What an operation of the verifier has seen so far: enough to run it again up to the same point.
+struct Progress: Sendable {
+    /// The clock's readings.
+    var times: [UnixTime] = []
+    /// The results of its store operations.
+    fileprivate var results: [any Sendable] = []
+
+    /// The rows of credentials that it has read, in their order.
+    var credentials: [CredentialRow] {
+        results.flatMap { result -> [CredentialRow] in
+            switch result {
+            case let row as Recorded<CredentialRow?>: row.value.map { [$0] } ?? []
+            case let rows as Recorded<[CredentialRow]>: rows.value
+            default: []
+            }
+        }
+    }
+
+    /// How many store operations it has done.
+    var count: Int { results.count }
+
+    fileprivate struct Recorded<Value: Sendable>: Sendable {
+        let value: Value
+    }
+}
+
+/// A store that lets an operation of the verifier do one more store operation, and then pauses it.
+///
+/// A paused operation can't be copied, but it can be run again: the results that it had are given to it
+/// again, and so are its clock's readings and its random numbers. So each state of an exploration is a value.
+actor SteppedStore: VerificationStore {
+    /// What an operation throws that has been paused.
+    static let paused = StoreFailure(.unavailable, code: "paused")
+
+    private let memory: MemoryStore
+    private var results: [any Sendable]
+    private var position = 0
+    private var allowance: Int
+
+    /// - Parameter allowance: how many further store operations are done.
+    init(_ memory: MemoryStore, resuming results: [any Sendable], allowance: Int) {
+        self.memory = memory
+        self.results = results
+        self.allowance = allowance
+    }
+
+    private func step<Value: Sendable>(
+        _ body: (MemoryStore) async throws(StoreFailure) -> Value
+    ) async throws(StoreFailure) -> Value {
+        if position < results.count {
+            guard let result = results[position] as? Progress.Recorded<Value> else {
+                preconditionFailure("the same operation asks the same questions")
+            }
+            position += 1
+            return result.value
+        }
+        guard allowance > 0 else { throw Self.paused }
+        allowance -= 1
+        let value = try await body(memory)
+        results.append(Progress.Recorded(value: value))
+        position += 1
+        return value
+    }
+
+    /// Runs `operation` on `content` from where `progress` says, through so many more store operations.
+    ///
+    /// - Returns: the outcome, or nil if it is paused.
+    static func run<Outcome: Sendable>(
+        on content: inout MemoryContent, auditKey: AuditKey, keys: KeyRing, policy: Policy,
+        at now: UnixTime, randomness seed: UInt64, progress: inout Progress, operations: Int,
+        _ operation: (Verifier) async throws(VerifierError) -> Outcome
+    ) async throws(VerifierError) -> Outcome? {
+        let memory = MemoryStore(node: content.chain.node, key: auditKey)
+        await memory.load(content)
+        let store = SteppedStore(memory, resuming: progress.results, allowance: operations)
+        let clock = ReplayedClock(progress.times, now: now)
+        let verifier = Verifier(
+            store: store, keys: keys, policy: policy, randomness: .seeded(seed),
+            clock: { clock.read() })
+        var outcome: Outcome?
+        var failure: VerifierError?
+        do throws(VerifierError) { outcome = try await operation(verifier) } catch {
+            if case .store(Self.paused) = error {} else { failure = error }
+        }
+        content = await memory.content
+        progress.results = await store.results
+        progress.times = clock.readings
+        if let failure { throw failure }
+        return outcome
+    }
+
+    func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
+        try await step { memory in await memory.credential(id) }
+    }
+
+    func credentials(
+        of subject: Subject, includingRevoked: Bool, limit: Int
+    ) async throws(StoreFailure) -> [CredentialRow] {
+        try await step { memory in
+            await memory.credentials(
+                of: subject, includingRevoked: includingRevoked, limit: limit)
+        }
+    }
+
+    func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
+        try await step { memory in await memory.credential(fingerprint: fingerprint) }
+    }
+
+    func credentials(
+        under key: KeyID?, after: CredentialID?, limit: Int
+    ) async throws(StoreFailure) -> [CredentialRow] {
+        try await step { memory in
+            await memory.credentials(under: key, after: after, limit: limit)
+        }
+    }
+
+    func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
+        try await step { memory in await memory.keyUsage() }
+    }
+
+    func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
+        try await step { memory in await memory.ticket(digest: digest) }
+    }
+
+    func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
+        try await step { memory in await memory.answer(key: key) }
+    }
+
+    func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
+        try await step { memory in await memory.client(digest: digest) }
+    }
+
+    func clients() async throws(StoreFailure) -> [ClientRow] {
+        try await step { memory in await memory.clients() }
+    }
+
+    func events(after position: UInt64, limit: Int) async throws(StoreFailure) -> [ChainedEvent] {
+        try await step { memory in await memory.events(after: position, limit: limit) }
+    }
+
+    func chains() async throws(StoreFailure) -> [ChainRecord] {
+        try await step { memory throws(StoreFailure) in try await memory.chains() }
+    }
+
+    func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
+        try await step { memory throws(StoreFailure) in try await memory.commit(changes) }
+    }
+
+    func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
+        try await step { memory throws(StoreFailure) in try await memory.prune(pruning) }
+    }
+}
+
+extension MemoryStore {
+    fileprivate func load(_ content: MemoryContent) { self.content = content }
+}
+
+/// A clock that is read again as it was read before, and shows the time afterwards.
+private final class ReplayedClock: Sendable {
+    private let state: Mutex<(readings: [UnixTime], position: Int)>
+    private let now: UnixTime
+
+    init(_ readings: [UnixTime], now: UnixTime) {
+        state = Mutex((readings, 0))
+        self.now = now
+    }
+
+    var readings: [UnixTime] { state.withLock { $0.readings } }
+
+    func read() -> UnixTime {
+        state.withLock { state in
+            if state.position == state.readings.count { state.readings.append(now) }
+            state.position += 1
+            return state.readings[state.position - 1]
+        }
+    }
+}
