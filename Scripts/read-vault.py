@@ -30,6 +30,7 @@ REASONS = ["failures", "revoked", "reuse-detected", "too-many-failures", "accoun
 KINDS = {1: "totp", 2: "hotp", 3: "secret", 4: "enrolled"}
 ALGORITHMS = {1: "SHA1", 2: "SHA256", 3: "SHA512"}
 LIMIT_LOG_N = 24
+SLOT = 16384
 
 
 class Damaged(Exception):
@@ -193,35 +194,52 @@ def read_body(lines, record):
 
 
 def read_failures(words, where):
-    count, wait, seen, boot, uptime = words
-    failures = {"count": number(count, where, 1), "wait": number(wait, where), "seen": number(seen, where),
-                "boot": from_base64(boot, 16, where).hex(), "uptime": number(uptime, where)}
-    minutes = 0 if failures["count"] < 5 else [1, 5, 15, 30, 60][min(failures["count"] - 5, 4)]
-    expect(failures["wait"] <= 60 * minutes, where)
+    refused, undecided, wait, seen, boot, uptime = words
+    failures = {"refused": number(refused, where), "undecided": number(undecided, where), "wait": number(wait, where),
+                "seen": number(seen, where), "boot": from_base64(boot, 16, where).hex(), "uptime": number(uptime, where)}
+    count = failures["refused"] + failures["undecided"]
+    minutes = 0 if count < 5 else [1, 5, 15, 30, 60][min(count - 5, 4)]
+    expect(count >= 1 and failures["wait"] <= 60 * minutes, where)
     return failures
 
 
-def read_attempts(data, vault_id):
-    """What the file beside the vault counts; nothing of another vault."""
-    body = data[:data.rfind(b"\nend ") + 1]
-    expect(body and data == body + b"end " + base64.b64encode(hashlib.sha256(body).digest()) + b"\n", "attempts: end")
-    lines = Lines(data.decode("ascii", "replace"))
+def read_slot_of_attempts(data):
+    """What one slot of the file of attempts counts: the vault's ID, the sequence, and the attempts."""
+    end = data.find(b"\nend ") + 1
+    body, rest = data[:end], data[end:]
+    last = b"end " + base64.b64encode(hashlib.sha256(body).digest()) + b"\n"
+    expect(body and rest.startswith(last), "attempts: end")
+    lines = Lines((body + last).decode("ascii", "replace"))
     expect(lines.take("watchword-attempts", 1) == ["1"], "attempts: version")
     of = from_base64(lines.take("vault", 1)[0], 16, "attempts: vault")
+    sequence = number(lines.take("sequence", 1)[0], "attempts: sequence", 1)
     attempts, last = [], b""
     if lines.next_is("vault-failures"):
-        attempts.append({"subject": "vault", **read_failures(lines.take("vault-failures", 5), "attempts: vault-failures")})
+        attempts.append({"subject": "vault", **read_failures(lines.take("vault-failures", 6), "attempts: vault-failures")})
     while lines.next_is("record-failures"):
         where = "attempts: " + lines.where()
-        name, revision, *words = lines.take("record-failures", 7)
+        name, revision, *words = lines.take("record-failures", 8)
         record_id = from_base64(name, 16, where)
         expect(last < record_id, where)
         last = record_id
         attempts.append({"subject": record_id.hex(), "revision": number(revision, where, 1, 2**62),
                          **read_failures(words, where)})
     lines.take("end", 1)
-    expect(lines.at == len(lines.lines), "attempts: " + lines.where())
-    return attempts if of == vault_id else []
+    expect(lines.at == len(lines.lines) and len(attempts) <= 91, "attempts: " + lines.where())
+    return of, sequence, attempts
+
+
+def read_attempts(data, vault_id):
+    """What the file beside the vault counts: the newer of its two slots that are whole; nothing of another vault."""
+    newest = (0, [])
+    for slot in (data[:SLOT], data[SLOT:2 * SLOT]):
+        try:
+            of, sequence, attempts = read_slot_of_attempts(slot)
+        except Damaged:
+            continue
+        if of == vault_id:
+            newest = max(newest, (sequence, attempts), key=lambda found: found[0])
+    return newest[1]
 
 
 def parse(data):
@@ -387,10 +405,19 @@ def verify(vault, key, reveal):
             "entries": entries}
 
 
-def beside(path, vault):
-    """What stands in the file of attempts beside the vault, where there is one."""
+def attempts_path(path, vault):
+    """Where failures of the vault at this path are counted: in the outermost .watchword that it is in, or beside it."""
+    folder = os.path.dirname(os.path.realpath(path))
+    parts = folder.split("/")
+    if ".watchword" in parts:
+        folder = "/".join(parts[:parts.index(".watchword")])
+    return os.path.join(folder, ".watchword", "by-id", vault["vault"], "attempts")
+
+
+def with_attempts(path, vault):
+    """The vault, and what the file of attempts at this path says of it, where there is one."""
     try:
-        with open(path + ".attempts", "rb") as file:
+        with open(path, "rb") as file:
             return {**vault, "attempts": read_attempts(file.read(), bytes.fromhex(vault["vault"]))}
     except FileNotFoundError:
         return {**vault, "attempts": []}
@@ -415,10 +442,11 @@ def self_test_case(folder, case):
     with open(path, "rb") as file:
         data = file.read()
     passphrase = case["passphrase"].encode()
-    assert beside(path, read_vault(data, passphrase, None, True)) == case["holds"], case["file"]
+    opened = read_vault(data, passphrase, None, True)
+    assert with_attempts(path + ".attempts", opened) == case["holds"], case["file"]
     if "recoveryKey" in case:
         opened = read_vault(data, None, recovery_key(case["recoveryKey"]), True)
-        assert beside(path, opened) == case["holds"], case["file"]
+        assert with_attempts(path + ".attempts", opened) == case["holds"], case["file"]
     try:
         read_vault(data, passphrase + b" ", None, False)
         raise AssertionError(f"{case['file']} opens with a wrong passphrase")
@@ -440,15 +468,24 @@ def self_test_case(folder, case):
 
 
 def self_test_attempts(folder):
-    """Every cut of a file of attempts, and every byte that is flipped, is noticed."""
+    """Every cut of a slot's text, and every byte that is flipped, is noticed; then the older slot counts."""
     names = [name for name in os.listdir(folder) if name.endswith(".attempts")]
     for name in names:
         with open(os.path.join(folder, name), "rb") as file:
             data = file.read()
-        assert all(refuses(read_attempts, data[:cut], b"") for cut in range(len(data))), name
-        for at in range(len(data)):
-            flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
-            assert refuses(read_attempts, flipped, b""), (name, at)
+        assert len(data) == 2 * SLOT, name
+        slots = [data[:SLOT], data[SLOT:]]
+        read = [read_slot_of_attempts(slot) for slot in slots]
+        newer = 1 if read[1][1] > read[0][1] else 0
+        vault_id = read[newer][0]
+        assert read_attempts(data, vault_id) == read[newer][2] != read[1 - newer][2], name
+        text = slots[newer].rstrip(b"\0")
+        assert all(refuses(read_slot_of_attempts, text[:cut]) for cut in range(len(text))), name
+        for at in range(len(text)):
+            flipped = text[:at] + bytes([text[at] ^ 1]) + text[at + 1:]
+            assert refuses(read_slot_of_attempts, flipped), (name, at)
+            slots[newer] = flipped.ljust(SLOT, b"\0")
+            assert read_attempts(b"".join(slots), vault_id) == read[1 - newer][2], (name, at)
     assert names
 
 
@@ -469,6 +506,7 @@ def main():
     opener = parser.add_mutually_exclusive_group()
     opener.add_argument("--passphrase-file")
     opener.add_argument("--recovery-key-file")
+    parser.add_argument("--attempts", help="the file of attempts; default: the one that belongs to the vault")
     parser.add_argument("--reveal", action="store_true")
     options = parser.parse_args()
     if options.self_test:
@@ -482,7 +520,8 @@ def main():
         passphrase = first_line(options.passphrase_file) if options.passphrase_file else None
         recovery = (recovery_key(first_line(options.recovery_key_file).decode("ascii", "replace"))
                     if options.recovery_key_file else None)
-        vault = beside(options.vault, read_vault(data, passphrase, recovery, options.reveal))
+        vault = read_vault(data, passphrase, recovery, options.reveal)
+        vault = with_attempts(options.attempts or attempts_path(options.vault, vault), vault)
         print(json.dumps(vault, ensure_ascii=False, indent=1))
     except Wrong:
         print("wrong passphrase or recovery key", file=sys.stderr)

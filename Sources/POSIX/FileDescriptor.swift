@@ -41,6 +41,20 @@ internal import Glibc
         try FileDescriptor.writeAll(bytes, to: number)
     }
 
+    /// Writes every byte in the place of those from the one at `offset` on.
+    public func writeAll(_ bytes: Span<UInt8>, at offset: Int) throws(SystemCallFailure) {
+        var written = 0
+        while written < bytes.count {
+            let rest = bytes.extracting(written..<bytes.count)
+            let place = off_t(offset + written)
+            let result = unsafe rest.withUnsafeBytes { rest in
+                retrying { unsafe pwrite(number, rest.baseAddress, rest.count, place) }
+            }
+            guard result >= 0 else { throw SystemCallFailure(call: "pwrite", number: errno) }
+            written += result
+        }
+    }
+
     /// Writes every byte to a descriptor that somebody else owns, such as standard output.
     public static func writeAll(_ bytes: Span<UInt8>, to number: Int32) throws(SystemCallFailure) {
         var written = 0

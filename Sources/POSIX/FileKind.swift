@@ -52,6 +52,14 @@ public enum FileKind: Hashable, Sendable {
     }
 }
 
+extension FileKind {
+    /// Whether this is a regular file of this process's user that nobody else may read or write.
+    static func isPrivateFile(_ facts: stat) -> Bool {
+        FileKind(facts) == .file && facts.st_uid == geteuid()
+            && facts.st_mode & 0o7777 & ~0o600 == 0
+    }
+}
+
 extension Folder {
     /// The names in the folder at `path`, in the order of their bytes, without `.` and `..`.
     public static func names(at path: String) throws(SystemCallFailure) -> [String] {

@@ -51,8 +51,15 @@ public struct FileLock: ~Copyable, Sendable {
     private static func open(_ name: String, in folder: borrowing Folder)
         throws(FileLockError) -> FileDescriptor
     {
-        do {
-            return try folder.open(name, O_RDWR | O_CREAT, mode: 0o600)
+        do throws(SystemCallFailure) {
+            do throws(SystemCallFailure) {
+                return try folder.open(name, O_RDWR)
+            } catch  where error.isMissingFile {
+                return try folder.make(name)
+            }
+        } catch  where error.number == EEXIST {
+            // Somebody else has made it meanwhile, and nobody ever removes it.
+            do { return try folder.open(name, O_RDWR) } catch { throw .system(error) }
         } catch {
             throw .system(error)
         }

@@ -10,37 +10,66 @@ public enum FileReplacementError: Error, Hashable, Sendable {
     case notConfirmed(SystemCallFailure)
 }
 
-/// How the one file of a folder that matters is replaced: at every instant the old or the new one is
-/// there, whole, also when the process is killed, the disk is full or the power goes.
+/// Replaces one file: at every instant the old or the new one is there, whole, also when the process
+/// is killed, the disk is full or the power fails.
 ///
-/// Beside the file `name` live `name.previous` (what it replaced) and, while a writer is at work,
-/// `name.new` and `name.previous.new`. Writers take turns: they hold a ``FileLock``. What has one of
-/// these names and is provably none of ours is never touched.
+/// Its working files are the previous generation and, while a writer is at work, the new one and the
+/// one that is about to be the previous one. They stand beside the file (`name.previous`, `name.new`,
+/// `name.previous.new`) or in a folder of their own (`previous`, `new`, `previous.new`). Writers take
+/// turns: they hold a ``FileLock``. A file that is not provably ours is never touched.
 public struct FileReplacement: Sendable {
     let name: String
-    /// What every file that is written here begins with, and nobody else's does.
-    let beginning: [UInt8]
-    var previous: String { name + ".previous" }
-    var aside: String { name + ".new" }
-    var previousAside: String { name + ".previous.new" }
+    /// What each generation of this file begins with.
+    let beginning: FileBeginning
+    /// What else a killed writer may have left.
+    let otherLeftover: FileBeginning?
+    let previous: String
+    let aside: String
+    let previousAside: String
 
-    /// Speaks of the file `name`.
+    /// Replaces the file `name`; its working files stand beside it.
     ///
-    /// - Parameter beginning: what each of its generations begins with; a leftover is known by it, so it
-    ///   stays readable to the last, and must be no secret.
+    /// - Parameter beginning: what each of its generations begins with. It is readable even in an erased
+    ///   file, so it must be no secret.
     public init(of name: String, beginningWith beginning: [UInt8]) {
-        self.name = name
-        self.beginning = beginning
+        self.init(
+            of: name, beginningWith: FileBeginning(beginning), orLeftover: nil,
+            prefix: name + ".")
     }
 
-    /// What becomes of the files that a new one replaces.
+    /// Replaces the file `name`; its working files stand in a folder that holds no other file's.
+    ///
+    /// - Parameter leftover: what a new file that a killed writer left may also begin with.
+    public init(
+        of name: String, beginningWith beginning: FileBeginning,
+        orLeftover leftover: FileBeginning? = nil
+    ) {
+        self.init(of: name, beginningWith: beginning, orLeftover: leftover, prefix: "")
+    }
+
+    private init(
+        of name: String, beginningWith beginning: FileBeginning,
+        orLeftover leftover: FileBeginning?,
+        prefix: String
+    ) {
+        self.name = name
+        self.beginning = beginning
+        otherLeftover = leftover
+        previous = prefix + "previous"
+        aside = prefix + "new"
+        previousAside = prefix + "previous.new"
+    }
+
+    /// What becomes of the file that the new one replaces.
     public enum Previous: Sendable {
-        /// None is kept.
+        /// There is none: where a file has the name, nothing is replaced.
+        case absent
+        /// It is not kept.
         case none
-        /// The one that is replaced now is kept, in the place of the one before it.
+        /// It is kept, in the place of the one before it.
         case kept
         /// It is to go: what the one before it held is overwritten, and it is left to
-        /// ``eraseAllButCurrent(in:)``, or to the next writer should this one be killed before that.
+        /// ``eraseAllButCurrent(in:besides:)``, or to the next writer should this one be killed before that.
         case purged
     }
 
@@ -51,50 +80,86 @@ public struct FileReplacement: Sendable {
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileReplacementError) {
-        try removeLeftovers(in: folder)
-        try expectOwnOrNothing(name, in: folder)
-        do throws(FileReplacementError) {
-            try write(bytes, to: aside, in: folder)
-            switch previous {
-            case .none: break
-            case .kept: try keepPrevious(in: folder)
-            case .purged:
-                try erasePrevious(in: folder)
-                try linkToPreviousAside(in: folder)
-            }
-            try system { () throws(SystemCallFailure) in try folder.rename(aside, to: name) }
-        } catch {
-            // The first failure is the one to tell of; what stays here is taken away next time.
-            do { try folder.remove(aside) } catch _ {}
-            throw error
-        }
+        try put(bytes, in: folder, besides: folder, previous: previous)
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
-    /// Overwrites what the previous file held and takes it away.
-    ///
-    /// A disk that writes elsewhere (flash, copy-on-write) may keep the old blocks all the same; and
-    /// so does a file system without hard links, where the previous file is a copy.
-    public func erasePrevious(in folder: borrowing Folder) throws(FileReplacementError) {
-        try expectOwnOrNothing(previous, in: folder)
-        try system { () throws(SystemCallFailure) in
-            guard try folder.holds(previous) else { return }
-            // Under this name a half overwritten file is taken away by the next writer, and by nobody
-            // taken for the previous one.
-            try folder.rename(previous, to: previousAside)
-            try erase(previousAside, in: folder)
+    /// The same with the working files in the folder `own`, on the same file system.
+    public func replace(
+        with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
+        previous: Previous
+    ) throws(FileReplacementError) {
+        try put(bytes, in: folder, besides: own, previous: previous)
+        do throws(SystemCallFailure) {
             try folder.synchronize()
+            try own.synchronize()
+        } catch {
+            throw .notConfirmed(error)
         }
     }
 
-    /// Overwrites and takes away all that is not the file itself: the previous one, and what killed
-    /// writers left of either.
-    public func eraseAllButCurrent(in folder: borrowing Folder) throws(FileReplacementError) {
-        try removeLeftovers(in: folder)
-        try erasePrevious(in: folder)
+    private func put(
+        _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
+        previous: Previous
+    ) throws(FileReplacementError) {
+        try removeLeftovers(in: own, besides: folder)
+        try expectOwnOrNothing(name, in: folder)
+        do throws(FileReplacementError) {
+            try write(bytes, to: aside, in: own)
+            switch previous {
+            case .absent, .none: break
+            case .kept: try keepPrevious(in: own, of: folder)
+            case .purged:
+                try erasePrevious(in: own)
+                try linkToPreviousAside(in: own, of: folder)
+            }
+            if case .absent = previous {
+                try give(name, in: folder, toNewIn: own)
+            } else {
+                try system { () throws(SystemCallFailure) in
+                    try own.rename(aside, to: name, in: folder)
+                }
+            }
+        } catch {
+            // The first failure is the one to report; what stays here is removed next time.
+            do { try own.remove(aside) } catch _ {}
+            throw error
+        }
     }
 
-    /// Takes the file away, for good when this returns; nothing is kept of it.
+    /// Overwrites what the previous file held and removes it.
+    ///
+    /// A disk that writes elsewhere (flash, copy-on-write) may keep the old blocks all the same; and
+    /// so does a file system without hard links, where the previous file is a copy.
+    ///
+    /// - Parameter own: the folder of the working files.
+    public func erasePrevious(in own: borrowing Folder) throws(FileReplacementError) {
+        try expectOwnOrNothing(previous, in: own)
+        try system { () throws(SystemCallFailure) in
+            guard try own.holds(previous) else { return }
+            // Under this name a half-overwritten file is removed by the next writer, and nobody takes
+            // it for the previous one.
+            try own.rename(previous, to: previousAside, in: own)
+            try erase(previousAside, in: own)
+            try own.synchronize()
+        }
+    }
+
+    /// Overwrites and removes all that is not the file itself: the previous one, and what killed
+    /// writers left of either.
+    public func eraseAllButCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
+        throws(FileReplacementError)
+    {
+        try removeLeftovers(in: own, besides: folder)
+        try erasePrevious(in: own)
+    }
+
+    /// The same for a file with its working files beside it.
+    public func eraseAllButCurrent(in folder: borrowing Folder) throws(FileReplacementError) {
+        try eraseAllButCurrent(in: folder, besides: folder)
+    }
+
+    /// Removes the file, for good when this returns; nothing is kept of it.
     ///
     /// - Throws: ``FileReplacementError/notConfirmed(_:)`` when it is gone, but perhaps not for good.
     public func remove(in folder: borrowing Folder) throws(FileReplacementError) {
@@ -103,38 +168,60 @@ public struct FileReplacement: Sendable {
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
+    // Linking, unlike renaming, never takes the name away from a file that somebody made meanwhile.
+    private func give(_ name: String, in folder: borrowing Folder, toNewIn own: borrowing Folder)
+        throws(FileReplacementError)
+    {
+        do throws(SystemCallFailure) {
+            try own.link(aside, to: name, in: folder)
+        } catch {
+            guard !error.meansExists else { throw .inTheWay(name: name) }
+            guard error.meansNoLinks else { throw .system(error) }
+            return try system { () throws(SystemCallFailure) in
+                try own.rename(aside, to: name, in: folder)
+            }
+        }
+        try system { () throws(SystemCallFailure) in try own.remove(aside) }
+    }
+
     // The old file gets a second name before the new file takes its first one away, so there is no
     // instant without a file of that name, and none with half a previous one.
-    private func keepPrevious(in folder: borrowing Folder) throws(FileReplacementError) {
-        try expectOwnOrNothing(previous, in: folder)
-        try linkToPreviousAside(in: folder)
+    private func keepPrevious(in own: borrowing Folder, of folder: borrowing Folder)
+        throws(FileReplacementError)
+    {
+        try expectOwnOrNothing(previous, in: own)
+        try linkToPreviousAside(in: own, of: folder)
         try system { () throws(SystemCallFailure) in
-            guard try folder.holds(previousAside) else { return }
-            try folder.rename(previousAside, to: previous)
+            guard try own.holds(previousAside) else { return }
+            try own.rename(previousAside, to: previous, in: own)
             // When both are one file already (a writer was killed between two renames), renaming does
             // nothing and leaves both names.
-            try folder.remove(previousAside)
+            try own.remove(previousAside)
         }
     }
 
-    private func linkToPreviousAside(in folder: borrowing Folder) throws(FileReplacementError) {
+    private func linkToPreviousAside(in own: borrowing Folder, of folder: borrowing Folder)
+        throws(FileReplacementError)
+    {
         try system { () throws(SystemCallFailure) in
             guard try folder.holds(name) else { return }
             do throws(SystemCallFailure) {
-                try folder.link(name, to: previousAside)
-            } catch  where FileReplacement.meansNoLinks(error.number) {
-                try copyToPreviousAside(in: folder)
+                try folder.link(name, to: previousAside, in: own)
+            } catch  where error.meansNoLinks {
+                try copy(in: folder, toPreviousAsideIn: own)
             }
         }
     }
 
-    private func copyToPreviousAside(in folder: borrowing Folder) throws(SystemCallFailure) {
+    private func copy(in folder: borrowing Folder, toPreviousAsideIn own: borrowing Folder)
+        throws(SystemCallFailure)
+    {
         let file = try folder.open(name, O_RDONLY)
         let size = Int(try file.facts().st_size)
         let bytes = try [UInt8](capacity: size) { output throws(SystemCallFailure) in
             try file.readToEnd(into: &output)
         }
-        let copy = try folder.make(previousAside)
+        let copy = try own.make(previousAside)
         try copy.writeAll(bytes.span)
         try copy.synchronize()
     }
@@ -150,11 +237,14 @@ public struct FileReplacement: Sendable {
             throw .system(error)
         }
     }
+}
 
-    // Filesystems without hard links answer one of these.
-    private static func meansNoLinks(_ number: Int32) -> Bool {
-        [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number)
-    }
+extension SystemCallFailure {
+    /// Whether something has the name already.
+    fileprivate var meansExists: Bool { number == EEXIST }
+
+    // File systems without hard links answer one of these.
+    fileprivate var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 }
 
 /// Makes what a system call throws this operation's error.

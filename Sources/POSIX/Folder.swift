@@ -11,7 +11,10 @@ public enum FolderExposure: Hashable, Sendable {
 /// An open folder: the names in it are worked on through it, so that moving or swapping the path
 /// meanwhile changes nothing.
 @safe public struct Folder: ~Copyable, Sendable {
-    private let descriptor: FileDescriptor
+    let descriptor: FileDescriptor
+
+    /// Takes over an open folder.
+    init(owning descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
     /// Opens the folder at `path`; nothing in it is touched.
     public init(opening path: String) throws(SystemCallFailure) {
@@ -21,14 +24,20 @@ public enum FolderExposure: Hashable, Sendable {
         descriptor = FileDescriptor(owning: opened)
     }
 
-    /// Makes the folder at `path` with mode 0700 unless it is there, and the folders above it.
+    /// Makes the folder at `path` with mode 0700, whatever the umask is, unless it is there, and the
+    /// folders above it.
     ///
     /// What is there already keeps its mode.
     public static func make(_ path: String) throws(SystemCallFailure) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
-            guard unsafe mkdir(made, 0o700) != 0 else { continue }
+            guard unsafe mkdir(made, 0o700) != 0 else {
+                guard unsafe chmod(made, 0o700) == 0 else {
+                    throw SystemCallFailure(call: "chmod", number: errno)
+                }
+                continue
+            }
             let number = errno
             // A folder that is there answers EEXIST; some systems answer EROFS or EACCES first.
             guard unsafe (number == EEXIST || access(made, F_OK) == 0) else {
@@ -75,18 +84,27 @@ public enum FolderExposure: Hashable, Sendable {
         return nil
     }
 
-    /// Gives the file `name` a second name.
-    func link(_ name: String, to second: String) throws(SystemCallFailure) {
-        guard unsafe linkat(descriptor.number, name, descriptor.number, second, 0) == 0 else {
-            throw SystemCallFailure(call: "linkat", number: errno)
-        }
+    /// Gives the file `name` a second name, in the folder `other`.
+    func link(_ name: String, to second: String, in other: borrowing Folder)
+        throws(SystemCallFailure)
+    {
+        guard
+            unsafe linkat(descriptor.number, name, other.descriptor.number, second, 0) == 0
+        else { throw SystemCallFailure(call: "linkat", number: errno) }
     }
 
     /// Gives `name` the name `target`, in one step; what had that name is gone.
     func rename(_ name: String, to target: String) throws(SystemCallFailure) {
-        guard unsafe renameat(descriptor.number, name, descriptor.number, target) == 0 else {
-            throw SystemCallFailure(call: "renameat", number: errno)
-        }
+        try rename(name, to: target, in: self)
+    }
+
+    /// Gives `name` the name `target` in the folder `other`, in one step; what had that name is gone.
+    func rename(_ name: String, to target: String, in other: borrowing Folder)
+        throws(SystemCallFailure)
+    {
+        guard
+            unsafe renameat(descriptor.number, name, other.descriptor.number, target) == 0
+        else { throw SystemCallFailure(call: "renameat", number: errno) }
     }
 
     /// Takes the name away; that there is none is fine.

@@ -57,6 +57,27 @@ extension Folder {
         }
     }
 
+    /// Overwrites part of the file `name` in place, which takes no room on the disk, and waits until that
+    /// is on it.
+    ///
+    /// - Throws: ``FileReplacementError/inTheWay(name:)`` for a file that is not this user's alone, or has
+    ///   a second name.
+    public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
+        throws(FileReplacementError)
+    {
+        let isOverwritten = try system { () throws(SystemCallFailure) in
+            let file = try open(name, O_WRONLY)
+            let facts = try file.facts()
+            guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return false }
+            try file.writeAll(bytes, at: offset)
+            guard retrying({ fdatasync(file.number) }) == 0 else {
+                throw SystemCallFailure(call: "fdatasync", number: errno)
+            }
+            return true
+        }
+        guard isOverwritten else { throw .inTheWay(name: name) }
+    }
+
     private func openPrivateFile(_ name: String) throws(PrivateFileError) -> FileDescriptor {
         do { return try open(name, O_RDONLY) } catch { throw PrivateFileError(opening: error) }
     }

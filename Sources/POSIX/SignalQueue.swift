@@ -16,6 +16,9 @@ internal import Glibc
         case windowChange = 28
     }
 
+    /// What a person or the system breaks a program off with, or stops it.
+    public static let interruptions: [Signal] = [.interrupt, .quit, .terminate, .hangUp, .stop]
+
     private let descriptor: FileDescriptor
     private let before: sigset_t
 

@@ -32,6 +32,9 @@ extension SystemCallFailure {
     /// Whether this user may not.
     public var meansForbidden: Bool { number == EACCES || number == EPERM }
 
+    /// Whether nothing can be written there: a read-only file system, or no permission.
+    public var meansReadOnly: Bool { number == EROFS || meansForbidden }
+
     /// Whether what was read is a folder.
     public var meansFolder: Bool { number == EISDIR }
 }

@@ -26,6 +26,25 @@ public enum SystemClock {
         return Int64(now.tv_sec)
     }
 
+    /// Whether somebody may have shifted the boot clock.
+    ///
+    /// That is so in every time namespace but the system's first one: any user can make one, with any
+    /// offset (time_namespaces(7)).
+    ///
+    /// The kernel gives the first namespace a fixed number. A comparison with the namespace of process 1
+    /// would tell less: most users may not look there, and a process namespace has its own process 1.
+    public static func isBootTimeShifted() -> Bool {
+        var facts = stat()
+        guard unsafe stat("/proc/self/ns/time", &facts) == 0 else {
+            // A kernel before 5.6 knows no time namespaces; without `/proc` nobody knows.
+            return unsafe stat("/proc/self/ns/pid", &facts) != 0
+        }
+        return facts.st_ino != firstTimeNamespace
+    }
+
+    // PROC_TIME_INIT_INO in the kernel's <linux/proc_ns.h>.
+    private static let firstTimeNamespace: ino_t = 0xEFFF_FFFA
+
     /// The 16 bytes that tell one start of the kernel from every other; `nil` where `/proc` does not say.
     public static func bootID() -> [UInt8]? {
         do throws(SystemCallFailure) {

@@ -1,53 +1,92 @@
 internal import POSIX
 
-/// The one who may count: holds the lock of `vault.attempts` for as long as it lives.
+/// The one who may count against a vault: holds the lock of its file of attempts for as long as it lives.
 ///
 /// Where somebody holds this lock and the vault's, this one was taken first.
 struct AttemptCounter: ~Copyable {
     private let location: VaultLocation
+    private let vaultID: [UInt8]
     private let folder: Folder
     private let lock: FileLock
 
-    /// Milliseconds that a try waits for those before it, each of which derives a key meanwhile.
+    /// Milliseconds that an attempt waits for those before it, each of which derives a key meanwhile.
     static let patience = 30_000
 
     /// Waits for the lock.
     ///
     /// - Throws: ``VaultError/busy``, ``VaultError/notCounted(_:)``.
-    init(_ location: VaultLocation, patience: Int = AttemptCounter.patience) throws(VaultError) {
+    init(
+        _ location: VaultLocation, of vaultID: [UInt8], patience: Int = AttemptCounter.patience
+    ) throws(VaultError) {
+        let folder = try AttemptCounter.folder(location, of: vaultID)
+        lock = try AttemptCounter.take(
+            VaultLocation.attemptsLock, in: folder, sharing: false, patience: patience)
+        self.folder = folder
         self.location = location
-        let folder = try location.openFolder()
+        self.vaultID = vaultID
+    }
+
+    /// Makes everything that counting needs room for, so that it can be done on a full disk later.
+    static func prepare(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: vaultID)
+            try counter.save(counter.read())
+            _ = try AskedPresence(location, of: vaultID)
+        } catch .notCounted(let failure) {
+            throw .system(failure)
+        }
+    }
+
+    fileprivate static func folder(_ location: VaultLocation, of vaultID: [UInt8])
+        throws(VaultError) -> Folder
+    {
+        do throws(VaultError) {
+            return try location.makeCount(of: vaultID)
+        } catch .system(let failure) {
+            throw .notCounted(failure)
+        }
+    }
+
+    fileprivate static func take(
+        _ name: String, in folder: borrowing Folder, sharing: Bool, patience: Int
+    ) throws(VaultError) -> FileLock {
         do {
-            lock = try FileLock(location.attemptsLock, in: folder, patience: patience)
+            return try FileLock(name, in: folder, sharing: sharing, patience: patience)
         } catch {
             switch error {
             case .busy: throw .busy
             case .system(let failure): throw .notCounted(failure)
             }
         }
-        self.folder = folder
     }
 
     /// What is counted against the vault.
-    func read(of vaultID: [UInt8]) throws(VaultError) -> Attempts {
-        try Attempts.read(location, in: folder, of: vaultID)
+    func read() throws(VaultError) -> Attempts { try file()?.attempts ?? Attempts(of: vaultID) }
+
+    private func file() throws(VaultError) -> AttemptsFile? {
+        try AttemptsFile.read(in: folder, of: vaultID)
     }
 
-    /// Puts `attempts` on the disk; where nothing is counted, there is no file.
+    /// Puts `attempts` on the disk.
     ///
     /// - Throws: ``VaultError/notCounted(_:)``, ``VaultError/inTheWay(name:)``.
     func save(_ attempts: Attempts) throws(VaultError) {
-        let file = FileReplacement(of: location.attempts, beginningWith: Attempts.magic)
-        let text = try attempts.text()
+        let whole = try AttemptsFile.holding(attempts)
+        let change = try file().flatMap { file throws(VaultError) in
+            file.isWhole ? try file.writing(attempts) : nil
+        }
         do {
-            if attempts.isEmpty {
-                try file.remove(in: folder)
+            if let change {
+                try folder.overwrite(
+                    VaultLocation.attempts, at: change.offset, with: change.bytes.span)
             } else {
-                try file.replace(with: text.span, in: folder, previous: .none)
+                let file = FileReplacement(
+                    of: VaultLocation.attempts, beginningWith: Attempts.beginning(of: vaultID))
+                try file.replace(with: whole.span, in: folder, previous: .none)
             }
         } catch {
             switch error {
-            case .inTheWay(let name): throw .inTheWay(name: name)
+            case .inTheWay: throw VaultLocation.error(error, of: vaultID)
             case .system(let failure), .notConfirmed(let failure): throw .notCounted(failure)
             }
         }
@@ -63,78 +102,82 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// Wipes these records because of failures.
-    func wipe(_ ids: Set<RecordID>, at reading: ClockReading) throws(VaultError) {
+    /// Wipes the records of `lines` that so many refused attempts are to wipe.
+    ///
+    /// - Returns: what is counted after that; `nil` when nothing was due.
+    func wipeWhatIsDue(_ attempts: Attempts, in lines: [RecordLine], at reading: ClockReading)
+        throws(VaultError) -> Attempts?
+    {
+        let due = attempts.due(in: lines)
+        guard !due.isEmpty else { return nil }
         let time = Int64(min(reading.wall, VaultLimits.number))
-        try VaultWriter(location).wipe(ids, leaving: Tombstone(time: time, reason: .failures))
+        try VaultWriter(location).wipe(due, leaving: Tombstone(time: time, reason: .failures))
+        let left = attempts.without(due)
+        // Should this fail, the next one finds nothing more to wipe.
+        if left != attempts { _ = settle(left) }
+        return left
     }
 
     /// Whether nobody is being asked for their presence; nobody begins to be while this counter lives.
     func isNobodyAsked() throws(VaultError) -> Bool {
-        do throws(FileLockError) {
-            guard try isEverAsked() else { return true }
-            _ = try FileLock(location.presenceLock, in: folder, patience: 0)
+        do throws(VaultError) {
+            _ = try AttemptCounter.take(
+                VaultLocation.presenceLock, in: folder, sharing: false, patience: 0)
             return true
-        } catch {
-            switch error {
-            case .busy: return false
-            case .system(let failure): throw .notCounted(failure)
-            }
+        } catch .busy {
+            return false
         }
-    }
-
-    private func isEverAsked() throws(FileLockError) -> Bool {
-        do { return try folder.holds(location.presenceLock) } catch { throw .system(error) }
     }
 }
 
-/// Somebody is being asked for their presence, with a try that is counted and not decided; the kernel
-/// forgets it when the process dies, so that who comes next knows that it is decided.
+/// Somebody is being asked for their presence, with an attempt that is not decided; the kernel forgets
+/// it when the process dies.
 struct AskedPresence: ~Copyable {
     private let lock: FileLock
 
     /// - Throws: ``VaultError/busy``, ``VaultError/notCounted(_:)``.
-    init(_ location: VaultLocation) throws(VaultError) {
-        let folder = try location.openFolder()
-        do {
-            lock = try FileLock(
-                location.presenceLock, in: folder, sharing: true, patience: VaultWriter.patience)
-        } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .notCounted(failure)
-            }
-        }
+    init(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
+        let folder = try AttemptCounter.folder(location, of: vaultID)
+        lock = try AttemptCounter.take(
+            VaultLocation.presenceLock, in: folder, sharing: true, patience: VaultWriter.patience)
     }
 }
 
 extension Attempts {
-    /// Reads what is counted against the vault.
-    ///
-    /// A file that is damaged or another vault's counts nothing: who could spoil it could take it away.
+    /// Reads what is counted against the vault; no lock is needed.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)``, ``VaultError/newerAttempts(_:)``,
     ///   ``VaultError/notCounted(_:)``.
-    static func read(
-        _ location: VaultLocation, in folder: borrowing Folder, of vaultID: [UInt8]
-    ) throws(VaultError) -> Attempts {
-        let none = Attempts(of: vaultID)
+    static func read(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) -> Attempts
+    {
+        guard let folder = try location.openCount(of: vaultID) else { return Attempts(of: vaultID) }
+        for _ in 0..<2 {
+            guard let file = try AttemptsFile.read(in: folder, of: vaultID) else { break }
+            // Both slots may be half-written to a reader who is slower than two writers.
+            if file.isWhole { return file.attempts }
+        }
+        return try AttemptsFile.read(in: folder, of: vaultID)?.attempts ?? Attempts(of: vaultID)
+    }
+}
+
+extension AttemptsFile {
+    /// Reads the file of the vault `vaultID`; `nil` when there is none.
+    fileprivate static func read(in folder: borrowing Folder, of vaultID: [UInt8])
+        throws(VaultError) -> AttemptsFile?
+    {
         let bytes: [UInt8]
         do {
-            bytes = try folder.readPrivateFile(location.attempts, limit: Attempts.sizeLimit)
+            bytes = try folder.readPrivateFile(
+                VaultLocation.attempts, limit: 2 * AttemptsFile.slotCount)
         } catch {
             switch error {
-            case .missing: return none
+            case .missing: return nil
             case .system(let failure): throw .notCounted(failure)
-            default: throw .inTheWay(name: location.attempts)
+            default:
+                throw .inTheWay(
+                    name: VaultLocation.pathOfCount(VaultLocation.attempts, of: vaultID))
             }
         }
-        do {
-            let read = try Attempts(reading: bytes)
-            return read.vaultID == vaultID ? read : none
-        } catch {
-            if case .newerVersion(let version) = error { throw .newerAttempts(version) }
-            return none
-        }
+        return try AttemptsFile(reading: bytes, of: vaultID)
     }
 }

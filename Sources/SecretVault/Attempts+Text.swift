@@ -1,17 +1,16 @@
-// The file `vault.attempts`; the page VaultFile.md describes it.
+// One slot of the file of attempts; the page VaultFile.md describes it.
 extension Attempts {
     static let version = 1
-    /// What such a file of any version begins with.
-    static let magic = Array("watchword-attempts ".utf8)
-    /// Room for a line for each record that a vault may hold.
-    static let sizeLimit = 16 << 20
+    private static let firstLine = Array("watchword-attempts \(version)\n".utf8)
 
-    /// The file that says this.
-    func text() throws(VaultError) -> [UInt8] {
+    /// What each slot of the vault's file begins with.
+    static func beginning(of vaultID: [UInt8]) -> [UInt8] { firstLine + VaultLines.vault(vaultID) }
+
+    /// The text that says this, for the `sequence`th writing of the file.
+    func text(sequence: UInt64) throws(VaultError) -> [UInt8] {
         var text = VaultText()
-        text.write(Attempts.magic)
-        text.write("\(Attempts.version)\n")
-        text.write(VaultLines.vault(vaultID))
+        text.write(Attempts.beginning(of: vaultID))
+        text.write("sequence \(sequence)\n")
         if let vault {
             text.write("vault-failures ")
             vault.write(to: &text)
@@ -27,10 +26,10 @@ extension Attempts {
         return text.bytes
     }
 
-    /// Reads such a file.
+    /// Reads such a text; what follows its last line is not read.
     ///
     /// - Throws: ``VaultError/newerVersion(_:)``, ``VaultError/damaged(_:)`` or ``VaultError/truncated``.
-    init(reading bytes: [UInt8]) throws(VaultError) {
+    static func read(_ bytes: [UInt8]) throws(VaultError) -> (Attempts, sequence: UInt64) {
         var line = LineReader(bytes)
         try line.next()
         try line.skip("watchword-attempts")
@@ -39,10 +38,13 @@ extension Attempts {
             guard version > Attempts.version, version < 1_000_000_000 else { throw line.damaged }
             throw .newerVersion(Int(version))
         }
-        try Attempts.verifyEnd(of: bytes)
         try line.next()
         try line.skip("vault")
         let vaultID = try line.base64(in: line.lastWord(), count: VaultDocument.vaultIDCount)
+        try line.next()
+        try line.skip("sequence")
+        let sequence = try line.lastCount()
+        guard sequence > 0 else { throw line.damaged }
         try line.next()
         var vault: Failures?
         if line.isLine("vault-failures") {
@@ -51,16 +53,11 @@ extension Attempts {
             try line.next()
         }
         let records = try Attempts.readRecords(&line)
-        guard line.start == bytes.count - VaultEnvelope.lastLineCount else { throw line.damaged }
-        self.init(of: vaultID, vault: vault, records: records)
-    }
-
-    private static func verifyEnd(of bytes: [UInt8]) throws(VaultError) {
-        let count = VaultEnvelope.lastLineCount
-        guard bytes.count > count,
-            try VaultEnvelope.lastLine(for: bytes.dropLast(count))
-                .elementsEqual(bytes.suffix(count))
-        else { throw .damaged(.checksum) }
+        let end = line.start..<line.end + 1
+        guard try VaultEnvelope.lastLine(for: bytes[..<line.start]).elementsEqual(bytes[end]) else {
+            throw .damaged(.checksum)
+        }
+        return (Attempts(of: vaultID, vault: vault, records: records), sequence)
     }
 
     // In the order of their IDs, so none stands here twice.
@@ -79,25 +76,29 @@ extension Attempts {
             last = id
             try line.next()
         }
+        guard records.count <= mostRecords else { throw line.damaged }
         return records
     }
 }
 
 extension Failures {
     fileprivate func write(to text: inout VaultText) {
-        text.write("\(count) \(wait) \(seen) ")
+        text.write("\(refused) \(undecided) \(wait) \(seen) ")
         text.writeBase64(boot)
         text.write(" \(uptime)")
         text.endLine()
     }
 
     fileprivate init(reading line: inout LineReader) throws(VaultError) {
-        let count = try line.count()
+        let refused = try line.count()
+        let undecided = try line.count()
         let wait = try line.count()
-        // A file can't ask for a longer wait than its failures cost.
-        guard count > 0, wait <= Failures.wait(after: count) else { throw line.damaged }
+        // A file can't ask for a longer wait than its attempts cost.
+        guard refused + undecided > 0, wait <= Failures.wait(after: refused + undecided) else {
+            throw line.damaged
+        }
         self.init(
-            count: count, wait: wait, seen: try line.count(),
+            refused: refused, undecided: undecided, wait: wait, seen: try line.count(),
             boot: try line.base64(in: line.word(), count: ClockReading.bootCount),
             uptime: try line.lastCount())
     }

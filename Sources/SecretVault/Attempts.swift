@@ -1,12 +1,12 @@
-/// All failures that are counted against one vault and its records: what `vault.attempts` says.
+/// All attempts that are counted against one vault and its records: what its file of attempts says.
 ///
-/// It decides, and does nothing: whether another try may be made, and which records are to be wiped.
+/// It decides and does nothing: whether another attempt may be made, and which records are to be wiped.
 struct Attempts: Hashable {
-    /// What failures are counted against.
+    /// What attempts are counted against.
     enum Subject: Hashable {
-        /// The vault, by a wrong passphrase.
+        /// The vault, by a passphrase.
         case vault
-        /// One record as it was sealed in this generation, by a check that said no. What is sealed anew
+        /// One record as it was sealed in this generation, by a check of presence. What is sealed anew
         /// starts with none.
         case record(RecordID, revision: UInt64)
     }
@@ -17,14 +17,18 @@ struct Attempts: Hashable {
         let failures: Failures
     }
 
-    /// What comes of asking for another try.
+    /// What comes of asking for another attempt.
     enum Admission: Hashable {
-        /// It may be made, once this is on the disk: it counts as a failure until it turns out to
-        /// be none.
-        case counted(Attempts)
+        /// It may be made once this is on the disk.
+        case begun(Attempts)
         /// So many seconds are still to be waited for; this is what the file should say meanwhile.
         case wait(UInt64, Attempts)
+        /// So many records are counted already that no other fits.
+        case full
     }
+
+    /// How many records can be counted at a time, so that all fits a slot of the file.
+    static let mostRecords = 90
 
     let vaultID: [UInt8]
     var vault: Failures?
@@ -68,27 +72,46 @@ struct Attempts: Hashable {
             next[subject] = counted.moved(to: now) ?? counted
             return .wait(rest, next)
         }
-        next[subject] = .adding(to: counted, at: now)
-        return .counted(next)
+        next[subject] = .beginning(after: counted, at: now)
+        return next.records.count <= Attempts.mostRecords ? .begun(next) : .full
     }
 
-    /// The records that are to be wiped: so many failures of the vault and of their own in a row.
-    ///
-    /// - Parameter settled: whether the records' own failures are failures; while somebody is being
-    ///   asked, the last one may still turn out to be none.
-    func due(in lines: [RecordLine], settled: Bool) -> Set<RecordID> {
-        guard vault != nil || (settled && !records.isEmpty) else { return [] }
-        var due: Set<RecordID> = []
-        for line in lines where isDue(line, settled: settled) { due.insert(line.id) }
-        return due
+    /// What comes of an attempt.
+    enum Outcome: Hashable {
+        /// Yes.
+        case opened
+        /// It was checked, and the answer is no.
+        case refused
+        /// It was not made; this was counted before it, and with it.
+        case notMade(before: Failures?, with: Failures?)
+    }
+
+    /// What is counted once an attempt at `subject` that was begun is decided.
+    func deciding(_ subject: Subject, _ outcome: Outcome, at now: ClockReading) -> Attempts {
+        var next = self
+        switch outcome {
+        case .opened: next[subject] = nil
+        case .refused: next[subject] = .refusing(in: self[subject], at: now)
+        case .notMade(let before, let with):
+            // Where nobody else has begun or decided one meanwhile, all is as it was before.
+            next[subject] = self[subject] == with ? before : self[subject]?.withdrawing()
+        }
+        return next
+    }
+
+    /// The records that are to be wiped: so many refused attempts at the vault and at them in a row.
+    func due(in lines: [RecordLine]) -> Set<RecordID> {
+        guard vault != nil || !records.isEmpty else { return [] }
+        return Set(lines.filter { isDue($0) }.map(\.id))
     }
 
     /// Whether this record is to be wiped.
-    func isDue(_ line: RecordLine, settled: Bool) -> Bool {
-        guard case .wipe(let limit) = line.accessControl.onFailure else { return false }
-        let own = settled ? self[.record(line.id, revision: line.revision)]?.count ?? 0 : 0
-        let (total, isOver) = (vault?.count ?? 0).addingReportingOverflow(own)
-        return isOver || total >= UInt64(limit.value)
+    func isDue(_ line: RecordLine) -> Bool { refusals(of: line) >= limit(of: line) }
+
+    /// Whether this record is to be wiped should all undecided attempts at it be refused.
+    func mayBecomeDue(_ line: RecordLine) -> Bool {
+        let (refusals, limit) = (refusals(of: line), limit(of: line))
+        return refusals >= limit || self[line.subject]?.undecided ?? 0 >= limit - refusals
     }
 
     /// The same without what is counted against the vault.
@@ -109,4 +132,20 @@ struct Attempts: Hashable {
         }
         return Attempts(of: vaultID, vault: vault, records: kept)
     }
+
+    /// How many refused attempts count towards wiping this record.
+    func refusals(of line: RecordLine) -> UInt64 {
+        // Each fits 63 bits.
+        (vault?.refused ?? 0) + (self[line.subject]?.refused ?? 0)
+    }
+
+    private func limit(of line: RecordLine) -> UInt64 {
+        guard case .wipe(let limit) = line.accessControl.onFailure else { return .max }
+        return UInt64(limit.value)
+    }
+}
+
+extension RecordLine {
+    /// What this record's failures are counted against.
+    var subject: Attempts.Subject { .record(id, revision: revision) }
 }

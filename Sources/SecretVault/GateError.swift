@@ -16,11 +16,13 @@ public enum RefusalCost: Hashable, Sendable {
     case wait(seconds: Int64)
     /// The secret is gone.
     case wiped
+    /// Nothing: the vault can't be written, so nothing is counted.
+    case notCounted
 }
 
 /// The failures that are counted against a vault or an entry, and what is left to wait.
 public struct LockOut: Hashable, Sendable {
-    /// Failures in a row.
+    /// Attempts in a row that were refused, or begun and never decided.
     public let failures: Int64
     /// Seconds until the next try is possible; 0 when it is.
     public let seconds: Int64

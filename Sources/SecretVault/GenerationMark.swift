@@ -11,18 +11,24 @@ struct GenerationMark: Hashable {
     /// The digest in the file's last line, which tells the file from any other.
     let digest: [UInt8]
 
-    /// What a mark of any version begins with.
-    static let magic = Array("watchword-generation ".utf8)
     private static let firstLine = "watchword-generation 1\n"
     private static let sizeLimit = 1024
 
     var text: [UInt8] {
         var text = VaultText()
-        text.write(GenerationMark.firstLine)
-        text.writeBase64(vaultID)
-        text.write(" \(generation) \(changes) ")
+        text.write(beginning)
+        text.write("\(generation) \(changes) ")
         text.writeBase64(digest)
         text.endLine()
+        return text.bytes
+    }
+
+    /// What each mark of this vault begins with, and no other vault's.
+    var beginning: [UInt8] {
+        var text = VaultText()
+        text.write(GenerationMark.firstLine)
+        text.writeBase64(vaultID)
+        text.write(" ")
         return text.bytes
     }
 
@@ -39,10 +45,12 @@ struct GenerationMark: Hashable {
     }
 
     /// Reads the mark; there may be none, and one that can't be read says nothing.
-    static func read(_ location: VaultLocation, in folder: borrowing Folder) -> GenerationMark? {
+    ///
+    /// - Parameter own: the folder of what belongs to the vault's file.
+    static func read(in own: borrowing Folder) -> GenerationMark? {
         do throws(PrivateFileError) {
             return GenerationMark(
-                reading: try folder.readPrivateFile(location.mark, limit: sizeLimit))
+                reading: try own.readPrivateFile(VaultLocation.mark, limit: sizeLimit))
         } catch {
             return nil
         }

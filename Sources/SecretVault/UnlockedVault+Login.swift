@@ -19,6 +19,7 @@ extension UnlockedVault {
     /// - Parameter patience: milliseconds to wait while another process signs in.
     /// - Throws: ``VaultError/busy`` when the other one does not get done.
     public func takeLoginTurn(patience: Int = 30_000) throws(VaultError) -> LoginTurn {
+        guard !isReadOnly else { throw .openedReadOnly }
         let turn = LoginTurn(try lockForLogin(patience: patience))
         // What the other one changed must be known before anything is decided.
         try update { (_) throws(VaultError) in }
@@ -26,9 +27,9 @@ extension UnlockedVault {
     }
 
     private func lockForLogin(patience: Int) throws(VaultError) -> FileLock {
-        let folder = try location.openFolder()
+        let own = try location.makeOwn()
         do {
-            return try FileLock(location.loginLock, in: folder, patience: patience)
+            return try FileLock(VaultLocation.loginLock, in: own, patience: patience)
         } catch {
             switch error {
             case .busy: throw .busy

@@ -34,10 +34,12 @@ extension UnlockedVault {
 
     /// Asks `check` whether the person is there, for opening the entry `id`.
     ///
-    /// A failure is counted on the disk before the check is asked; the count goes when the check
-    /// says yes, and its last failure when the check had no answer in which a try may hide. The
-    /// entry waits after five failures in a row, or is wiped after as many as it says. A proof that
-    /// was made for the entry before is void. A check that the entry does not accept is not asked:
+    /// The attempt is written down before the check is asked, and its outcome before it is told: refused,
+    /// or nothing any more. Interruptions are held back meanwhile; a check that waits for somebody sees
+    /// to them itself. An attempt that stays undecided costs a wait, but never the entry: one that was
+    /// killed, and one in which the check had no answer and a try may hide. The entry waits after five
+    /// attempts in a row, or is wiped after as many refused ones as it says. A proof that was made for
+    /// the entry before is void. A check that the entry does not accept is not asked:
     /// ``VaultError/otherCheckDemanded``.
     ///
     /// - Parameters:
@@ -51,26 +53,43 @@ extension UnlockedVault {
     ) throws(GateError<Check.Failure>) -> PresenceProof<Check.Grade> {
         typealias Gate = GateError<Check.Failure>
         purposes[id] = nil
-        let tried = try Gate.from { () throws(VaultError) in
-            try count(id, checkedBy: Check.Grade.self, at: reading())
-        }
         let purpose = PresencePurpose(words)
-        let proof: PresenceProof<Check.Grade>?
-        do {
-            proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
-        } catch {
-            if error.mayHideAttempt {
-                _ = try Gate.from { () throws(VaultError) in try fail(tried, at: reading()) }
-            } else {
-                takeBack(tried)
+        guard !isReadOnly else {
+            try Gate.from { () throws(VaultError) in
+                try expectNoWait(of: id, checkedBy: Check.Grade.self, at: reading())
             }
-            throw .check(error)
+            let proof: PresenceProof<Check.Grade>?
+            do throws(Check.Failure) {
+                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
+            } catch {
+                throw .check(error)
+            }
+            guard let proof else { throw .refused(.notCounted) }
+            purposes[id] = purpose
+            return proof
         }
-        guard let proof else {
-            let cost = try Gate.from { () throws(VaultError) in try fail(tried, at: reading()) }
-            throw .refused(cost)
+        let proof = try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(Gate) -> PresenceProof<Check.Grade> in
+            let tried = try Gate.from { () throws(VaultError) in
+                try begin(id, checkedBy: Check.Grade.self, at: reading())
+            }
+            let proof: PresenceProof<Check.Grade>?
+            do throws(Check.Failure) {
+                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
+            } catch {
+                // Who breaks off each time before the no has begun an attempt each time.
+                if !error.mayHideAttempt { withdraw(tried) }
+                throw .check(error)
+            }
+            guard let proof else {
+                throw .refused(
+                    try Gate.from { () throws(VaultError) in try refuse(tried, at: reading()) })
+            }
+            try Gate.from { () throws(VaultError) in try accept(tried) }
+            return proof
+        } otherwise: {
+            .vault(.system($0))
         }
-        try Gate.from { () throws(VaultError) in try clear(tried.line) }
         purposes[id] = purpose
         return proof
     }
@@ -113,8 +132,7 @@ extension UnlockedVault {
     ///
     /// Nothing is counted here: ``prove(_:for:words:reading:lasting:now:)`` counts what a check asks.
     func isOpened(by opener: VaultOpener) throws(VaultError) -> Bool {
-        let bytes = try location.read(location.name, in: location.openFolder())
-        let document = try VaultDocument(parsing: bytes)
+        let document = try VaultDocument(parsing: location.read())
         guard document.vaultID == key.vaultID else { throw .replaced }
         do throws(VaultError) {
             let found = try document.key(with: opener, ceiling: ceiling).0.secret
@@ -133,18 +151,7 @@ private struct Unlocking: PresenceCheck {
     mutating func isPresent(for purpose: String) -> Bool { true }
 }
 
-/// A try that is counted and not decided.
-private struct CountedTry: ~Copyable {
-    let line: RecordLine
-    let asked: AskedPresence
-}
-
-// The counting.
 extension UnlockedVault {
-    private func attempts() throws(VaultError) -> Attempts {
-        try Attempts.read(location, in: location.openFolder(), of: state.vaultID)
-    }
-
     private func spend<Grade: PresenceGrade>(
         _ proof: consuming PresenceProof<Grade>, on id: RecordID, now: Moment
     ) throws(VaultError) {
@@ -155,86 +162,6 @@ extension UnlockedVault {
             throw .proofRefused(error)
         }
     }
-
-    private func count(
-        _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
-    ) throws(VaultError) -> CountedTry {
-        let counter = try AttemptCounter(location)
-        // Somebody else may have changed, wiped or removed the entry.
-        try readAgain()
-        var attempts = try counter.read(of: state.vaultID)
-        let lines = state.records.map(\.line)
-        if let left = try counter.wipeWhatIsDue(attempts, in: lines, at: reading) {
-            attempts = left
-            try readAgain()
-        }
-        let record = state.records[try state.index(of: id)]
-        guard case .sealed = record.body else { throw .wiped }
-        guard record.line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
-        // Somebody else is being asked the last time that the entry may be: that comes first.
-        guard !attempts.isDue(record.line, settled: true) else { throw .busy }
-        switch attempts.admission(of: record.line.subject, at: reading) {
-        case .wait(let seconds, let moved):
-            if moved != attempts { _ = counter.settle(moved) }
-            throw .lockedOut(seconds: Int64(seconds))
-        case .counted(let counted):
-            let asked = try AskedPresence(location)
-            try counter.save(counted.pruned(to: lines, of: state.generation))
-            return CountedTry(line: record.line, asked: asked)
-        }
-    }
-
-    private func fail(_ tried: borrowing CountedTry, at reading: ClockReading) throws(VaultError)
-        -> RefusalCost
-    {
-        let counter = try AttemptCounter(location)
-        let attempts = try counter.read(of: state.vaultID)
-        let line = tried.line
-        if attempts.isDue(line, settled: true) {
-            _ = try counter.wipeWhatIsDue(attempts, in: [line], asked: line.id, at: reading)
-            try readAgain()
-            return .wiped
-        }
-        let failures = attempts[line.subject]
-        if let rest = failures?.rest(at: reading), rest > 0 { return .wait(seconds: Int64(rest)) }
-        var free = Failures.free - 1
-        if case .wipe(let limit) = line.accessControl.onFailure {
-            free = min(free, UInt64(limit.value) - 1)
-        }
-        let counted = failures?.count ?? 0
-        return .free(left: free > counted ? Int(free - counted) : 0)
-    }
-
-    // Should this fail, a failure too many is counted, which the next success takes off.
-    private func takeBack(_ tried: borrowing CountedTry) {
-        do throws(VaultError) {
-            let counter = try AttemptCounter(location)
-            var attempts = try counter.read(of: state.vaultID)
-            attempts[tried.line.subject] = attempts[tried.line.subject]?.withoutLast()
-            try counter.save(attempts)
-        } catch _ {}
-    }
-
-    private func clear(_ line: RecordLine) throws(VaultError) {
-        let counter = try AttemptCounter(location)
-        var attempts = try counter.read(of: state.vaultID)
-        guard attempts[line.subject] != nil else { return }
-        attempts[line.subject] = nil
-        try counter.save(attempts)
-    }
-
-    /// Takes the failures that are counted against an entry off, unless it waits.
-    private func settle(_ line: RecordLine, at reading: ClockReading) throws(VaultError) {
-        guard let failures = try attempts()[line.subject] else { return }
-        let rest = failures.rest(at: reading)
-        guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
-        try clear(line)
-    }
-}
-
-extension RecordLine {
-    /// What this record's failures are counted against.
-    fileprivate var subject: Attempts.Subject { .record(id, revision: revision) }
 }
 
 extension GateError {

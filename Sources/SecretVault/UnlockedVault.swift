@@ -8,6 +8,8 @@ internal import Presence
 public final class UnlockedVault {
     let location: VaultLocation
     private(set) var key: VaultKey
+    /// Whether the vault can't be written: nothing is saved, and nothing is counted.
+    let isReadOnly: Bool
     /// The number of the slot that opened the vault.
     public let openedSlot: Int
     /// What unlocking was allowed to cost.
@@ -23,10 +25,11 @@ public final class UnlockedVault {
     var purposes: [RecordID: PresencePurpose] = [:]
 
     init(
-        location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, state: VaultState,
-        markReport: VaultReport?, reports: [VaultReport]
+        location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool,
+        state: VaultState, markReport: VaultReport?, reports: [VaultReport]
     ) {
         foundReports = reports
+        isReadOnly = readOnly
         self.location = location
         openedSlot = slot
         self.key = key
@@ -65,14 +68,15 @@ public final class UnlockedVault {
     /// Nothing is saved when `change` throws or changes nothing. When this returns, the change is on the
     /// disk.
     ///
-    /// - Throws: what `change` throws; ``VaultError/busy`` when another writer does not get done;
-    ///   ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
+    /// - Throws: what `change` throws; ``VaultError/openedReadOnly``; ``VaultError/busy`` when another
+    ///   writer does not get done; ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
     ///   perhaps not for good; ``VaultError/previousNotErased(_:)`` when the change is saved,
     ///   but what was to be purged is still there; ``VaultError/rekeyed`` when somebody else gave the
     ///   vault another key, which takes another unlocking.
     @discardableResult public func update<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
+        guard !isReadOnly else { throw .openedReadOnly }
         let writer = try VaultWriter(location)
         let current = try verified(VaultDocument(parsing: writer.read()))
         let mark = writer.mark()
@@ -86,7 +90,7 @@ public final class UnlockedVault {
         // What is about to replace the vault is read as the next unlocking will read it.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
-        try writer.save(bytes, purging: changes.erasesPrevious)
+        try writer.save(bytes, of: saved.vaultID, purging: changes.erasesPrevious)
         (key, state) = (changes.key, saved)
         (markReport, notListed) = (nil, nil)
         notMarked = writer.writeMark(of: document)
@@ -96,15 +100,14 @@ public final class UnlockedVault {
 
     /// Reads the vault again if somebody else changed it.
     func readAgain() throws(VaultError) {
-        let bytes = try location.read(location.name, in: location.openFolder())
-        state = try verified(VaultDocument(parsing: bytes))
+        state = try verified(VaultDocument(parsing: location.read()))
     }
 
     /// Has the list of the entries learn of what was wiped without the vault key.
     ///
     /// Should this fail, the next saving with the key does it.
     func listTombstones() {
-        guard state.hasUnlistedTombstones else { return }
+        guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
         // This saving is not the owner's: what is to be reported of the file that was there stays.
         let found = markReport
         defer { markReport = found }
@@ -134,7 +137,7 @@ public final class UnlockedVault {
     // The vault is saved by now: what goes wrong here must not read as if nothing were.
     private func erasePrevious(by writer: borrowing VaultWriter) throws(VaultError) {
         do {
-            try writer.eraseAllButCurrent()
+            try writer.eraseAllButCurrent(of: state.vaultID)
         } catch .system(let failure) {
             throw .previousNotErased(failure)
         }
@@ -162,7 +165,8 @@ extension UnlockedVault {
 
     private func previous() -> PreviousGeneration {
         do {
-            let bytes = try location.read(location.previous, in: location.openFolder())
+            guard let own = try location.openOwn() else { return .none }
+            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
             let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
             return .whole(generation: state.generation)
         } catch .notFound {

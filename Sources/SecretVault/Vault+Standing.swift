@@ -17,9 +17,8 @@ extension Vault {
         throws(VaultError) -> VaultStanding
     {
         let location = try VaultLocation(path)
-        let folder = try location.openFolder()
-        let document = try VaultDocument(parsing: location.read(location.name, in: folder))
-        let attempts = try Attempts.read(location, in: folder, of: document.vaultID)
+        let document = try VaultDocument(parsing: location.read())
+        let attempts = try Attempts.read(location, of: document.vaultID)
         var wiped = 0
         var failuresToWipe: Int?
         for (line, body) in zip(document.records, document.bodies) {
@@ -28,7 +27,7 @@ extension Vault {
                 // Of those of the same second, an earlier failure has wiped who allows fewer.
                 guard case .wipe(let limit) = line.accessControl.onFailure,
                     tombstone.reason == .failures, tombstone.time >= began,
-                    UInt64(limit.value) >= attempts.vault?.count ?? 0
+                    UInt64(limit.value) >= attempts.vault?.refused ?? 0
                 else { continue }
                 wiped += 1
             case .sealed:
@@ -48,8 +47,6 @@ extension Attempts {
     /// How many more failures wipe this record; `nil` for one that is not wiped for them.
     fileprivate func failuresToWipe(_ line: RecordLine) -> Int? {
         guard case .wipe(let limit) = line.accessControl.onFailure else { return nil }
-        let own = self[.record(line.id, revision: line.revision)]?.count ?? 0
-        let counted = Int(clamping: (vault?.count ?? 0).addingReportingOverflow(own).partialValue)
-        return max(limit.value - counted, 1)
+        return max(limit.value - Int(clamping: refusals(of: line)), 1)
     }
 }

@@ -4,34 +4,42 @@ internal import POSIX
 extension Vault {
     /// Opens the vault at `path`.
     ///
-    /// A passphrase is counted as a failure, on the disk, before it is tried; the count goes when
-    /// it was right, and also when it could not be tried. After five failures in a row there is a
-    /// wait. Records that so many failures are to wipe are wiped before anything is tried, and
-    /// again before the answer. A recovery key can't be guessed, so it is not counted, opens during
-    /// a wait, and takes the count away.
+    /// An attempt with a passphrase is written down before it is made, and its outcome before it is
+    /// told: refused, or nothing any more. Interruptions are held back meanwhile; an attempt that stays
+    /// undecided all the same costs a wait, but never a record. After five attempts in a row that did
+    /// not open the vault there is a wait. Records that so many refused attempts are to wipe are wiped
+    /// before anything is tried, and again before the answer. A recovery key can't be guessed, so it is
+    /// not counted, opens during a wait, and clears the count.
     ///
     /// What the file's slots ask for is paid up to `ceiling`, the cheapest slot first.
     ///
     /// Where entries were wiped without the vault key, the vault is saved, so that the list of the entries
     /// knows of it and no older file can bring their secrets back.
     ///
-    /// - Parameter ceiling: the base-two logarithm of the most that scrypt's Ns of all slots that are
-    ///   tried may be together; 20 is a gigabyte of memory.
+    /// - Parameters:
+    ///   - ceiling: the base-two logarithm of the most that scrypt's Ns of all slots that are tried may
+    ///     be together; 20 is a gigabyte of memory.
+    ///   - readOnly: whether to open a vault that really can't be written (a read-only file system, no
+    ///     permission), without counting and only to read.
     /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
     ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` when the try could not be
-    ///   counted, and was not made; what wiping throws.
+    ///   counted, and was not made; ``VaultError/writable`` when it could be, although `readOnly`;
+    ///   what wiping throws.
     public static func unlock(
         at path: String, with opener: VaultOpener, ceiling: Int = standardCeiling,
-        reading: ClockReading = .now()
+        readOnly: Bool = false,
+        reading: @escaping @autoclosure () -> ClockReading = .now()
     ) throws(VaultError) -> UnlockedVault {
         var opening = try VaultOpening(path, at: reading)
         let key: (VaultKey, slot: Int)
         switch opener {
+        case _ where readOnly: key = try opening.uncountedKey(with: opener, ceiling: ceiling)
         case .passphrase(let passphrase):
             key = try opening.key(passphrase: passphrase, ceiling: ceiling)
         case .recoveryKey: key = try opening.key(recovery: opener, ceiling: ceiling)
         }
-        let vault = try opening.unlocked(with: key.0, slot: key.slot, ceiling: ceiling)
+        let vault = try opening.unlocked(
+            with: key.0, slot: key.slot, ceiling: ceiling, readOnly: readOnly)
         vault.listTombstones()
         return vault
     }
@@ -51,7 +59,7 @@ extension Vault {
     public static func lockOut(at path: String, reading: ClockReading = .now())
         throws(VaultError) -> LockOut
     {
-        var opening = try VaultOpening(path, at: reading)
+        var opening = try VaultOpening(path) { reading }
         try opening.wipeWhatWasLeft()
         return LockOut(try opening.attempts().vault, at: reading)
     }
@@ -61,18 +69,18 @@ extension Vault {
 private struct VaultOpening: ~Copyable {
     private let location: VaultLocation
     private let folder: Folder
-    private let reading: ClockReading
+    private let reading: () -> ClockReading
     private let mark: GenerationMark?
     private var file: HeldFile
     private var document: VaultDocument
     private var notCleared: VaultReport?
 
-    init(_ path: String, at reading: ClockReading) throws(VaultError) {
+    init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
         // The mark is written after the vault: read before it, it is never ahead of a saving that
         // somebody else makes meanwhile.
-        let mark = GenerationMark.read(location, in: folder)
+        let mark = try VaultOpening.mark(location)
         let file = try location.hold(in: folder)
         document = try VaultDocument(parsing: file.bytes)
         self.file = file
@@ -82,11 +90,16 @@ private struct VaultOpening: ~Copyable {
         self.reading = reading
     }
 
-    func attempts() throws(VaultError) -> Attempts {
-        try Attempts.read(location, in: folder, of: document.vaultID)
+    private static func mark(_ location: VaultLocation) throws(VaultError) -> GenerationMark? {
+        guard let own = try location.openOwn() else { return nil }
+        return GenerationMark.read(in: own)
     }
 
-    /// Counts, tries, and takes the count away again unless the answer is no.
+    func attempts() throws(VaultError) -> Attempts {
+        try Attempts.read(location, of: document.vaultID)
+    }
+
+    /// Counts, tries, and writes down what came of it.
     ///
     /// The counter is held all the while, so that tries are made one after the other: of many at
     /// once none is refused because of others that turn out to be right, and none is made beside
@@ -98,26 +111,54 @@ private struct VaultOpening: ~Copyable {
         guard document.hasSlot(for: opener, ceiling: ceiling) else {
             return try document.key(with: opener, ceiling: ceiling)
         }
-        let counter = try AttemptCounter(location)
+        let counter = try AttemptCounter(location, of: document.vaultID)
         try readAgain()
         let attempts = try wipeWhatIsDue(counter).pruned(
             to: document.records, of: document.generation)
-        let counted = try admitted(attempts, counter)
-        let key: (VaultKey, slot: Int)
-        do throws(SlotRefusal) {
-            key = try document.openedKey(with: opener, ceiling: ceiling)
-        } catch {
-            if error.isAnswer {
-                _ = try wipeWhatIsDue(counter)
-            } else {
-                var before = counted
-                before.vault = counted.vault?.withoutLast()
-                _ = counter.settle(before)
+        return try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(VaultError) in
+            let begun = try admitted(attempts, counter)
+            let key: (VaultKey, slot: Int)
+            do throws(SlotRefusal) {
+                key = try document.openedKey(with: opener, ceiling: ceiling)
+            } catch {
+                if error.isAnswer {
+                    try counter.save(begun.deciding(.vault, .refused, at: reading()))
+                    _ = try wipeWhatIsDue(counter)
+                } else {
+                    _ = counter.settle(attempts)
+                }
+                throw error.error
             }
-            throw error.error
+            notCleared = counter.settle(begun.withoutVault())
+            return key
+        } otherwise: {
+            .system($0)
         }
-        notCleared = counter.settle(counted.withoutVault())
-        return key
+    }
+
+    /// Tries what is given where no attempt can be counted; a wait holds there, too.
+    func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        guard try !canCount() else { throw .writable }
+        if case .passphrase = opener {
+            let attempts = try attempts()
+            guard attempts.due(in: document.records).isEmpty else { throw .wipingDue }
+            let rest = attempts.vault?.rest(at: reading()) ?? 0
+            guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        }
+        return try document.key(with: opener, ceiling: ceiling)
+    }
+
+    private func canCount() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: document.vaultID)
+            try counter.save(counter.read())
+            return true
+        } catch .notCounted(let failure) where failure.meansReadOnly {
+            return false
+        }
     }
 
     /// Tries a recovery key; whatever hinders counting does not hinder that.
@@ -126,7 +167,7 @@ private struct VaultOpening: ~Copyable {
     {
         do throws(VaultError) {
             if try !attempts().isEmpty {
-                let counter = try AttemptCounter(location)
+                let counter = try AttemptCounter(location, of: document.vaultID)
                 try readAgain()
                 _ = try wipeWhatIsDue(counter)
             }
@@ -136,8 +177,8 @@ private struct VaultOpening: ~Copyable {
         let key = try document.key(with: opener, ceiling: ceiling)
         do throws(VaultError) {
             if try attempts().vault != nil {
-                let counter = try AttemptCounter(location)
-                try counter.save(counter.read(of: document.vaultID).withoutVault())
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                try counter.save(counter.read().withoutVault())
             }
         } catch {
             notCleared = .failuresNotCleared(error)
@@ -145,35 +186,38 @@ private struct VaultOpening: ~Copyable {
         return key
     }
 
-    consuming func unlocked(with key: VaultKey, slot: Int, ceiling: Int) throws(VaultError)
-        -> UnlockedVault
+    consuming func unlocked(with key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool)
+        throws(VaultError) -> UnlockedVault
     {
-        UnlockedVault(
-            location: location, key: key, slot: slot, ceiling: ceiling,
+        let reports = [
+            try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
+        ]
+        return UnlockedVault(
+            location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: try VaultState(verifying: document, with: key),
-            markReport: mark?.report(on: document),
-            reports: [try location.exposure(of: folder), notCleared].compactMap { $0 })
+            markReport: mark?.report(on: document), reports: reports.compactMap { $0 })
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
         throws(VaultError) -> Attempts
     {
-        switch attempts.admission(of: .vault, at: reading) {
+        switch attempts.admission(of: .vault, at: reading()) {
         case .wait(let seconds, let moved):
             // Not written, the wait is longer by as much as this would have told the next one.
             if moved != attempts { _ = counter.settle(moved) }
             throw .lockedOut(seconds: Int64(seconds))
-        case .counted(let counted):
-            try counter.save(counted)
-            return counted
+        case .full: throw .overLimit(.countedEntries)
+        case .begun(let begun):
+            try counter.save(begun)
+            return begun
         }
     }
 
     /// Wipes what somebody was killed at, where there is anything.
     mutating func wipeWhatWasLeft() throws(VaultError) {
         // Nobody is kept waiting for the lock of those who try, unless there is.
-        guard try !attempts().due(in: document.records, settled: true).isEmpty else { return }
-        let counter = try AttemptCounter(location)
+        guard try !attempts().due(in: document.records).isEmpty else { return }
+        let counter = try AttemptCounter(location, of: document.vaultID)
         try readAgain()
         _ = try wipeWhatIsDue(counter)
     }
@@ -184,9 +228,9 @@ private struct VaultOpening: ~Copyable {
     private mutating func wipeWhatIsDue(_ counter: borrowing AttemptCounter) throws(VaultError)
         -> Attempts
     {
-        let attempts = try counter.read(of: document.vaultID)
+        let attempts = try counter.read()
         guard !attempts.isEmpty else { return attempts }
-        let left = try counter.wipeWhatIsDue(attempts, in: document.records, at: reading)
+        let left = try counter.wipeWhatIsDue(attempts, in: document.records, at: reading())
         if left != nil { try readAgain() }
         return left ?? attempts
     }
@@ -200,31 +244,5 @@ private struct VaultOpening: ~Copyable {
         guard try !isStill() else { return }
         file = try location.hold(in: folder)
         document = try VaultDocument(parsing: file.bytes)
-    }
-}
-
-extension AttemptCounter {
-    /// Wipes the records of `lines` that so many failures are to wipe.
-    ///
-    /// - Parameter asked: the record that the caller's own check has just said no to; of the others
-    ///   that somebody is asked about, the last failure may turn out to be none.
-    /// - Returns: what is counted after that; `nil` when nothing was due.
-    func wipeWhatIsDue(
-        _ attempts: Attempts, in lines: [RecordLine], asked: RecordID? = nil,
-        at reading: ClockReading
-    ) throws(VaultError) -> Attempts? {
-        let settled = attempts.records.isEmpty ? false : try isNobodyAsked()
-        var due = attempts.due(in: lines, settled: settled)
-        if let asked, let line = lines.first(where: { $0.id == asked }),
-            attempts.isDue(line, settled: true)
-        {
-            due.insert(asked)
-        }
-        guard !due.isEmpty else { return nil }
-        try wipe(due, at: reading)
-        let left = attempts.without(due)
-        // Should this fail, the next one finds nothing more to wipe.
-        if left != attempts { _ = settle(left) }
-        return left
     }
 }

@@ -18,13 +18,13 @@ public enum Vault {
     ///   - now: Unix seconds, kept as the time when the slots were made.
     /// - Returns: what the owner should be told.
     /// - Throws: ``VaultError/alreadyExists`` when there is anything at the path;
-    ///   ``VaultError/inTheWay(name:)``.
+    ///   ``VaultError/reservedPlace``; ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
         at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
         now: Int64
     ) throws(VaultError) -> [VaultReport] {
         // Asked first without the lock, so that no lock is left beside a stranger's file.
-        guard try !isTaken(path) else { throw .alreadyExists }
+        try expectFree(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
         let writer = try VaultWriter(location)
@@ -42,14 +42,24 @@ public enum Vault {
         let document = try VaultDocument(parsing: bytes)
         _ = try VaultState(verifying: document, with: key)
         var reports = [exposure].compactMap { $0 }
+        try AttemptCounter.prepare(location, of: key.vaultID)
         do {
-            try writer.save(bytes)
+            try writer.make(bytes, of: key.vaultID)
         } catch .notConfirmed(let failure) {
             // The vault is there all the same.
             reports.append(.notConfirmed(failure))
         }
         if let report = writer.writeMark(of: document) { reports.append(report) }
         return reports
+    }
+
+    /// Refuses a place where no vault can be made: something is there, or the program keeps its own files
+    /// there.
+    ///
+    /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPlace``.
+    public static func expectFree(_ path: String) throws(VaultError) {
+        guard try !isTaken(path) else { throw .alreadyExists }
+        try VaultLocation(path).expectFree()
     }
 
     /// Tells whether there is anything at `path`, whatever it is.

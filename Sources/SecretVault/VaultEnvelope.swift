@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import POSIX
 
 /// The first and the last line of a vault's file: what it is, and that it is all there.
 enum VaultEnvelope {
@@ -6,6 +7,17 @@ enum VaultEnvelope {
     /// What a vault's file of any version begins with.
     static let magic = Array("watchword-vault ".utf8)
     static let firstLine = magic + Array("\(version)\n".utf8)
+
+    /// What a file of the vault of this ID begins with, which no other vault's does.
+    static func beginning(of vaultID: [UInt8]) -> FileBeginning {
+        FileBeginning(firstLine + VaultLines.vault(vaultID))
+    }
+
+    /// What the first file of any vault begins with; such a vault is empty.
+    static let beginningOfFirst = FileBeginning(firstLine + Array("vault ".utf8))
+        .followedByAny(Base64.encodedCount(of: VaultDocument.vaultIDCount))
+        .followed(by: Array("\ngeneration 1\n".utf8))
+
     private static let lastWord = Array("end ".utf8)
     static let digestCount = 32
     static let lastLineCount = lastWord.count + Base64.encodedCount(of: digestCount) + 1

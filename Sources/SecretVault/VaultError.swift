@@ -9,6 +9,10 @@ public enum VaultError: Error, Hashable, Sendable {
     case notFound
     /// There is a file at this path already.
     case alreadyExists
+    /// No vault can be made here: the place is one where the program keeps its own files.
+    case reservedPlace
+    /// This is a generation that the program keeps; it can only be read.
+    case keptGeneration
     /// The path is a folder's.
     case folder
     /// The path is a symbolic link's; links are not followed.
@@ -27,7 +31,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case notAVault
     /// A newer Watchword made the file; it uses this version of the format.
     case newerVersion(Int)
-    /// A newer Watchword counts the failures; its `vault.attempts` uses this version of the format.
+    /// A newer Watchword counts the failures; its file of attempts uses this version of the format.
     case newerAttempts(Int)
     /// The end of the file is missing.
     case truncated
@@ -47,9 +51,15 @@ public enum VaultError: Error, Hashable, Sendable {
     /// Too many failures; the next try is possible after so many seconds. A recovery key opens the vault
     /// all the same.
     case lockedOut(seconds: Int64)
-    /// The try could not be counted on the disk, so it was not made. A recovery key opens the vault without
-    /// counting.
+    /// The attempt could not be counted on the disk, so it was not made, or its outcome is not told. A
+    /// recovery key opens the vault without counting.
     case notCounted(SystemCallFailure)
+    /// Attempts can be counted here, so the vault is not opened without counting them.
+    case writable
+    /// Refused attempts are to wipe an entry, and nothing can be written here.
+    case wipingDue
+    /// The vault is open to be read only.
+    case openedReadOnly
     /// The proof of presence is worth nothing here.
     case proofRefused(PresenceProofError)
     /// This entry asks for presence at each use, and that of the unlocking is spent.
@@ -80,8 +90,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case lastSlot
 
     // What stands beside the vault.
-    /// Something that is not the vault's has this name beside it, which saving needs; it was left as
-    /// it is.
+    /// Something that is not the vault's has this name, which is needed; it was left as it is. The name
+    /// starts in the vault's folder.
     case inTheWay(name: String)
     /// The change is saved, but the previous generation, which was to go, is still beside the vault.
     case previousNotErased(SystemCallFailure)
@@ -103,10 +113,10 @@ public enum VaultError: Error, Hashable, Sendable {
         }
     }
 
-    init(_ error: FileReplacementError) {
+    init(_ error: FileReplacementError, path: (String) -> String) {
         self =
             switch error {
-            case .inTheWay(let name): .inTheWay(name: name)
+            case .inTheWay(let name): .inTheWay(name: path(name))
             case .system(let failure): .system(failure)
             case .notConfirmed(let failure): .notConfirmed(failure)
             }
@@ -162,6 +172,8 @@ public enum VaultLimit: Hashable, Sendable {
     case slots
     /// 4,096 bytes each for issuer and account.
     case name
+    /// 90 entries whose failures are counted at a time.
+    case countedEntries
     /// 65,536 bytes for what one entry keeps secret.
     case secret
     /// 2^62 savings.

@@ -17,6 +17,8 @@ public enum VaultReport: Hashable, Sendable {
     case wipesNotListed(VaultError)
     /// The vault is open, but the failures that were counted could not be taken off, for this reason.
     case failuresNotCleared(VaultError)
+    /// The vault is open to be read only, and failures are not counted.
+    case failuresNotCounted
     /// The vault is saved, but the system did not say that it is on the disk for good.
     case notConfirmed(SystemCallFailure)
     /// The vault's folder belongs to the user with this number, who may put another file in its place.

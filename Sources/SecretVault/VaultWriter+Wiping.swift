@@ -9,12 +9,12 @@ extension VaultWriter {
     func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
         let document = try VaultDocument(parsing: read())
         // The older file goes first: it holds the secrets, too, and a full disk needs its room.
-        try eraseAllButCurrent()
+        try eraseAllButCurrent(of: document.vaultID)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
-        try save(wiped.bytes, purging: true)
+        try save(wiped.bytes, of: wiped.vaultID, purging: true)
         _ = writeMark(of: wiped)
         do {
-            try eraseAllButCurrent()
+            try eraseAllButCurrent(of: document.vaultID)
         } catch .system(let failure) {
             throw .previousNotErased(failure)
         }

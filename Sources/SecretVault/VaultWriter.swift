@@ -4,24 +4,28 @@ internal import POSIX
 struct VaultWriter: ~Copyable {
     private let location: VaultLocation
     private let folder: Folder
+    private let own: Folder
     private let lock: FileLock
 
     /// Milliseconds that a writer waits for another one.
     static let patience = 5000
 
     /// Waits for the lock.
+    ///
+    /// - Throws: ``VaultError/busy``; ``VaultError/keptGeneration``.
     init(_ location: VaultLocation, patience: Int = VaultWriter.patience) throws(VaultError) {
         self.location = location
         let folder = try location.openFolder()
-        lock = try VaultWriter.lock(location, in: folder, patience: patience)
+        let own = try location.makeOwn()
+        lock = try VaultWriter.lock(in: own, patience: patience)
         self.folder = folder
+        self.own = own
     }
 
-    private static func lock(
-        _ location: VaultLocation, in folder: borrowing Folder, patience: Int
-    ) throws(VaultError) -> FileLock {
+    private static func lock(in own: borrowing Folder, patience: Int) throws(VaultError) -> FileLock
+    {
         do {
-            return try FileLock(location.lock, in: folder, patience: patience)
+            return try FileLock(VaultLocation.lock, in: own, patience: patience)
         } catch {
             switch error {
             case .busy: throw .busy
@@ -31,33 +35,61 @@ struct VaultWriter: ~Copyable {
     }
 
     /// The file as it is now.
-    func read() throws(VaultError) -> [UInt8] { try location.read(location.name, in: folder) }
+    func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(location.name, in: folder) }
 
     /// Whether there is anything at the vault's path.
     func isTaken() throws(VaultError) -> Bool { try location.holdsFile(in: folder) }
 
     /// The newest generation that was seen here.
-    func mark() -> GenerationMark? { GenerationMark.read(location, in: folder) }
+    func mark() -> GenerationMark? { GenerationMark.read(in: own) }
 
-    /// Puts the file in its place; the one it replaces is kept as the previous one.
+    /// Puts the first file of the vault `vaultID` in its place.
     ///
-    /// - Parameter purging: whether no older file stays; ``eraseAllButCurrent()`` is to be called after.
-    func save(_ bytes: [UInt8], purging: Bool = false) throws(VaultError) {
+    /// - Throws: ``VaultError/inTheWay(name:)`` when somebody has made a file of that name meanwhile, or
+    ///   where another vault of this name has left its previous generation.
+    func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
+        guard try !holdsPrevious() else {
+            throw location.error(.inTheWay(name: VaultLocation.previous))
+        }
         do {
-            try vault.replace(
-                with: bytes.span, in: folder, previous: purging ? .purged : .kept)
+            try file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: .absent)
         } catch {
-            throw VaultError(error)
+            throw location.error(error)
         }
     }
 
-    /// Overwrites and removes the previous generation, and what killed writers left.
-    func eraseAllButCurrent() throws(VaultError) {
-        do { try vault.eraseAllButCurrent(in: folder) } catch { throw VaultError(error) }
+    private func holdsPrevious() throws(VaultError) -> Bool {
+        do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
     }
 
-    private var vault: FileReplacement {
-        FileReplacement(of: location.name, beginningWith: VaultEnvelope.magic)
+    /// Puts a file of the vault `vaultID` in its place; the one it replaces is kept as the previous one.
+    ///
+    /// - Parameter purging: whether no older file stays; ``eraseAllButCurrent(of:)`` is to be called after.
+    func save(_ bytes: [UInt8], of vaultID: [UInt8], purging: Bool) throws(VaultError) {
+        do {
+            try file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: purging ? .purged : .kept)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Overwrites and removes the previous generation of the vault `vaultID`, and what killed writers left.
+    func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+        do {
+            try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    // Only a file that says it is this vault's is ever overwritten. A vault that somebody was killed at
+    // making has another ID, and is known by its first generation, which holds no entries.
+    private func file(of vaultID: [UInt8]) -> FileReplacement {
+        FileReplacement(
+            of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
+            orLeftover: VaultEnvelope.beginningOfFirst)
     }
 
     /// Writes down that this generation was there, so that an older file is noticed.
@@ -68,13 +100,12 @@ struct VaultWriter: ~Copyable {
     /// - Returns: what is to be reported, if it was not written.
     func writeMark(of document: VaultDocument) -> VaultReport? {
         let mark = GenerationMark(of: document)
-        let file = FileReplacement(of: location.mark, beginningWith: GenerationMark.magic)
+        let file = FileReplacement(of: VaultLocation.mark, beginningWith: mark.beginning)
         do {
-            try file.replace(
-                with: mark.text.span, in: folder, previous: .none)
+            try file.replace(with: mark.text.span, in: own, previous: .none)
             return nil
         } catch {
-            return .generationNotMarked(VaultError(error))
+            return .generationNotMarked(location.error(error))
         }
     }
 }

@@ -5,18 +5,12 @@ import Testing
 /// Guessing, breaking off and being killed at the keyboard, and what it costs.
 @Suite(.serialized)
 struct GateTerminalTests {
-    private static let counted = ".local/share/watchword/vault.attempts"
-
     /// Three entries that ask at each use.
     private func asking(_ onFailure: String = "lock-out") throws -> VaultFixture {
         try VaultFixture(
             ["A:a", "B:b", "C:c"].map {
                 "\($0) --presence per-use --on-failure \(onFailure) --secret-file key.txt"
             })
-    }
-
-    private func isCounted(_ fixture: VaultFixture) -> Bool {
-        FileManager.default.fileExists(atPath: fixture.folder.file(Self.counted))
     }
 
     @Test("guesses are counted one by one, then nobody is asked, and the time left is said")
@@ -59,7 +53,7 @@ struct GateTerminalTests {
         try terminal.waitFor("Passphrase: ")
         try terminal.type(answer)
         #expect(try terminal.end() != 0)
-        #expect(!isCounted(fixture))
+        #expect(try !fixture.countsFailures())
         #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
     }
 
@@ -79,7 +73,7 @@ struct GateTerminalTests {
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.components(separatedBy: "otpauth://").count == 4)
         #expect(!terminal.screen.contains(VaultFixture.passphrase))
-        #expect(!isCounted(fixture))
+        #expect(try !fixture.countsFailures())
     }
 
     @Test("watch asks for each named entry that asks at each use, and then shows them")
@@ -108,7 +102,7 @@ struct GateTerminalTests {
         #expect(try terminal.end() != 0)
         #expect(!terminal.screen.contains("otpauth://"))
         #expect(try terminal.settings().echoes)
-        #expect(!isCounted(fixture))
+        #expect(try !fixture.countsFailures())
         #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
     }
 
@@ -128,7 +122,7 @@ struct GateTerminalTests {
             let shell = try #require(ForeignProgram("sh"))
             #expect(try shell.run(["-c", "kill -9 \(number)"]).status == 0)
             _ = try terminal.end()
-            #expect(!isCounted(fixture))
+            #expect(try !fixture.countsFailures())
         }
         // What is tried is counted on the disk before the answer: whoever sees the answer is too late.
         let terminal = try fixture.terminal("watchword export --yes")
@@ -136,7 +130,7 @@ struct GateTerminalTests {
             ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
         ])
         try terminal.waitFor("it waits after 4 more failures")
-        #expect(isCounted(fixture))
+        #expect(try fixture.countsFailures())
         _ = try terminal.end()
     }
 

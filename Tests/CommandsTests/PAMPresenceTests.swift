@@ -157,12 +157,11 @@ struct PAMPresenceTests {
         let fixture = try fixture(asking, onFailure: "wipe:1")
         let terminal = try fixture.terminal("exec " + Self.code)
         try terminal.waitFor("Password: ")
-        let counted = ".local/share/watchword/vault.attempts"
-        #expect(FileManager.default.fileExists(atPath: fixture.folder.file(counted)))
+        #expect(try fixture.countsFailures())
         try terminal.type(typed)
         #expect(try terminal.end() != 0)
         #expect(try terminal.settings().echoes)
-        #expect(!FileManager.default.fileExists(atPath: fixture.folder.file(counted)))
+        #expect(try !fixture.countsFailures())
         let list = try fixture.run("watchword list --passphrase-file pass.txt")
         #expect(list.text.contains("A:a  totp, per-use, wipe:1\n"))
     }

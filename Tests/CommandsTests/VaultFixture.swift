@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SecretVault
+
 /// A folder with a vault in it, its passphrase in `pass.txt`, its recovery key in `recovery.txt`.
 struct VaultFixture {
     static let passphrase = "correct-horse-battery"
@@ -40,10 +42,18 @@ struct VaultFixture {
         String(decoding: try folder.bytes(of: name).prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
-    /// The vault's file, or one beside it.
-    func vault(_ suffix: String = "") throws -> String {
-        String(
-            decoding: try folder.bytes(of: ".local/share/watchword/vault" + suffix), as: UTF8.self)
+    private static let vault = ".local/share/watchword/vault"
+
+    /// The vault's file.
+    func vault() throws -> String {
+        String(decoding: try folder.bytes(of: Self.vault), as: UTF8.self)
+    }
+
+    /// Whether any failure, or any attempt that is not decided, is counted.
+    func countsFailures() throws -> Bool {
+        let document = try VaultDocument(parsing: folder.bytes(of: Self.vault))
+        let location = try VaultLocation(folder.file(Self.vault))
+        return try !Attempts.read(location, of: document.vaultID).isEmpty
     }
 }
 

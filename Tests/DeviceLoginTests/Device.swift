@@ -21,6 +21,11 @@ final class Device {
             recoveryKey: nil, now: Device.now)
     }
 
+    /// Whether the generation before the vault's is kept.
+    func keepsPrevious() throws -> Bool {
+        try names(in: folder.file(".watchword/by-name/vault")).contains("previous")
+    }
+
     func unlock() throws -> UnlockedVault {
         try Vault.unlock(at: path, with: .passphrase(Device.passphrase))
     }

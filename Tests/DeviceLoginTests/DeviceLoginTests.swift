@@ -80,7 +80,7 @@ import Testing
         }
         #expect(throws: DeviceLoginError.wiped(.reuseDetected)) { try device.signIn(&server) }
         #expect(try device.tombstone() == .reuseDetected)
-        #expect(!(try names(in: device.folder.path).contains("vault.previous")))
+        #expect(!(try device.keepsPrevious()))
         #expect(throws: VaultError.wiped) { try device.signIn(&server) }
     }
 
@@ -179,7 +179,7 @@ import Testing
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_bob"), account: "bob")
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_new"))
         #expect(try device.unlock().entries.map(\.account) == ["bob", "alice"])
-        #expect(!(try names(in: device.folder.path).contains("vault.previous")))
+        #expect(!(try device.keepsPrevious()))
         let access = try #require(try device.unlock().entries.last).accessControl
         #expect(access == .standard(for: .enrolled))
     }

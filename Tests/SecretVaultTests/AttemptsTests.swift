@@ -28,24 +28,24 @@ struct AttemptsTests {
         attempts[subject] = .adding(to: attempts[subject], at: TestClock().reading)
     }
 
-    @Test("five tries are admitted, each counted first; the sixth waits, and is then counted")
+    @Test("five attempts are admitted, each written down first; the sixth waits")
     func admission() throws {
         var clock = TestClock()
         var attempts = Attempts(of: Self.vaultID)
         for count: UInt64 in 1...5 {
-            guard case .counted(let next) = attempts.admission(of: .vault, at: clock.reading) else {
-                Issue.record("try \(count) is not admitted")
+            guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
+                Issue.record("attempt \(count) is not admitted")
                 return
             }
-            #expect(next.vault?.count == count)
+            #expect(next.vault?.count == count && next.vault?.undecided == count)
             attempts = next
         }
         #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(60, attempts))
         clock.pass(59)
         #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(1, attempts))
         clock.pass(1)
-        guard case .counted(let next) = attempts.admission(of: .vault, at: clock.reading) else {
-            Issue.record("the sixth try is not admitted")
+        guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
+            Issue.record("the sixth attempt is not admitted")
             return
         }
         #expect(next.vault?.count == 6 && next.vault?.rest(at: clock.reading) == 300)
@@ -78,7 +78,7 @@ struct AttemptsTests {
             Attempts.Subject.vault, .record(Self.id(2), revision: 3),
             .record(Self.id(1), revision: 4),
         ] {
-            guard case .counted(let next) = attempts.admission(of: other, at: now) else {
+            guard case .begun(let next) = attempts.admission(of: other, at: now) else {
                 Issue.record("another one waits, too")
                 return
             }
@@ -90,17 +90,55 @@ struct AttemptsTests {
     func due() throws {
         let three = AccessControl.OnFailure.wipe(after: try #require(FailureCount(3)))
         let lines = [Self.line(1, three), Self.line(2, .lockOut), Self.line(3, three)]
-        let cases: [(Int, [UInt8: Int], settled: Set<UInt8>, asked: Set<UInt8>)] = [
-            (0, [:], [], []), (2, [:], [], []), (3, [:], [1, 3], [1, 3]),
-            (9, [2: 9], [1, 3], [1, 3]), (0, [1: 2], [], []), (0, [1: 3], [1], []),
-            (1, [1: 2], [1], []), (2, [1: 1, 3: 0], [1], []),
-            (0, [2: 50], [], []), (3, [3: 1], [1, 3], [1, 3]),
+        let cases: [(Int, [UInt8: Int], due: Set<UInt8>)] = [
+            (0, [:], []), (2, [:], []), (3, [:], [1, 3]), (9, [2: 9], [1, 3]), (0, [1: 2], []),
+            (0, [1: 3], [1]), (1, [1: 2], [1]), (2, [1: 1, 3: 0], [1]), (0, [2: 50], []),
+            (3, [3: 1], [1, 3]),
         ]
-        for (vault, records, settled, asked) in cases {
+        for (vault, records, due) in cases {
             let attempts = Self.counted(vault, records)
-            #expect(attempts.due(in: lines, settled: true) == Set(settled.map(Self.id)))
-            #expect(attempts.due(in: lines, settled: false) == Set(asked.map(Self.id)))
+            #expect(attempts.due(in: lines) == Set(due.map(Self.id)))
         }
+    }
+
+    @Test("O-11 attempts that are not decided wipe nothing, however many they are")
+    func undecided() throws {
+        let line = Self.line(1, .wipe(after: try #require(FailureCount(1))))
+        let now = TestClock().reading
+        var attempts = Attempts(of: Self.vaultID)
+        for _ in 0..<50 {
+            attempts.vault = .beginning(after: attempts.vault, at: now)
+            attempts[line.subject] = .beginning(after: attempts[line.subject], at: now)
+        }
+        #expect(attempts.due(in: [line]) == [])
+        #expect(attempts.mayBecomeDue(line))
+        attempts[line.subject] = .refusing(in: attempts[line.subject], at: now)
+        #expect(attempts.due(in: [line]) == [line.id])
+    }
+
+    @Test("ninety records are counted at their longest in one slot, and no more than that")
+    func full() throws {
+        let longest = Failures(
+            refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
+            seen: VaultLimits.number, boot: TestClock().reading.boot, uptime: VaultLimits.number)
+        var attempts = Attempts(of: Self.vaultID)
+        attempts.vault = longest
+        for byte in 0..<UInt8(Attempts.mostRecords) {
+            attempts[.record(Self.id(byte), revision: VaultLimits.generation)] = longest
+        }
+        let text = try attempts.text(sequence: VaultLimits.number)
+        #expect(text.count <= AttemptsFile.slotCount)
+        #expect(try Attempts.read(text).0 == attempts)
+        var clock = TestClock()
+        clock.wall = .max
+        let other = Attempts.Subject.record(Self.id(200), revision: 1)
+        #expect(attempts.admission(of: other, at: clock.reading) == .full)
+        attempts[.record(Self.id(0), revision: VaultLimits.generation)] = nil
+        guard case .begun(let next) = attempts.admission(of: other, at: clock.reading) else {
+            Issue.record("there is room for one more")
+            return
+        }
+        #expect(next.records.count == Attempts.mostRecords)
     }
 
     @Test("what is counted against records that are gone or older is left out, and newer ones stay")
@@ -119,41 +157,94 @@ struct AttemptsTests {
             Attempts(of: Self.vaultID), Self.counted(1, [:]), Self.counted(0, [9: 1, 3: 12]),
             Self.counted(70, [255: 5, 0: 6, 128: 1]),
         ] {
-            let text = try attempts.text()
-            let read = try Attempts(reading: text)
-            #expect(read == attempts)
-            #expect(try read.text() == text)
+            let text = try attempts.text(sequence: 7)
+            let read = try Attempts.read(text)
+            #expect(read.0 == attempts && read.sequence == 7)
+            #expect(try Attempts.read(text + [0, 0, 1]).0 == attempts)
         }
     }
 
     @Test("every cut, every flipped byte, and every other form is refused")
     func refused() throws {
-        let text = try Self.counted(5, [1: 2, 2: 7]).text()
+        let text = try Self.counted(5, [1: 2, 2: 7]).text(sequence: 3)
         for index in text.indices {
-            #expect(throws: VaultError.self) { try Attempts(reading: Array(text[..<index])) }
+            #expect(throws: VaultError.self) { try Attempts.read(Array(text[..<index])) }
             var flipped = text
             flipped[index] ^= 1
-            #expect(throws: VaultError.self) { try Attempts(reading: flipped) }
+            #expect(throws: VaultError.self) { try Attempts.read(flipped) }
         }
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
         let spoilings: [(inout [String]) -> Void] = [
-            { $0[2] = $0[2].replacing(" 5 60 ", with: " 5 61 ") },
-            { $0[2] = $0[2].replacing(" 5 60 ", with: " 0 0 ") },
-            { $0[2] = $0[2].replacing(" 5 60 ", with: " 05 60 ") },
-            { $0[2] += " " }, { $0.insert($0[2], at: 2) }, { $0.insert($0[3], at: 3) },
-            { $0.swapAt(3, 4) }, { $0.swapAt(2, 3) }, { $0.remove(at: 1) },
-            { $0[3] = $0[3].replacing(" 3 2 ", with: " 0 2 ") }, { $0.insert("more", at: 5) },
+            { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 5 0 61 ") },
+            { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 4 0 60 ") },
+            { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 0 0 0 ") },
+            { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 05 0 60 ") },
+            { $0[2] = "sequence 0" }, { $0.remove(at: 2) },
+            { $0[3] += " " }, { $0.insert($0[3], at: 3) }, { $0.insert($0[4], at: 4) },
+            { $0.swapAt(4, 5) }, { $0.swapAt(3, 4) }, { $0.remove(at: 1) },
+            { $0[4] = $0[4].replacing(" 3 2 0 ", with: " 0 2 0 ") }, { $0.insert("more", at: 6) },
         ]
         for spoil in spoilings {
             var spoiled = lines
             spoil(&spoiled)
             #expect(spoiled != lines)
-            #expect(throws: VaultError.self) { try Attempts(reading: try Self.ended(spoiled)) }
+            #expect(throws: VaultError.self) { try Attempts.read(try Self.ended(spoiled)) }
         }
-        #expect(try Attempts(reading: try Self.ended(lines)) == Self.counted(5, [1: 2, 2: 7]))
+        #expect(try Attempts.read(try Self.ended(lines)).0 == Self.counted(5, [1: 2, 2: 7]))
         var newer = lines
         newer[0] = "watchword-attempts 2"
-        #expect(throws: VaultError.newerVersion(2)) { try Attempts(reading: Self.ended(newer)) }
+        #expect(throws: VaultError.newerVersion(2)) { try Attempts.read(Self.ended(newer)) }
+    }
+
+    @Test(
+        "the newer whole slot counts, the other one is written next, and a torn write changes nothing"
+    )
+    func slots() throws {
+        let (none, one, two) = (
+            Attempts(of: Self.vaultID), Self.counted(1, [:]), Self.counted(2, [1: 1])
+        )
+        var bytes = try AttemptsFile.holding(none)
+        #expect(bytes.count == 2 * AttemptsFile.slotCount)
+        var current = none
+        var offsets: [Int] = []
+        for next in [one, two, none, two, one] {
+            let file = try AttemptsFile(reading: bytes, of: Self.vaultID)
+            #expect(file.isWhole && file.attempts == current)
+            let change = try file.writing(next)
+            offsets.append(change.offset)
+            #expect(change.bytes.count % 4096 == 0)
+            // Cut short anywhere, the count is the one before, or already the new one.
+            let whole = try next.text(sequence: 9).count
+            for count in stride(from: 0, to: change.bytes.count, by: 97) {
+                var torn = bytes
+                torn.replaceSubrange(
+                    change.offset..<change.offset + count, with: change.bytes.prefix(count))
+                let read = try AttemptsFile(reading: torn, of: Self.vaultID)
+                #expect(read.isWhole)
+                #expect(read.attempts == (count < whole ? current : next))
+            }
+            bytes.replaceSubrange(
+                change.offset..<change.offset + change.bytes.count, with: change.bytes)
+            current = next
+        }
+        #expect(offsets == [0, 1, 0, 1, 0].map { $0 * AttemptsFile.slotCount })
+    }
+
+    @Test("another vault's slots, spoiled ones and a file of another size count nothing")
+    func spoiledSlots() throws {
+        let bytes = try AttemptsFile.holding(Self.counted(3, [:]))
+        let other = try AttemptsFile(reading: bytes, of: [UInt8](repeating: 8, count: 16))
+        #expect(other.attempts.isEmpty && !other.isWhole)
+        var spoiled = bytes
+        for slot in 0..<2 { spoiled[slot * AttemptsFile.slotCount + 60] ^= 1 }
+        let read = try AttemptsFile(reading: spoiled, of: Self.vaultID)
+        #expect(read.attempts.isEmpty && !read.isWhole)
+        #expect(try !AttemptsFile(reading: bytes.dropLast(), of: Self.vaultID).isWhole)
+        var newer = bytes
+        newer[19] = UInt8(ascii: "2")
+        #expect(throws: VaultError.newerAttempts(2)) {
+            try AttemptsFile(reading: newer, of: Self.vaultID)
+        }
     }
 
     private static func ended(_ lines: [String]) throws -> [UInt8] {

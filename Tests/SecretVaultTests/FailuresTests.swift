@@ -123,20 +123,53 @@ struct FailuresTests {
         }
     }
 
-    @Test("where the boot is not known, a boot clock that goes back is another boot's")
+    @Test("a clock that can't be trusted is credited nothing of a wait that another one has begun")
     func unknownBoot() throws {
-        func reading(_ wall: Int64, _ uptime: Int64) -> ClockReading {
-            ClockReading(wall: wall, boot: nil, uptime: uptime)
+        var clock = TestClock()
+        let failed = try failures(5, at: clock)
+        clock.pass(59)
+        for uptime: Int64 in [0, 500, 1_000_499] {
+            let shifted = ClockReading(wall: clock.wall, boot: nil, uptime: uptime)
+            #expect(failed.rest(at: shifted) == 60)
+            // From then on the wall clock counts, whatever the shifted one says.
+            let moved = try #require(failed.moved(to: shifted))
+            for next: Int64 in [0, 1_000_000] {
+                let later = ClockReading(wall: clock.wall + 59, boot: nil, uptime: next)
+                #expect(moved.rest(at: later) == 1)
+                #expect(moved.moved(to: later) == nil)
+            }
+            #expect(moved.rest(at: ClockReading(wall: clock.wall + 60, boot: nil, uptime: 0)) == 0)
+            // And where the boot clock can be trusted again, it takes over.
+            clock.pass(10)
+            let back = try #require(moved.moved(to: clock.reading))
+            #expect(back.wait == 50 && back.boot == clock.reading.boot)
+            clock.pass(-10)
         }
+    }
+
+    @Test(
+        "a wait that was written down by a shifted clock is not over sooner where it is not shifted"
+    )
+    func shiftedBack() throws {
+        let clock = TestClock()
+        for uptime: Int64 in [0, 499, 500, 1_000_000] {
+            let shifted = ClockReading(wall: clock.wall, boot: nil, uptime: uptime)
+            var failed: Failures?
+            for _ in 0..<5 { failed = .adding(to: failed, at: shifted) }
+            let waiting = try #require(failed)
+            #expect(waiting.rest(at: clock.reading) == 60)
+        }
+    }
+
+    @Test("where the wall clock is all there is, a glitch of it does not make a wait endless")
+    func wallClockGlitch() throws {
+        let ahead = ClockReading(wall: 1 << 40, boot: nil, uptime: 5)
         var failed: Failures?
-        for _ in 0..<5 { failed = .adding(to: failed, at: reading(1000, 100)) }
-        let failures = try #require(failed)
-        #expect(failures.boot == [UInt8](repeating: 0, count: 16))
-        #expect(failures.rest(at: reading(0, 159)) == 1)
-        #expect(failures.rest(at: reading(0, 160)) == 0)
-        #expect(failures.rest(at: reading(1059, 5)) == 1)
-        #expect(failures.rest(at: reading(1060, 5)) == 0)
-        #expect(failures.rest(at: reading(0, 5)) == 60)
+        for _ in 0..<5 { failed = .adding(to: failed, at: ahead) }
+        let right = ClockReading(wall: 1_795_000_000, boot: nil, uptime: 5)
+        let moved = try #require(failed?.moved(to: right))
+        #expect(moved.wait == 60)
+        #expect(moved.rest(at: ClockReading(wall: 1_795_000_060, boot: nil, uptime: 5)) == 0)
     }
 
     @Test("whatever the clocks do, no wait is longer than its step in one boot")
@@ -162,20 +195,50 @@ struct FailuresTests {
         }
     }
 
-    @Test("the last failure taken off leaves no wait, and the only one nothing")
-    func takenOff() throws {
+    @Test("an attempt that is not decided costs a wait like a refused one, and is no refusal")
+    func undecided() throws {
         let clock = TestClock()
-        #expect(try failures(1, at: clock).withoutLast() == nil)
-        let five = try #require(try failures(6, at: clock).withoutLast())
-        #expect(five.count == 5 && five.rest(at: clock.reading) == 0)
-        #expect(Failures.adding(to: five, at: clock.reading).rest(at: clock.reading) == 300)
+        var failed: Failures?
+        for count: UInt64 in 1...9 {
+            let begun = Failures.beginning(after: failed, at: clock.reading)
+            #expect(begun.refused == 0 && begun.undecided == count)
+            #expect(begun.wait == Failures.wait(after: count))
+            let refused = Failures.refusing(in: begun, at: clock.reading)
+            #expect(refused.refused == 1 && refused.undecided == count - 1)
+            #expect(refused.wait == begun.wait)
+            failed = begun
+        }
+        // What somebody else's success has cleared meanwhile is refused all the same.
+        let alone = Failures.refusing(in: nil, at: clock.reading)
+        #expect(alone.refused == 1 && alone.undecided == 0)
+    }
+
+    @Test("an attempt that was not made is taken off, and the refused ones stay")
+    func withdrawn() throws {
+        let clock = TestClock()
+        let first = Failures.beginning(after: nil, at: clock.reading)
+        #expect(first.withdrawing() == nil)
+        let refused = try failures(5, at: clock)
+        #expect(refused.withdrawing() == refused)
+        let begun = Failures.beginning(after: refused, at: clock.reading)
+        let left = try #require(begun.withdrawing())
+        #expect(left.refused == 5 && left.undecided == 0 && left.wait == 60)
     }
 
     @Test("a count at its end stays there")
     func end() {
         let last = Failures(
-            count: VaultLimits.number, wait: 0, seen: 0, boot: TestClock().reading.boot, uptime: 0)
-        #expect(Failures.adding(to: last, at: TestClock().reading).count == VaultLimits.number)
+            refused: VaultLimits.number, undecided: VaultLimits.number, wait: 0, seen: 0,
+            boot: TestClock().reading.boot, uptime: 0)
+        let next = Failures.adding(to: last, at: TestClock().reading)
+        #expect(next.refused == VaultLimits.number && next.undecided == VaultLimits.number - 1)
+    }
+}
+
+extension Failures {
+    /// One refused attempt more.
+    static func adding(to counted: Failures?, at now: ClockReading) -> Failures {
+        .refusing(in: .beginning(after: counted, at: now), at: now)
     }
 }
 

@@ -117,7 +117,72 @@ struct GateTests {
             try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
     }
 
-    @Test("the failure is on the disk before the check is asked")
+    @Test("O-11 no answer never wipes, even where a try may hide in it")
+    func brokenNeverWipes() throws {
+        let once = AccessControl(
+            presence: .perUse(.any), onFailure: .wipe(after: try #require(FailureCount(1))))
+        let (vault, ids) = try made(once)
+        let open = try vault.unlock()
+        let sly = Answering.Broken(mayHideAttempt: true)
+        for _ in 0..<4 {
+            let said = try outcome(Answering(answer: .failure(sly)), open, ids[0])
+            #expect(said == "\(Refusal.check(sly))")
+        }
+        #expect(try vault.unlock().reports.isEmpty)
+        #expect(try outcome(Self.yes, open, ids[0]) == "GitHub")
+        #expect(try vault.attempts().isEmpty)
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wiped))")
+    }
+
+    @Test("a yes opens nothing that was wiped while the question was open")
+    func wipedMeanwhile() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let open = try vault.unlock()
+        let late = Answering(answer: .success(true)) {
+            for _ in 0..<3 {
+                #expect(throws: VaultError.wrongPassphrase) {
+                    try Vault.unlock(
+                        at: vault.path, with: .passphrase(secret("wrong")),
+                        reading: TestClock().reading)
+                }
+            }
+        }
+        #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.wiped))")
+        #expect(try vault.unlock().entries[0].tombstone != nil)
+    }
+
+    @Test("a no counts, although somebody else's yes has cleared the count meanwhile")
+    func clearedMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let other = try vault.unlock()
+        let refused = Answering(answer: .success(false)) {
+            let said = try self.outcome(Self.yes, other, ids[0])
+            let counted = try vault.attempts()
+            #expect(said == "GitHub" && counted.isEmpty)
+        }
+        #expect(try outcome(refused, open, ids[0]) == "\(Refusal.refused(.free(left: 3)))")
+        #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
+    }
+
+    @Test("who breaks off takes nothing off a wait that somebody else's no has begun meanwhile")
+    func brokenOffMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let other = try vault.unlock()
+        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0]) }
+        let deaf = Answering.Broken(mayHideAttempt: false)
+        let broken = Answering(answer: .failure(deaf)) {
+            // The attempt that is going on is the fifth: nobody else is asked.
+            let said = try self.outcome(Self.no, other, ids[0])
+            #expect(said == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        }
+        #expect(try outcome(broken, open, ids[0]) == "\(Refusal.check(deaf))")
+        #expect(try vault.attempts().records[ids[0]]?.failures.count == 4)
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wait(seconds: 60)))")
+    }
+
+    @Test("the attempt is on the disk before the check is asked")
     func countedFirst() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -287,7 +352,7 @@ extension TestVault {
 
     /// The files that hold the text.
     func holders(of box: String) throws -> [String] {
-        try names(in: folder.path).filter { name in
+        try files().filter { !$0.contains("/ID/") }.filter { name in
             String(decoding: try folder.bytes(of: name), as: UTF8.self).contains(box)
         }
     }

@@ -48,7 +48,7 @@ struct GenerationTests {
             let mark = GenerationMark(
                 vaultID: document.vaultID, generation: generation, changes: 0,
                 digest: document.digest)
-            try vault.put(mark.text, as: "vault.generation")
+            try vault.put(mark.text, as: TestVault.own("generation"))
             let open = try vault.unlock()
             #expect(open.reports == [.olderFile(generation: 1, newest: generation)])
             try open.update(add("a"))
@@ -62,15 +62,16 @@ struct GenerationTests {
     @Test("a new vault stands, and its recovery key opens it, when the mark can't be written")
     func newUnmarked() throws {
         let folder = try TemporaryFolder()
-        try folder.write(Array("notes".utf8), to: "vault.generation")
+        let mark = TestVault.own("generation")
+        try TestVault.put(Array("notes".utf8), as: mark, in: folder)
         let key = try RecoveryKey.make()
         let reports = try Vault.create(
             at: folder.file("vault"), passphrase: TestVault.passphrase,
             cost: ScryptCost(logN: 10), recoveryKey: key, now: 0)
-        #expect(reports == [.generationNotMarked(.inTheWay(name: "vault.generation"))])
+        #expect(reports == [.generationNotMarked(.inTheWay(name: mark))])
         let open = try Vault.unlock(at: folder.file("vault"), with: .recoveryKey(key))
         #expect(open.openedSlot == 2)
-        #expect(try folder.bytes(of: "vault.generation") == Array("notes".utf8))
+        #expect(try folder.bytes(of: mark) == Array("notes".utf8))
     }
 
     @Test("a file put back after a change without the vault key is reported, too")
@@ -79,7 +80,7 @@ struct GenerationTests {
         let document = try VaultDocument(parsing: vault.bytes())
         let mark = GenerationMark(
             vaultID: document.vaultID, generation: 1, changes: 1, digest: document.digest)
-        try vault.put(mark.text, as: "vault.generation")
+        try vault.put(mark.text, as: TestVault.own("generation"))
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
 
@@ -98,7 +99,7 @@ struct GenerationTests {
             mark(9, of: document.vaultID) + [0x0A], mark(.max, of: document.vaultID),
         ]
         for mark in marks {
-            try vault.put(mark, as: "vault.generation")
+            try vault.put(mark, as: TestVault.own("generation"))
             #expect(try vault.unlock().reports.isEmpty)
         }
         try vault.unlock().update(add("still"))
@@ -110,11 +111,12 @@ struct GenerationTests {
         let vault = try TestVault()
         let open = try vault.unlock()
         // A folder in the mark's place can't be replaced by a file.
-        try removeFile(vault.folder.file("vault.generation"))
-        try makeFolder(vault.folder.file("vault.generation"))
+        let mark = TestVault.own("generation")
+        try removeFile(vault.folder.file(mark))
+        try makeFolder(vault.folder.file(mark))
         try open.update(add("saved"))
         #expect(
-            open.reports == [.generationNotMarked(.inTheWay(name: "vault.generation"))])
+            open.reports == [.generationNotMarked(.inTheWay(name: mark))])
         #expect(try vault.unlock().entries.map(\.issuer) == ["saved"])
     }
 

@@ -68,7 +68,12 @@ struct KilledSavingTests {
             let vault = try Vault.unlock(
                 at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
             #expect(vault.entries.isEmpty)
-            #expect(!(try names(in: folder.path).contains("vault.new")))
+            // A second name that the new file still has goes with the next saving.
+            try vault.update { changes throws(VaultError) in
+                try changes.add(
+                    .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
+            }
+            #expect(!(try TestVault.files(in: folder).contains(TestVault.own("new"))))
         }
     }
 
@@ -93,7 +98,7 @@ struct KilledSavingTests {
                 "-f", "-o", "/dev/null", "-e", "trace=all", "-e", fault,
                 writer, run.verb, vault.path, "new", "1",
             ])
-            let isMark = calls[call].contains("vault.generation") || call > markStart(calls)
+            let isMark = calls[call].contains("\"generation") || call > markStart(calls)
             #expect([0, 9].contains(outcome.status), "\(calls[call])")
             // What fails before the vault is in its place is told; a mark that fails is reported.
             if !isMark { #expect(outcome.status == 9, "\(calls[call])") }
@@ -120,8 +125,9 @@ struct KilledSavingTests {
         let failure = SystemCallFailure(call: "unlinkat", number: EIO)
         #expect(outcome.text == "\(VaultError.previousNotErased(failure))\n")
         #expect(try again.unlock().entries.map(\.issuer) == Self.runs[1].after)
-        let left = try names(in: again.folder.path)
-        #expect(left.contains("vault.previous.new") && !left.contains("vault.previous"))
+        let left = try again.files()
+        #expect(left.contains(TestVault.own("previous.new")))
+        #expect(!left.contains(TestVault.own("previous")))
     }
 
     @Test(
@@ -129,20 +135,37 @@ struct KilledSavingTests {
     func notConfirmed() throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
-        // Of a saving, the second one is of the folder; the first is of the new file. Unlocking has three.
-        func fault(at place: Int) -> [String] {
-            ["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=\(place)", writer]
+        func run(_ words: [String], failing place: Int) throws -> ForeignProgram.Outcome {
+            try strace.run(
+                ["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=\(place)", writer] + words)
         }
+        let traced = try prepared(with: writer)
+        let adding = try confirmation(
+            trace(strace, [writer, "add", traced.path, "new", "1"], traced.folder))
         let vault = try prepared(with: writer)
-        let added = try strace.run(fault(at: 5) + ["add", vault.path, "new", "1"])
+        let added = try run(["add", vault.path, "new", "1"], failing: adding)
         #expect(added.status == 9)
         let failure = SystemCallFailure(call: "fsync", number: EIO)
         #expect(added.text == "\(VaultError.notConfirmed(failure))\n")
         #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
-        let folder = try TemporaryFolder()
-        let made = try strace.run(fault(at: 2) + ["create", folder.file("vault"), "", "0"])
+        func create(_ folder: TemporaryFolder) -> [String] {
+            ["create", folder.file("vault"), "", "0"]
+        }
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        let making = try confirmation(trace(strace, [writer] + create(first), first))
+        let made = try run(create(second), failing: making)
         #expect(made.status == 0)
         #expect(made.text == "\(VaultReport.notConfirmed(failure))\n")
+    }
+
+    /// Which of the syncs of a run confirms that the vault has its name.
+    private func confirmation(_ calls: [String]) throws -> Int {
+        let named = try #require(
+            calls.lastIndex { call in
+                ["renameat(", "linkat("].contains { call.hasPrefix($0) }
+                    && call.contains("\"new\"") && call.contains("\"vault\"")
+            })
+        return calls[..<named].count { $0.hasPrefix("fsync(") } + 1
     }
 
     @Test("where a file can't have two names, the previous generation is a copy")
@@ -157,8 +180,8 @@ struct KilledSavingTests {
                 writer, "add", vault.path, "new", "1",
             ])
             #expect(outcome.status == 0)
-            #expect(try vault.folder.bytes(of: "vault.previous") == old)
-            #expect(try mode(of: vault.folder.file("vault.previous")) == 0o600)
+            #expect(try vault.folder.bytes(of: TestVault.own("previous")) == old)
+            #expect(try mode(of: vault.folder.file(TestVault.own("previous"))) == 0o600)
             #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
         }
     }
@@ -167,7 +190,7 @@ struct KilledSavingTests {
 
     // After the folder is synced for the first time, the vault is saved.
     private func markStart(_ calls: [String]) -> Int {
-        let renamed = calls.firstIndex { $0.hasPrefix("renameat(") && $0.contains("\"vault.new\"") }
+        let renamed = calls.firstIndex { $0.hasPrefix("renameat(") && $0.contains("\"new\"") }
         return calls.indices.first { $0 > renamed ?? 0 && calls[$0].hasPrefix("fsync(") } ?? 0
     }
 
@@ -213,7 +236,7 @@ struct KilledSavingTests {
                 .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
         }
         #expect(try vault.unlock().entries.map(\.issuer) == left + ["next"], "\(when)")
-        #expect(try names(in: vault.folder.path) == TestVault.files, "\(when)")
+        #expect(try vault.files() == TestVault.files, "\(when)")
         return left
     }
 }

@@ -10,7 +10,8 @@ import Testing
 struct KilledTryTests {
     /// What touches files; between two of these, nothing that could be seen changes.
     private static let calls = [
-        "flock", "openat", "fchmod", "write", "fsync", "lseek", "linkat", "renameat", "unlinkat",
+        "flock", "openat", "fchmod", "write", "pwrite64", "fsync", "fdatasync", "linkat",
+        "renameat", "unlinkat",
     ]
     private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
 
@@ -40,13 +41,18 @@ struct KilledTryTests {
         }
 
         /// Where such a call is made with this name.
-        func all(_ call: String, of name: String) -> [Int] {
-            calls.indices.filter {
+        func first(_ call: String, of name: String) -> Int? {
+            calls.indices.first {
                 calls[$0].hasPrefix(call + "(") && calls[$0].contains("\"\(name)\", ")
             }
         }
 
-        func first(_ call: String, of name: String) -> Int? { all(call, of: name).first }
+        /// Where the count is written.
+        var counting: [Int] {
+            calls.indices.filter {
+                calls[$0].hasPrefix("pwrite64(") && calls[$0].contains("\"watchword-attempts ")
+            }
+        }
 
         var places: Range<Int> {
             (calls.firstIndex { $0.hasPrefix("flock(") } ?? calls.count)..<calls.count
@@ -67,25 +73,28 @@ struct KilledTryTests {
     @Test("killed at any step of a failing try, it is counted, or its answer was never known")
     func failing() throws {
         let run = try Run("try", "wrong", on: TestVault())
-        // From here on the count has its name; before that, nothing was tried.
-        let counted = try #require(run.first("renameat", of: "vault.attempts.new"))
+        // The attempt begins, and is refused.
+        let counting = run.counting
+        try #require(counting.count == 2)
         let answered = try #require(run.calls.lastIndex { $0.hasPrefix("write(1,") })
-        #expect(counted + 1 < answered)
+        #expect(counting[1] + 1 < answered)
         for place in run.places {
             let vault = try TestVault()
             let before = try vault.bytes()
             let said = try run.killed(at: place, on: vault)
-            let count = try vault.attempts().vault?.count ?? 0
-            #expect(count == (place > counted ? 1 : 0), "\(run.calls[place])")
-            #expect(said.isEmpty || count == 1, "\(run.calls[place])")
+            let failures = try vault.attempts().vault
+            #expect(failures?.count ?? 0 == (place > counting[0] ? 1 : 0), "\(run.calls[place])")
+            let refused = failures?.refused ?? 0
+            #expect(refused == (place > counting[1] ? 1 : 0), "\(run.calls[place])")
+            #expect(said.isEmpty || refused == 1, "\(run.calls[place])")
             #expect(try vault.bytes() == before, "\(run.calls[place])")
             #expect(try vault.unlock().reports.isEmpty, "\(run.calls[place])")
             #expect(try vault.attempts().isEmpty)
-            #expect(!(try names(in: vault.folder.path).contains { $0.hasSuffix(".new") }))
+            #expect(!(try vault.files().contains { $0.hasSuffix("new") }))
         }
     }
 
-    @Test("killed at any step of a right try, one failure too many is counted at most")
+    @Test("killed at any step of a right try, it stays undecided at most, and nothing is refused")
     func opening() throws {
         func prepared() throws -> TestVault {
             let vault = try TestVault()
@@ -102,6 +111,8 @@ struct KilledTryTests {
             let said = try run.killed(at: place, on: vault)
             let count = try vault.attempts().vault?.count ?? 0
             #expect([0, 2, 3].contains(count), "\(run.calls[place])")
+            let refused = try vault.attempts().vault?.refused ?? 2
+            #expect(refused == 2, "\(run.calls[place])")
             #expect(said.isEmpty || count == 0, "\(run.calls[place])")
             #expect(throws: Never.self, "\(run.calls[place])") { try vault.unlock() }
         }
@@ -123,12 +134,13 @@ struct KilledTryTests {
             try vault.unlock().update { changes throws(VaultError) in
                 try changes.rename(ids[1], issuer: "b", account: "")
             }
-            #expect(try vault.holders(of: box) == ["vault", "vault.previous"])
+            #expect(try vault.holders(of: box) == [TestVault.own("previous"), "vault"])
             return (vault, ids[0], [box])
         }
         let run = try Run("try", "wrong", on: prepared().0)
-        let counted = try #require(run.first("renameat", of: "vault.attempts.new"))
-        let changed = try #require(run.first("renameat", of: "vault.new"))
+        try #require(run.counting.count == 2)
+        let counted = run.counting[1]
+        let changed = try #require(run.first("renameat", of: "new"))
         #expect(counted < changed)
         for place in run.places {
             let (vault, id, boxes) = try prepared()
@@ -143,7 +155,8 @@ struct KilledTryTests {
             #expect(try open.check().damages.isEmpty)
             let holders = try vault.holders(of: boxes[0])
             #expect(
-                holders == (isCounted ? [] : ["vault", "vault.previous"]), "\(run.calls[place])")
+                holders == (isCounted ? [] : [TestVault.own("previous"), "vault"]),
+                "\(run.calls[place])")
             if isCounted { #expect(throws: VaultError.wiped) { try open.open(id) } }
             #expect(try vault.attempts().isEmpty)
         }
@@ -156,15 +169,17 @@ struct KilledTryTests {
             return (vault, try vault.fill()[0])
         }
         let run = try Run("ask", "no", on: prepared().0)
-        // The first is of unlocking.
-        let counted = try #require(run.all("renameat", of: "vault.attempts.new").last)
+        // The first two are of unlocking.
+        try #require(run.counting.count == 4)
+        let (counted, refused) = (run.counting[2], run.counting[3])
         let first = try #require(run.calls[..<counted].lastIndex { $0.hasPrefix("flock(") })
         for place in first..<run.calls.count {
             let (vault, id) = try prepared()
             let said = try run.killed(at: place, on: vault)
-            let count = try vault.attempts().records[id]?.failures.count ?? 0
-            #expect(count == (place > counted ? 1 : 0), "\(run.calls[place])")
-            #expect(said.isEmpty || count == 1, "\(run.calls[place])")
+            let failures = try vault.attempts().records[id]?.failures
+            #expect(failures?.count ?? 0 == (place > counted ? 1 : 0), "\(run.calls[place])")
+            #expect(failures?.refused ?? 0 == (place > refused ? 1 : 0), "\(run.calls[place])")
+            #expect(said.isEmpty || failures?.refused == 1, "\(run.calls[place])")
         }
     }
 }

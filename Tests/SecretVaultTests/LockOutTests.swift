@@ -60,7 +60,8 @@ struct LockOutTests {
             for _ in 0..<count {
                 attempts[.vault] = .adding(to: attempts[.vault], at: clock.reading)
             }
-            try AttemptCounter(VaultLocation(vault.path)).save(attempts)
+            let counter = try AttemptCounter(VaultLocation(vault.path), of: attempts.vaultID)
+            try counter.save(attempts)
         }
         let box = try vault.box(of: id)
         try killedAfter(4)
@@ -146,7 +147,7 @@ struct LockOutTests {
         #expect(
             changed == ["generation", "slot", "slot", "mac"] + sealed + ["manifest", "end"])
         let slot = try #require(before.first { $0.hasPrefix("slot 1 ") })
-        for name in try names(in: vault.folder.path) {
+        for name in try vault.files().filter({ !$0.contains("/ID/") }) {
             let bytes = try vault.folder.bytes(of: name)
             #expect(!String(decoding: bytes, as: UTF8.self).contains(slot), "\(name)")
             guard bytes.starts(with: VaultEnvelope.magic) else { continue }
@@ -161,16 +162,16 @@ struct LockOutTests {
         let vault = try TestVault()
         _ = try vault.fill()
         let before = try FileManager.default.attributesOfItem(atPath: vault.path)
-        let previous = try vault.folder.bytes(of: "vault.previous")
+        let previous = try vault.folder.bytes(of: TestVault.own("previous"))
         #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: TestClock()) }
-        #expect(try mode(of: vault.folder.file("vault.attempts")) == 0o600)
+        #expect(try mode(of: vault.folder.file(vault.counted("attempts"))) == 0o600)
         _ = try unlock(vault, right, at: TestClock())
         let after = try FileManager.default.attributesOfItem(atPath: vault.path)
         #expect(
             before[.systemFileNumber] as? UInt64 == after[.systemFileNumber] as? UInt64
                 && before[.modificationDate] as? Date == after[.modificationDate] as? Date)
-        #expect(try vault.folder.bytes(of: "vault.previous") == previous)
-        #expect(try names(in: vault.folder.path) == TestVault.files)
+        #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
+        #expect(try vault.files() == TestVault.files)
     }
 
     @Test("of many programs at once five wrong ones are answered, and all right ones")
@@ -187,8 +188,9 @@ struct LockOutTests {
         #expect(try vault.attempts().vault?.count == 5)
     }
 
-    @Test("a try that can't be counted is not made; the recovery key opens", arguments: [0, 1])
-    func fullDisk(blocks: Int) throws {
+    @Test(
+        "an attempt that can't be counted is not made; the recovery key opens", arguments: [0, 64])
+    func noRoomToGrow(blocks: Int) throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
         // Where files can't grow over so many blocks of 512 bytes; what is said goes through a pipe.
@@ -198,10 +200,10 @@ struct LockOutTests {
             "-c", limit, "sh", BuiltProgram.path("vault-writer"), "try", vault.path,
             "correct horse battery staple", "2",
         ])
-        let refusal = VaultError.notCounted(SystemCallFailure(call: "write", number: EFBIG))
+        let refusal = VaultError.notCounted(SystemCallFailure(call: "pwrite", number: EFBIG))
         #expect(said.text == (blocks == 0 ? "\(refusal)\n\(refusal)\n" : "open\nopen\n"))
         #expect(try vault.attempts().isEmpty)
-        #expect(try names(in: vault.folder.path) == TestVault.files)
+        #expect(try vault.files() == TestVault.files)
         let key = try #require(vault.recoveryKey)
         #expect(throws: Never.self) {
             try Vault.unlock(at: vault.path, with: .recoveryKey(key))
@@ -211,9 +213,12 @@ struct LockOutTests {
     @Test("something else of the name is left as it is, and no passphrase is tried")
     func bystanders() throws {
         let notes = Array("my notes".utf8)
-        for name in ["vault.attempts", "vault.attempts.new"] {
+        for file in ["attempts", "attempts.new"] {
             let vault = try TestVault(recoveryKey: true)
+            let name = try vault.counted(file)
             let key = try #require(vault.recoveryKey)
+            // The new file is needed only where there is none that could be overwritten.
+            try removeFile(vault.folder.file(vault.counted("attempts")))
             try vault.put(notes, as: name)
             #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
             #expect(try vault.folder.bytes(of: name) == notes)
@@ -228,6 +233,16 @@ struct LockOutTests {
         }
     }
 
+    @Test("a file of attempts with a second name is not written to")
+    func secondName() throws {
+        let vault = try TestVault()
+        let (path, name) = (vault.folder.file("snapshot"), try vault.counted("attempts"))
+        try linkFile(vault.folder.file(name), to: path)
+        let before = try vault.folder.bytes(of: name)
+        #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
+        #expect(try vault.folder.bytes(of: "snapshot") == before)
+    }
+
     @Test(
         "a file of attempts that nobody may change stops tries with a passphrase",
         .enabled(if: geteuid() == 0 && ShownLimits.canMakeReadOnly, "needs root and chattr"))
@@ -236,32 +251,45 @@ struct LockOutTests {
         let clock = TestClock()
         #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) }
         let chattr = try #require(ForeignProgram("chattr"))
-        let file = vault.folder.file("vault.attempts")
+        let file = try vault.folder.file(vault.counted("attempts"))
         try #require(try chattr.run(["+i", file]).status == 0)
-        let refusal = SystemCallFailure(call: "renameat", number: EPERM)
+        let refusal = SystemCallFailure(call: "openat", number: EPERM)
         #expect(throws: VaultError.notCounted(refusal)) { try unlock(vault, right, at: clock) }
         let key = try #require(vault.recoveryKey)
         let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
         #expect(
             open.reports == [
-                .failuresNotCleared(.notCounted(SystemCallFailure(call: "unlinkat", number: EPERM)))
+                .failuresNotCleared(.notCounted(SystemCallFailure(call: "openat", number: EPERM)))
             ])
         try #require(try chattr.run(["-i", file]).status == 0)
         #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
     }
 
-    @Test("what is damaged or another vault's counts nothing; a newer version is told")
+    @Test(
+        "what is damaged counts nothing, another vault's is in the way, a newer version is reported"
+    )
     func otherFiles() throws {
         let vault = try TestVault()
-        var other = Attempts(of: [UInt8](repeating: 1, count: 16))
-        for _ in 0..<9 {
-            other.vault = .adding(to: other.vault, at: ClockReading.now())
+        let name = try vault.counted("attempts")
+        func counting(_ vaultID: [UInt8]) throws -> [UInt8] {
+            var attempts = Attempts(of: vaultID)
+            for _ in 0..<9 {
+                attempts.vault = .adding(to: attempts.vault, at: ClockReading.now())
+            }
+            return try AttemptsFile.holding(attempts)
         }
-        try vault.put(other.text(), as: "vault.attempts")
-        #expect(throws: Never.self) { try vault.unlock() }
-        try vault.put(Array(try other.text().dropLast(9)), as: "vault.attempts")
-        #expect(throws: Never.self) { try vault.unlock() }
-        try vault.put(Array("watchword-attempts 2\n".utf8), as: "vault.attempts")
+        try vault.put(counting([UInt8](repeating: 1, count: 16)), as: name)
+        #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
+        var spoiled = try counting(VaultDocument(parsing: vault.bytes()).vaultID)
+        try vault.put(spoiled, as: name)
+        #expect(throws: VaultError.self) { try vault.unlock() }
+        for slot in 0..<2 { spoiled[slot * AttemptsFile.slotCount + 70] ^= 1 }
+        for bytes in [spoiled, Array(spoiled.dropLast(9))] {
+            try vault.put(bytes, as: name)
+            #expect(throws: Never.self) { try vault.unlock() }
+            #expect(try vault.folder.bytes(of: name).count == 2 * AttemptsFile.slotCount)
+        }
+        try vault.put(Array("watchword-attempts 2\n".utf8), as: name)
         #expect(throws: VaultError.newerAttempts(2)) { try vault.unlock() }
     }
 
@@ -285,9 +313,10 @@ struct LockOutTests {
             }
             #expect(try vault.attempts().vault?.count == count)
         }
+        let reading = try vault.readingOfFailure()
         #expect(throws: VaultError.lockedOut(seconds: 60)) {
             try Vault.unlock(
-                at: vault.path, with: .passphrase(wrong), reading: vault.readingOfFailure())
+                at: vault.path, with: .passphrase(wrong), reading: reading)
         }
     }
 }

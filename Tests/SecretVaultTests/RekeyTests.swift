@@ -153,7 +153,7 @@ struct RekeyTests {
         #expect(try later.key(of: document).secret == before.key.secret)
         // Revisions stay, and so does what is counted against entries.
         #expect(document.records == revisions)
-        #expect(try !names(in: vault.folder.path).contains { $0.hasSuffix("previous") })
+        #expect(try !vault.files().contains(TestVault.own("previous")))
     }
 
     @Test("a wiped entry stays wiped through a re-key")

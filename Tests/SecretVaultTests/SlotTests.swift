@@ -53,7 +53,7 @@ struct SlotTests {
         #expect(left == (keepsKey ? boxes.count : 0))
         #expect(try new.check().opened == 4)
         // The old passphrase would open what is kept as the previous generation.
-        #expect(try !names(in: vault.folder.path).contains("vault.previous"))
+        #expect(try !vault.files().contains(TestVault.own("previous")))
     }
 
     @Test("a forgotten passphrase is replaced by way of the recovery key, and nothing is lost")

@@ -1,7 +1,9 @@
 import Cryptography
+import Foundation
 import OneTimePassword
 import POSIX
 import TestSupport
+import Testing
 
 @testable import SecretVault
 
@@ -16,8 +18,35 @@ final class TestVault {
 
     /// What is in the folder of a vault that was opened and saved.
     static let files = [
-        "vault", "vault.attempts.lock", "vault.generation", "vault.lock", "vault.previous",
+        counted("attempts"), counted("attempts.lock"), counted("presence.lock"),
+        own("generation"), own("lock"), own("previous"), "vault",
     ]
+
+    /// Where the program keeps a file that belongs to the vault's.
+    static func own(_ name: String) -> String { ".watchword/by-name/vault/" + name }
+
+    /// The same of what is counted, for a vault whose ID is called ID.
+    static func counted(_ name: String) -> String { ".watchword/by-id/ID/" + name }
+
+    /// Where the program keeps a file of what is counted against the vault.
+    func counted(_ name: String) throws -> String {
+        VaultLocation.pathOfCount(name, of: try VaultDocument(parsing: bytes()).vaultID)
+    }
+
+    /// The files in the vault's folder and all folders in it; the vault's ID is called ID.
+    func files() throws -> [String] { try TestVault.files(in: folder) }
+
+    static func files(in folder: TemporaryFolder) throws -> [String] {
+        try #require(FileManager.default.enumerator(atPath: folder.path))
+            .compactMap { $0 as? String }
+            .filter { try FileKind(at: folder.file($0), following: false) != .folder }
+            .map { path in
+                var parts = path.split(separator: "/")
+                if parts.starts(with: [".watchword", "by-id"]) { parts[2] = "ID" }
+                return parts.joined(separator: "/")
+            }
+            .sorted()
+    }
 
     init(recoveryKey: Bool = false, logN: Int = 10) throws {
         folder = try TemporaryFolder()
@@ -63,13 +92,19 @@ final class TestVault {
 
     /// What is counted beside the vault.
     func attempts() throws -> Attempts {
-        let vaultID = try VaultDocument(parsing: bytes()).vaultID
-        let folder = try Folder(opening: self.folder.path)
-        return try Attempts.read(VaultLocation(path), in: folder, of: vaultID)
+        try Attempts.read(VaultLocation(path), of: VaultDocument(parsing: bytes()).vaultID)
     }
 
     /// Puts a file in the vault's place, as its owner would have it.
     func put(_ bytes: [UInt8], as name: String = "vault") throws {
+        try TestVault.put(bytes, as: name, in: folder)
+    }
+
+    /// Puts a file in a folder, as the program would have it.
+    static func put(_ bytes: [UInt8], as name: String, in folder: TemporaryFolder) throws {
+        let path = URL(filePath: folder.file(name)).deletingLastPathComponent()
+        try FileManager.default.createDirectory(
+            at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try folder.write(bytes, to: name)
         try setMode(0o600, of: folder.file(name))
     }

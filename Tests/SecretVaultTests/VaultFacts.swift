@@ -45,7 +45,8 @@ struct VaultFacts: Codable, Equatable, Sendable {
     struct AttemptsFacts: Codable, Equatable, Sendable {
         let subject: String
         var revision: UInt64?
-        let count: UInt64
+        let refused: UInt64
+        let undecided: UInt64
         let wait: UInt64
         let seen: UInt64
         let boot: String
@@ -54,7 +55,8 @@ struct VaultFacts: Codable, Equatable, Sendable {
         init(_ subject: String, _ failures: Failures, revision: UInt64? = nil) {
             self.subject = subject
             self.revision = revision
-            count = failures.count
+            refused = failures.refused
+            undecided = failures.undecided
             wait = failures.wait
             seen = failures.seen
             boot = Hex.text(failures.boot)

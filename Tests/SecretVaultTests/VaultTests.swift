@@ -15,7 +15,7 @@ struct VaultTests {
         #expect(open.generation == 1)
         #expect(try mode(of: vault.path) == 0o600)
         #expect(
-            try names(in: vault.folder.path) == TestVault.files.filter { $0 != "vault.previous" })
+            try vault.files() == TestVault.files.filter { $0 != TestVault.own("previous") })
     }
 
     @Test("folders that are missing are made for their owner only")

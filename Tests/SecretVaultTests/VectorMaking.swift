@@ -56,7 +56,8 @@ struct VectorMaking {
         let state = try VaultState(verifying: document, with: key)
         let attempts = try vault.attempts()
         if !attempts.isEmpty {
-            try Data(attempts.text()).write(to: url(name + ".vault.attempts"))
+            try Data(vault.folder.bytes(of: vault.counted("attempts"))).write(
+                to: url(name + ".vault.attempts"))
         }
         return VaultVector(
             file: name + ".vault",
@@ -161,7 +162,13 @@ struct VectorMaking {
             for _ in 0..<7 { attempts[subject] = .adding(to: attempts[subject], at: now) }
         }
         attempts[.record(ids[3], revision: 5)] = .adding(to: nil, at: now)
-        try vault.put(attempts.text(), as: "vault.attempts")
+        attempts.vault = .beginning(after: attempts.vault, at: now)
+        // The slot that was written last counts more than the other one.
+        var bytes = try AttemptsFile.holding(Attempts(of: document.vaultID))
+        let change = try AttemptsFile(reading: bytes, of: document.vaultID).writing(attempts)
+        let end = change.offset + change.bytes.count
+        bytes.replaceSubrange(change.offset..<end, with: change.bytes)
+        try vault.put(bytes, as: vault.counted("attempts"))
         return vault
     }
 }

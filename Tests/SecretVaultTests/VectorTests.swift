@@ -17,7 +17,8 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
     func attempts(of vaultID: [UInt8]) throws -> Attempts {
         let path = url.path + ".attempts"
         guard FileManager.default.fileExists(atPath: path) else { return Attempts(of: vaultID) }
-        return try Attempts(reading: [UInt8](try Data(contentsOf: URL(filePath: path))))
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        return try AttemptsFile(reading: bytes, of: vaultID).attempts
     }
 
     var openers: [VaultOpener] {
@@ -85,11 +86,15 @@ struct SecondReaderTests {
         "the second reader finds the same in every kept vault",
         arguments: try VectorTests.vectors.get())
     func vectors(vector: VaultVector) throws {
-        let facts = try SecondReader.read(vector.url.path, passphrase: vector.passphrase)
+        let path = vector.url.path
+        let attempts = path + ".attempts"
+        let facts = try SecondReader.read(
+            path, attempts: attempts, passphrase: vector.passphrase)
         #expect(facts == vector.holds)
         if let recoveryKey = vector.recoveryKey {
             #expect(
-                try SecondReader.read(vector.url.path, recoveryKey: recoveryKey) == vector.holds)
+                try SecondReader.read(path, attempts: attempts, recoveryKey: recoveryKey)
+                    == vector.holds)
         }
     }
 
@@ -141,22 +146,26 @@ enum SecondReader {
         }
     }()
 
-    static func read(_ path: String, passphrase: String? = nil, recoveryKey: String? = nil) throws
-        -> VaultFacts
-    {
-        let outcome = try run(path, passphrase: passphrase, recoveryKey: recoveryKey)
+    static func read(
+        _ path: String, attempts: String? = nil, passphrase: String? = nil,
+        recoveryKey: String? = nil
+    ) throws -> VaultFacts {
+        let outcome = try run(
+            path, attempts: attempts, passphrase: passphrase, recoveryKey: recoveryKey)
         try #require(outcome.status == 0, "\(String(decoding: outcome.errors, as: UTF8.self))")
         return try JSONDecoder().decode(VaultFacts.self, from: Data(outcome.output))
     }
 
     static func run(
-        _ path: String, passphrase: String? = nil, recoveryKey: String? = nil, reveal: Bool = true
+        _ path: String, attempts: String? = nil, passphrase: String? = nil,
+        recoveryKey: String? = nil, reveal: Bool = true
     ) throws -> ForeignProgram.Outcome {
         let folder = try TemporaryFolder()
         let file = try folder.write(Array("\(passphrase ?? recoveryKey ?? "")\n".utf8), to: "key")
         let script = PackageFolder.root.appending(path: "Scripts/read-vault.py").path
         let option = passphrase == nil ? "--recovery-key-file" : "--passphrase-file"
         return try #require(ForeignProgram("python3")).run(
-            [script, path, option, file] + (reveal ? ["--reveal"] : []))
+            [script, path, option, file] + (attempts.map { ["--attempts", $0] } ?? [])
+                + (reveal ? ["--reveal"] : []))
     }
 }

@@ -152,7 +152,7 @@ struct WipedRecordTests {
         // Once is enough.
         _ = try sample.vault.unlock()
         #expect(try sample.vault.bytes() == listed.bytes)
-        let left = try names(in: sample.vault.folder.path).filter { $0.hasSuffix("previous") }
+        let left = try sample.vault.files().filter { $0.hasSuffix("previous") }
         #expect(left == [])
     }
 

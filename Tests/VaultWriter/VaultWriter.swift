@@ -10,6 +10,11 @@ import SecretVault
     static let passphrase = SecretBytes(copying: Array("correct horse battery staple".utf8).span)
 
     static func main() {
+        // Whoever started this may have had signals held back or ignored.
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &all, nil)
+        for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number, SIG_DFL) }
         let arguments = CommandLine.arguments
         precondition(
             arguments.count == 5,

@@ -21,6 +21,10 @@ extension Option {
         .help, .version,
     ]
 
+    /// What verbs take that save nothing.
+    static let readOnly = Option(
+        "read-only", "open a vault that can't be written; failures are not counted")
+
     // Where secrets come from.
     static let secretFile = Option(
         "secret-file", .file, "the key in Base32; - is stdin, without it the terminal asks")

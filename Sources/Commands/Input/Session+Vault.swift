@@ -48,7 +48,8 @@ extension Session {
         let opener = try opener()
         let ceiling = try unlockCeiling()
         do {
-            return try Vault.unlock(at: path, with: opener, ceiling: ceiling)
+            return try Vault.unlock(
+                at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly))
         } catch .wrongPassphrase {
             throw .presence(.wrongPassphrase(VisibleText.of(path), standing(path, since: began)))
         } catch .wrongRecoveryKey {
@@ -62,6 +63,8 @@ extension Session {
 
     /// What a failure has cost, as far as it can be told.
     private func standing(_ path: String, since began: Int64) -> VaultStanding? {
+        // Where nothing is counted, it has cost nothing.
+        guard !arguments.has(.readOnly) else { return nil }
         do { return try Vault.standing(at: path, since: began) } catch { return nil }
     }
 

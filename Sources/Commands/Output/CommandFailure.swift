@@ -100,15 +100,17 @@ extension ExitCode {
         self =
             switch error {
             case .noSuchEntry, .otherKind, .noSuchSlot, .lastSlot, .wiped, .counterExhausted: .no
-            case .notFound, .alreadyExists, .folder, .symbolicLink, .notAFile, .otherOwner,
-                .openToOthers, .overLimit, .inTheWay,
+            case .notFound, .alreadyExists, .reservedPlace, .keptGeneration, .folder, .symbolicLink,
+                .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
                 .notEnoughMemory,
                 .spaceAroundName:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
-                .otherCheckDemanded, .proofRefused:
+                .otherCheckDemanded, .proofRefused, .wipingDue:
                 .presence
+            case .writable: .usage
+            case .openedReadOnly: .badInput
             case .system(let failure), .notCounted(let failure):
                 failure.meansForbidden ? .badInput : .system
             case .busy, .replaced, .rekeyed, .previousNotErased, .notConfirmed, .cryptography:

@@ -44,7 +44,7 @@ extension PresenceRefusal {
         case .refused(let name, let cost, _):
             members += [("reason", .text("refused")), ("entry", .text(name.text))]
             switch cost {
-            case .free: members.append(("retry_after", .number(0)))
+            case .free, .notCounted: members.append(("retry_after", .number(0)))
             case .wait(let seconds): members.append(("retry_after", .number(seconds)))
             case .wiped: members.append(("wiped", .number(1)))
             }

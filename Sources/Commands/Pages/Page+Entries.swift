@@ -93,7 +93,7 @@ extension Page {
         ])
     static let export = Page(
         summary: "print every entry as an otpauth line",
-        operands: .none, options: [.yes, .skipPerUse, .presenceCheck],
+        operands: .none, options: [.yes, .skipPerUse, .presenceCheck, .readOnly],
         examples: [
             "watchword export >backup.txt",
             "watchword export --skip-per-use >backup.txt",

@@ -32,7 +32,7 @@ extension Page {
         ])
     static let loginStatus = Page(
         summary: "show what this device has of an enrolment",
-        operands: .name, options: [],
+        operands: .name, options: [.readOnly],
         examples: ["watchword login status Mill:ivan", "watchword --json login status mill"],
         details: [
             "Prints the server, the credential's name, how often the secret was changed and "

@@ -30,7 +30,7 @@ extension Page {
             .secretFile, .window, .type.saying("with --secret-file; default totp"),
             .algorithm, .digits, .period, .at, .start,
             .counter.saying("with --type hotp: the value expected next"),
-            .presenceCheck,
+            .presenceCheck, .readOnly,
         ],
         examples: [
             "watchword verify 492039 github",

@@ -4,7 +4,7 @@ import Arguments
 extension Page {
     static let code = Page(
         summary: "print an entry's code",
-        operands: .name, options: [.at, .next, .presenceCheck],
+        operands: .name, options: [.at, .next, .presenceCheck, .readOnly],
         examples: [
             "watchword code github",
             "watchword code GitHub:alice@example.com --next",
@@ -21,7 +21,7 @@ extension Page {
         ])
     static let watch = Page(
         summary: "show codes as they change",
-        operands: .names, options: [.presenceCheck],
+        operands: .names, options: [.presenceCheck, .readOnly],
         examples: ["watchword watch", "watchword watch github mail"],
         details: [
             "A live list with the seconds that are left, until q or Ctrl-C. Nothing of it "
@@ -32,7 +32,7 @@ extension Page {
         ])
     static let list = Page(
         summary: "list the entries",
-        operands: .optionalName, options: [],
+        operands: .optionalName, options: [.readOnly],
         examples: ["watchword list", "watchword list mail", "watchword --json list"],
         details: [
             "A line for each entry, without secrets: its name, its kind, and when it asks for "
@@ -44,7 +44,7 @@ extension Page {
     static let show = Page(
         summary: "show one entry",
         operands: .name,
-        options: [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck],
+        options: [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck, .readOnly],
         examples: [
             "watchword show github",
             "watchword show github --qr",

@@ -47,7 +47,7 @@ extension Page {
         ])
     static let slotList = Page(
         summary: "list what opens the vault",
-        operands: .none, options: [],
+        operands: .none, options: [.readOnly],
         examples: ["watchword slot list", "watchword --json slot list"],
         details: ["Prints a line for each slot: its number, its kind and its cost."])
     static let slotAdd = Page(
@@ -74,10 +74,12 @@ extension Page {
         ])
     static let check = Page(
         summary: "open everything and verify the file",
-        operands: .none, options: [],
+        operands: .none, options: [.readOnly],
         examples: ["watchword check", "watchword --json check"],
         details: [
             "Every record is opened and checked, and what the vault has to tell is told: "
-                + "records that were wiped, an older file in its place."
+                + "records that were wiped, an older file in its place.",
+            "A vault on a read-only disk, or without permission to write, opens with --read-only. "
+                + "Nothing is saved then, and failures are not counted.",
         ])
 }

@@ -70,9 +70,17 @@ extension Verb {
         .Bl -tag -width Ds
         .It Pa ~/.local/share/watchword/vault
         The vault.
-        Beside it are its lock, the generation before it, the mark of the newest generation, and
-        .Pa vault.attempts ,
+        .It Pa .watchword
+        The folder beside the vault that holds what Watchword keeps for it: in
+        .Pa by-name/ Ns Ar NAME
+        the generation before it
+        .Pq Pa previous ,
+        the mark of the newest one and locks; in
+        .Pa by-id/ Ns Ar ID
         the failures that were counted.
+        To look at the generation before, name it with
+        .Fl -vault ;
+        to go back to it, copy it over the vault.
         .It Pa /etc/pam.d/watchword
         What the system asks before an entry opens that asks at each use
         .Pq see Xr pam.d 5 .

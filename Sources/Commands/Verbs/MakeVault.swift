@@ -11,7 +11,7 @@ enum MakeVault {
         let cost = try session.cost()
         try session.inVault(path) { () throws(VaultError) in
             // Nobody thinks up a passphrase for nothing.
-            if try Vault.isTaken(path) { throw .alreadyExists }
+            try Vault.expectFree(path)
         }
         let passphrase = try session.newPassphrase(from: .passphraseFile)
         func make(_ recoveryKey: RecoveryKey?) throws(CommandFailure) {

@@ -84,6 +84,7 @@ extension Words {
             "“\(entry.visible)” stays closed; \(costs(onFailure)) \(after(left + 1))"
         case .refused(let entry, .wait(let seconds), _):
             "“\(entry.visible)” stays closed; \(wait(seconds))"
+        case .refused(let entry, .notCounted, _): "“\(entry.visible)” stays closed"
         case .refused(let entry, .wiped, _):
             "“\(entry.visible)” is wiped: it allows no more failures, and its secret is gone"
         case .entryWaits(let entry, let seconds):

@@ -10,6 +10,11 @@ extension Words {
         switch error {
         case .notFound: "there is no vault; watchword init makes one"
         case .alreadyExists: "there is something already; a vault is never written over"
+        case .reservedPlace:
+            "Watchword keeps its own files under the name .watchword; make the vault elsewhere"
+        case .keptGeneration:
+            "this is a generation that Watchword keeps, and only reads; copy it to another folder to "
+                + "change it"
         case .folder: "this is a folder, not a vault"
         case .symbolicLink: "this is a symbolic link; name the vault itself"
         case .notAFile: "this is a device, a pipe or a socket, not a vault"
@@ -21,25 +26,22 @@ extension Words {
         case .newerVersion(let version):
             "a newer Watchword made this vault (format \(version)); use that one"
         case .newerAttempts(let version):
-            "a newer Watchword counts the failures (vault.attempts, format \(version)); use that one; "
+            "a newer Watchword counts the failures (format \(version)); use that one; "
                 + "--recovery-key opens the vault without counting"
         case .truncated:
-            "the end of the vault is missing; a generation before it may be beside it (.previous)"
+            "the end of the vault is missing"
         case .damaged(.recordGone):
-            "an entry is gone and has left no tombstone: somebody took it out of the vault; a generation "
-                + "before it may be beside it (.previous)"
+            "an entry is gone and has left no tombstone: somebody took it out of the vault"
         case .damaged(.recordRevived(let id)):
             "an entry (\(id.text)) was wiped, and somebody put its old secret back into the vault; it "
-                + "does not open; a generation before it may be beside it (.previous)"
+                + "does not open"
         // The checksum is right, and the vault key says otherwise: no accident does that.
         case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
             .damaged(.changes):
             "somebody changed the vault without its key, or put parts of another one into it: an entry "
-                + "may be gone, or less protected than you said; a generation before it may be "
-                + "beside it (.previous)"
+                + "may be gone, or less protected than you said"
         case .damaged(let part):
-            "the vault is damaged (\(description(of: part, in: []))); a generation before it may be "
-                + "beside it (.previous)"
+            "the vault is damaged (\(description(of: part, in: [])))"
         case .costOverCeiling(let logN, let ceiling):
             "trying the passphrase everywhere would cost as much as scrypt with N = 2^\(logN), and "
                 + "the limit is 2^\(ceiling); "
@@ -54,9 +56,18 @@ extension Words {
         case .lockedOut(let seconds):
             "too many failures; the next try is possible in \(duration(seconds))"
         case .notCounted(let failure):
-            "nothing was tried: a try is written down before it is made, in vault.attempts beside the "
-                + "vault, and that can't be done (\(sentence(for: failure))); make room, or let "
-                + "the folder be written to; --recovery-key opens the vault without counting"
+            "attempts are counted in .watchword beside the vault, and that failed "
+                + "(\(sentence(for: failure))), so none was made; "
+                + (failure.meansReadOnly
+                    ? "make the folder writable, or give --read-only to read the vault; "
+                    : "make room on the disk; ")
+                + "--recovery-key opens the vault without counting"
+        case .writable:
+            "attempts can be counted here, so --read-only is not needed; leave it out"
+        case .wipingDue:
+            "an entry has had as many failures as it allows, and can't be wiped where nothing can be "
+                + "written; open the vault where it can"
+        case .openedReadOnly: "the vault is open to be read only; nothing was changed"
         case .proofRefused(.expired): "it is too long ago that you were there; try again"
         case .proofRefused(.otherPurpose): "you were asked for something else meanwhile; try again"
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
@@ -73,16 +84,29 @@ extension Words {
         case .noSuchSlot: "there is no such slot; see watchword slot list"
         case .lastSlot: "the last way to open the vault stays; add another one first"
         case .inTheWay(let name):
-            "beside the vault there is \(VisibleText.of(name)), which is not its own, and the name is "
-                + "needed; move it away"
+            "in the vault's folder, \(VisibleText.of(name)) does not belong to the vault, and the name "
+                + "is needed; move it away"
         case .previousNotErased(let failure):
-            "the change is saved, but the generation before it is still beside the vault "
-                + "(.previous): " + sentence(for: failure)
+            "the change is saved, but the generation before it is still in .watchword beside the "
+                + "vault: " + sentence(for: failure)
         case .notConfirmed(let failure):
             "the change is saved, but it may not outlast a power cut, and nothing was purged: "
                 + sentence(for: failure)
         case .system(let failure): sentence(for: failure)
         case .cryptography(let failure): sentence(for: failure)
+        }
+    }
+
+    /// Where a vault that can't be used any more may still be had from.
+    static func wayBack(from error: VaultError, at path: String) -> String {
+        switch error {
+        case .truncated, .damaged:
+            // What is kept has no generation before it.
+            guard !path.contains(".watchword/") else { return "" }
+            let (folder, name) = OutputFile.split(path)
+            let place = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
+            return "; the generation before it may be in \(place), which --vault opens"
+        default: return ""
         }
     }
 
@@ -92,6 +116,8 @@ extension Words {
         case .entries: "the vault is full; it holds 100,000 entries"
         case .slots: "the vault has all the 16 slots that it may have"
         case .name: "an issuer or an account is longer than 4,096 bytes"
+        case .countedEntries:
+            "the failures of 90 entries are counted already; use one of those entries first"
         case .secret: "a secret is longer than 65,536 bytes"
         case .generations: "the vault was saved as often as it can be; make a new one"
         }
@@ -137,13 +163,14 @@ extension Words {
         case .generationNotMarked(let error):
             "the vault is saved, but not the mark beside it: " + sentence(for: error)
         case .failuresNotCleared(.notCounted(let failure)):
-            "the vault is open, but the failures before are still counted (vault.attempts): "
+            "the vault is open, but the failures before are still counted: "
                 + sentence(for: failure)
         case .failuresNotCleared(.newerAttempts):
-            "the vault is open, but the failures before are still counted: a newer Watchword counts them "
-                + "(vault.attempts)"
+            "the vault is open, but the failures before are still counted: a newer Watchword counts them"
         case .failuresNotCleared(let error):
             "the vault is open, but the failures before are still counted: " + sentence(for: error)
+        case .failuresNotCounted:
+            "the vault can't be written: it is open to be read only, and failures are not counted"
         case .notConfirmed(let failure):
             "the vault is saved, but it may not outlast a power cut: " + sentence(for: failure)
         case .folderOfOther(let user):

@@ -25,7 +25,8 @@ enum Words {
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .pictureOnTerminal: "a picture is not written to a terminal; name a file"
         case .noHome: "there is no HOME to keep a vault in; give --vault FILE"
-        case .vault(let place, let error): "\(place): " + sentence(for: error)
+        case .vault(let place, let error):
+            "\(place): " + sentence(for: error) + wayBack(from: error, at: place)
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
         case .login(let name, let error): "\(name): " + sentence(for: error)

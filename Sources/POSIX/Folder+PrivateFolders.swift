@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// Why a folder that must be its owner's alone is not used.
+public enum PrivateFolderError: Error, Hashable, Sendable {
+    /// Something else has the name, or somebody else may change what is in the folder.
+    case inTheWay
+    /// The system refused.
+    case system(SystemCallFailure)
+}
+
+extension Folder {
+    /// Opens the folder `name` in this one; `nil` when nothing has the name.
+    ///
+    /// It must belong to this process's user, and nobody else may write to it. A symbolic link is not
+    /// followed.
+    public func openPrivateFolder(_ name: String) throws(PrivateFolderError) -> Folder? {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let opened = retrying { unsafe openat(descriptor.number, name, flags) }
+        guard opened >= 0 else {
+            let number = errno
+            switch number {
+            case ENOENT: return nil
+            case ENOTDIR, ELOOP: throw .inTheWay
+            default: throw .system(SystemCallFailure(call: "openat", number: number))
+            }
+        }
+        let folder = Folder(owning: FileDescriptor(owning: opened))
+        let facts: stat
+        do { facts = try folder.descriptor.facts() } catch { throw .system(error) }
+        guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else { throw .inTheWay }
+        return folder
+    }
+
+    /// Opens the folder `name` in this one as ``openPrivateFolder(_:)`` does; makes it (mode 0700,
+    /// whatever the umask is) when nothing has the name.
+    public func makePrivateFolder(_ name: String) throws(PrivateFolderError) -> Folder {
+        if let folder = try openPrivateFolder(name) { return folder }
+        do throws(SystemCallFailure) {
+            if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {
+                // The umask may have taken its owner's permissions away.
+                guard unsafe fchmodat(descriptor.number, name, 0o700, 0) == 0 else {
+                    throw SystemCallFailure(call: "fchmodat", number: errno)
+                }
+                try synchronize()
+            } else if errno != EEXIST {
+                throw SystemCallFailure(call: "mkdirat", number: errno)
+            }
+        } catch {
+            throw .system(error)
+        }
+        guard let folder = try openPrivateFolder(name) else {
+            throw .system(SystemCallFailure(call: "openat", number: ENOENT))
+        }
+        return folder
+    }
+
+    /// The path of the folder at `path` without symbolic links, `.` and `..`; what does not exist yet
+    /// is taken as it stands.
+    public static func resolvedPath(_ path: String) -> String {
+        var existing = path.isEmpty ? "." : path
+        var rest: [Substring] = []
+        while true {
+            if let resolved = unsafe realpath(existing, nil) {
+                defer { unsafe free(resolved) }
+                return ([unsafe String(cString: resolved)] + rest.map(String.init))
+                    .joined(separator: "/")
+            }
+            var parts = existing.split(separator: "/")
+            guard existing != ".", let last = parts.popLast() else { return path }
+            rest.insert(last, at: 0)
+            let start = existing.hasPrefix("/") ? "/" : ""
+            existing = start + parts.joined(separator: "/")
+            if existing.isEmpty { existing = "." }
+        }
+    }
+}

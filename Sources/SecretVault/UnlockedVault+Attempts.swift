@@ -1,0 +1,131 @@
+internal import POSIX
+internal import Presence
+
+/// An attempt that is written down and not decided.
+struct BegunAttempt: ~Copyable {
+    let line: RecordLine
+    /// What was counted before it, and with it.
+    let before: Failures?
+    let with: Failures?
+    let reading: ClockReading
+    let asked: AskedPresence
+}
+
+// Counting the attempts at entries that ask at each use.
+extension UnlockedVault {
+    /// What is counted against the vault and its records.
+    func attempts() throws(VaultError) -> Attempts {
+        try Attempts.read(location, of: state.vaultID)
+    }
+
+    /// Writes down that the entry is about to be asked for, unless it waits.
+    func begin(
+        _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
+    ) throws(VaultError) -> BegunAttempt {
+        let counter = try AttemptCounter(location, of: state.vaultID)
+        // Somebody else may have changed, wiped or removed the entry.
+        try readAgain()
+        var attempts = try counter.read()
+        let lines = state.records.map(\.line)
+        if let left = try counter.wipeWhatIsDue(attempts, in: lines, at: reading) {
+            attempts = left
+            try readAgain()
+        }
+        attempts = attempts.pruned(to: lines, of: state.generation)
+        let record = state.records[try state.index(of: id)]
+        guard case .sealed = record.body else { throw .wiped }
+        guard record.line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
+        // Nobody is asked more often at once than the entry allows; who was killed asks no more.
+        if attempts.mayBecomeDue(record.line) {
+            guard try counter.isNobodyAsked() else { throw .busy }
+        }
+        let subject = record.line.subject
+        switch attempts.admission(of: subject, at: reading) {
+        case .wait(let seconds, let moved):
+            if moved != attempts { _ = counter.settle(moved) }
+            throw .lockedOut(seconds: Int64(seconds))
+        case .full: throw .overLimit(.countedEntries)
+        case .begun(let begun):
+            let asked = try AskedPresence(location, of: state.vaultID)
+            try counter.save(begun)
+            return BegunAttempt(
+                line: record.line, before: attempts[subject], with: begun[subject],
+                reading: reading, asked: asked)
+        }
+    }
+
+    /// Refuses an entry that waits or is to be wiped, where nothing can be written.
+    func expectNoWait(
+        of id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
+    ) throws(VaultError) {
+        let line = state.records[try state.index(of: id)].line
+        guard line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
+        let attempts = try attempts()
+        guard !attempts.isDue(line) else { throw .wipingDue }
+        let rest = attempts[line.subject]?.rest(at: reading) ?? 0
+        guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+    }
+
+    /// Writes down that the answer is no, and wipes the entry if it allows no more.
+    func refuse(_ tried: borrowing BegunAttempt, at reading: ClockReading)
+        throws(VaultError) -> RefusalCost
+    {
+        let counter = try AttemptCounter(location, of: state.vaultID)
+        let line = tried.line
+        let attempts = try counter.read().deciding(line.subject, .refused, at: reading)
+        try counter.save(attempts)
+        if attempts.isDue(line) {
+            _ = try counter.wipeWhatIsDue(attempts, in: [line], at: reading)
+            try readAgain()
+            return .wiped
+        }
+        let failures = attempts[line.subject]
+        if let rest = failures?.rest(at: reading), rest > 0 { return .wait(seconds: Int64(rest)) }
+        let (free, counted) = (Failures.free - 1, failures?.count ?? 0)
+        var left = free > counted ? free - counted : 0
+        if case .wipe(let limit) = line.accessControl.onFailure {
+            left = min(left, UInt64(limit.value) - attempts.refusals(of: line) - 1)
+        }
+        return .free(left: Int(left))
+    }
+
+    /// Takes the attempt off, which was not made.
+    ///
+    /// Should this fail, an undecided attempt too many is counted, which the next success clears.
+    func withdraw(_ tried: borrowing BegunAttempt) {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: state.vaultID)
+            let outcome = Attempts.Outcome.notMade(before: tried.before, with: tried.with)
+            try counter.save(
+                counter.read().deciding(tried.line.subject, outcome, at: tried.reading))
+        } catch _ {}
+    }
+
+    /// Writes down that the answer is yes.
+    func accept(_ tried: borrowing BegunAttempt) throws(VaultError) {
+        let counter = try AttemptCounter(location, of: state.vaultID)
+        // Failures at the vault's door may have wiped the entry meanwhile: nothing opens it then.
+        try readAgain()
+        let record = state.records[try state.index(of: tried.line.id)]
+        guard case .sealed = record.body else { throw .wiped }
+        try clear(tried.line, by: counter)
+    }
+
+    private func clear(_ line: RecordLine, by counter: borrowing AttemptCounter)
+        throws(VaultError)
+    {
+        let attempts = try counter.read()
+        guard attempts[line.subject] != nil else { return }
+        try counter.save(attempts.deciding(line.subject, .opened, at: .now()))
+    }
+
+    /// Takes the failures that are counted against an entry off, unless it waits.
+    func settle(_ line: RecordLine, at reading: ClockReading) throws(VaultError) {
+        guard let failures = try attempts()[line.subject] else { return }
+        let rest = failures.rest(at: reading)
+        guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        if !isReadOnly {
+            try clear(line, by: AttemptCounter(location, of: state.vaultID))
+        }
+    }
+}

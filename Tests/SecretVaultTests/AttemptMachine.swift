@@ -1,0 +1,333 @@
+import TestSupport
+
+@testable import SecretVault
+
+/// Two programs at one vault whose only record allows so many refusals; each may be killed at any step.
+///
+/// A step is what one program does to the disk or under a lock before another one can see it. The order
+/// of the steps is that of `VaultOpening.key(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; what is
+/// decided in them is decided by the vault's own code. A write that is cut short leaves the slot before
+/// it, so it is a kill before the step.
+struct AttemptMachine: StateMachine {
+    let onFailure: AccessControl.OnFailure
+    let starts: Int
+
+    enum Goal: String { case vault, record }
+
+    enum Answer: String, CaseIterable {
+        case yes, no
+        /// It could not be tried.
+        case notMade
+        /// It was broken off, and may have been tried.
+        case brokenOff
+    }
+
+    enum Stage: Int { case purging, saving, purgingAgain, settling }
+
+    enum Program: Hashable {
+        case idle
+        /// Holds the lock of the count, and has written nothing yet.
+        case entering(Goal)
+        /// The same, and what was due is wiped.
+        case admitted(Goal)
+        case wiping(Goal, Stage, isRefused: Bool)
+        case trying(Goal, before: Failures?, with: Failures?)
+        case answered(Goal, Answer, before: Failures?, with: Failures?)
+        /// Holds the lock; the refusal is on the disk.
+        case refused(Goal)
+    }
+
+    /// What really happened to one subject since a yes was written down.
+    struct Truth: Hashable {
+        var begun: UInt64 = 0
+        var checked: UInt64 = 0
+        var told: UInt64 = 0
+    }
+
+    struct State {
+        var attempts: Attempts
+        var isWiped = false
+        /// Whether the previous generation holds the secret.
+        var isInPrevious = true
+        var programs = [Program.idle, .idle]
+        /// Who holds the lock of the count, and who is being asked.
+        var counter: Int?
+        var asked: Set<Int> = []
+        var clock = TestClock()
+        var starts: Int
+        var truths = [Goal.vault: Truth(), .record: Truth()]
+        var fault: String?
+
+        subscript(goal: Goal) -> Truth {
+            get { truths[goal] ?? Truth() }
+            set { truths[goal] = newValue }
+        }
+    }
+
+    enum Action: CustomStringConvertible {
+        case start(Int, Goal)
+        case step(Int)
+        case answer(Int, Answer)
+        case kill(Int)
+        case pass
+
+        var description: String {
+            switch self {
+            case .start(let program, let goal): "start \(program) \(goal)"
+            case .step(let program): "step \(program)"
+            case .answer(let program, let answer): "answer \(program) \(answer)"
+            case .kill(let program): "kill \(program)"
+            case .pass: "pass"
+            }
+        }
+    }
+
+    var line: RecordLine {
+        RecordLine(
+            id: RecordID([UInt8](repeating: 1, count: 16).span), revision: 1,
+            accessControl: AccessControl(presence: .perUse(.any), onFailure: onFailure))
+    }
+
+    private func subject(_ goal: Goal) -> Attempts.Subject {
+        goal == .vault ? .vault : line.subject
+    }
+
+    /// Nothing is counted yet, or four attempts of either kind are.
+    var initialStates: [State] {
+        let fresh = State(attempts: Attempts(of: [UInt8](repeating: 7, count: 16)), starts: starts)
+        var states = [fresh]
+        for goal in [Goal.vault, .record] {
+            for isRefused in [true, false] {
+                if isRefused, case .wipe = onFailure { continue }
+                var state = fresh
+                for _ in 0..<4 {
+                    let now = state.clock.reading
+                    let counted = state.attempts[subject(goal)]
+                    state.attempts[subject(goal)] =
+                        isRefused
+                        ? .adding(to: counted, at: now) : .beginning(after: counted, at: now)
+                }
+                let answers: UInt64 = isRefused ? 4 : 0
+                state[goal] = Truth(begun: 4, checked: answers, told: answers)
+                states.append(state)
+            }
+        }
+        return states
+    }
+
+    func actions(in state: State) -> [Action] {
+        var actions: [Action] = []
+        for (number, program) in state.programs.enumerated() {
+            switch program {
+            case .idle:
+                guard state.starts > 0, state.counter == nil else { continue }
+                actions += [.start(number, .vault), .start(number, .record)]
+                continue
+            case .trying(let goal, _, _):
+                let all = Answer.allCases.filter { goal == .record || $0 != .brokenOff }
+                actions += all.map { .answer(number, $0) }
+            case .answered(.record, _, _, _):
+                if state.counter == nil { actions.append(.step(number)) }
+            default: actions.append(.step(number))
+            }
+            actions.append(.kill(number))
+        }
+        let now = state.clock.reading
+        let subjects = [Attempts.Subject.vault, line.subject]
+        if subjects.contains(where: { state.attempts[$0]?.rest(at: now) ?? 0 > 0 }) {
+            actions.append(.pass)
+        }
+        return actions
+    }
+
+    func apply(_ action: Action, to state: State) -> State {
+        var next = state
+        switch action {
+        case .start(let number, let goal):
+            next.starts -= 1
+            next.counter = number
+            next.programs[number] = .entering(goal)
+        case .answer(let number, let answer): take(answer, by: number, in: &next)
+        case .step(let number): step(number, in: &next)
+        case .kill(let number): end(number, in: &next)
+        case .pass: next.clock.pass(3600)
+        }
+        return next
+    }
+
+    private func end(_ number: Int, in state: inout State) {
+        state.programs[number] = .idle
+        state.asked.remove(number)
+        if state.counter == number { state.counter = nil }
+    }
+
+    private func take(_ answer: Answer, by number: Int, in state: inout State) {
+        guard case .trying(let goal, let before, let with) = state.programs[number] else { return }
+        if answer == .no { state[goal].checked += 1 }
+        let told = state[.vault].told + state[.record].told
+        if case .wipe(let limit) = onFailure, told >= UInt64(limit.value), !state.isWiped {
+            state.fault = "a check is made after as many refusals as the record allows"
+        }
+        state.programs[number] = .answered(goal, answer, before: before, with: with)
+    }
+
+    private func step(_ number: Int, in state: inout State) {
+        switch state.programs[number] {
+        case .idle, .trying: break
+        case .entering(let goal):
+            if state.attempts.isDue(line) {
+                state.programs[number] = .wiping(goal, .purging, isRefused: false)
+            } else {
+                begin(goal, number, in: &state)
+            }
+        case .admitted(let goal): begin(goal, number, in: &state)
+        case .wiping(let goal, let stage, let isRefused):
+            wipe(stage, in: &state)
+            guard let after = Stage(rawValue: stage.rawValue + 1) else {
+                guard isRefused else {
+                    state.programs[number] = .admitted(goal)
+                    return
+                }
+                return tell(goal, number, in: &state)
+            }
+            state.programs[number] = .wiping(goal, after, isRefused: isRefused)
+        case .answered(let goal, let answer, let before, let with):
+            decide(goal, answer, before, with, number, in: &state)
+        case .refused(let goal):
+            if state.attempts.isDue(line) {
+                state.programs[number] = .wiping(goal, .purging, isRefused: true)
+            } else {
+                tell(goal, number, in: &state)
+            }
+        }
+    }
+
+    private func begin(_ goal: Goal, _ number: Int, in state: inout State) {
+        if goal == .record {
+            guard !state.isWiped else { return end(number, in: &state) }
+            guard !state.attempts.mayBecomeDue(line) || state.asked.isEmpty else {
+                return end(number, in: &state)
+            }
+        }
+        let before = state.attempts[subject(goal)]
+        switch state.attempts.admission(of: subject(goal), at: state.clock.reading) {
+        case .full: state.fault = "one record does not fit"
+        case .wait(_, let moved):
+            if state[goal].begun < Failures.free {
+                state.fault = "locked out without five attempts"
+            }
+            state.attempts = moved
+            end(number, in: &state)
+        case .begun(let begun):
+            state.attempts = begun
+            state[goal].begun += 1
+            state.programs[number] = .trying(goal, before: before, with: begun[subject(goal)])
+            if goal == .record {
+                state.asked.insert(number)
+                state.counter = nil
+            }
+        }
+    }
+
+    private func decide(
+        _ goal: Goal, _ answer: Answer, _ before: Failures?, _ with: Failures?, _ number: Int,
+        in state: inout State
+    ) {
+        let now = state.clock.reading
+        let subject = subject(goal)
+        switch answer {
+        case .brokenOff: end(number, in: &state)
+        case .notMade:
+            state.attempts = state.attempts.deciding(
+                subject, .notMade(before: before, with: with), at: now)
+            end(number, in: &state)
+        case .yes:
+            if goal == .record, state.isWiped { return end(number, in: &state) }
+            state.attempts = state.attempts.deciding(subject, .opened, at: now)
+            forget(goal, in: &state, except: number)
+            end(number, in: &state)
+        case .no:
+            state.attempts = state.attempts.deciding(subject, .refused, at: now)
+            state.counter = number
+            state.programs[number] = .refused(goal)
+        }
+    }
+
+    private func wipe(_ stage: Stage, in state: inout State) {
+        switch stage {
+        case .purging, .purgingAgain: state.isInPrevious = false
+        case .saving:
+            guard !state.isWiped else { return }
+            let checked = state[.vault].checked + state[.record].checked
+            if case .wipe(let limit) = onFailure, checked >= UInt64(limit.value) {
+                state.isWiped = true
+                state.isInPrevious = true
+            } else {
+                state.fault = "wiped after \(checked) refused answers"
+            }
+        case .settling:
+            state.attempts = state.attempts.without([line.id])
+            forget(.record, in: &state, except: nil)
+        }
+    }
+
+    // Whoever is being asked meanwhile has begun all the same.
+    private func forget(_ goal: Goal, in state: inout State, except number: Int?) {
+        state[goal] = Truth()
+        for (other, program) in state.programs.enumerated() where other != number {
+            switch program {
+            case .trying(goal, _, _): state[goal].begun += 1
+            case .answered(goal, let answer, _, _):
+                state[goal].begun += 1
+                if answer == .no { state[goal].checked += 1 }
+            default: break
+            }
+        }
+    }
+
+    private func tell(_ goal: Goal, _ number: Int, in state: inout State) {
+        state[goal].told += 1
+        let counted = state.attempts[subject(goal)]?.refused ?? 0
+        if counted < state[goal].told, !(goal == .record && state.isWiped) {
+            state.fault = "a refusal was told, and is not counted"
+        }
+        if state.isWiped, state.isInPrevious {
+            state.fault = "a wipe was told, and the previous generation holds the secret"
+        }
+        end(number, in: &state)
+    }
+
+    func violation(in state: State) -> String? {
+        if let fault = state.fault { return fault }
+        for goal in [Goal.vault, .record] {
+            let counted = state.attempts[subject(goal)]
+            if counted?.count ?? 0 > state[goal].begun { return "more is counted than was begun" }
+            if counted?.refused ?? 0 > state[goal].checked { return "more refusals than answers" }
+        }
+        return nil
+    }
+
+    /// Times count as what is left of waits.
+    func key(of state: State) -> [AnyHashable] {
+        let now = state.clock.reading
+        func times(_ failures: Failures?) -> [UInt64] {
+            failures.map { [$0.refused, $0.undecided, $0.wait, $0.rest(at: now)] } ?? []
+        }
+        let programs = state.programs.map { program -> [AnyHashable] in
+            switch program {
+            case .trying(let goal, let before, let with):
+                let isLast = with == state.attempts[subject(goal)]
+                return [goal, times(before), times(with), isLast]
+            case .answered(let goal, let answer, let before, let with):
+                let isLast = with == state.attempts[subject(goal)]
+                return [goal, answer, times(before), times(with), isLast]
+            default: return [program]
+            }
+        }
+        return [
+            times(state.attempts.vault), times(state.attempts[line.subject]), state.isWiped,
+            state.isInPrevious, programs, state.counter ?? -1, state.asked, state.starts,
+            state.truths, state.fault ?? "",
+        ]
+    }
+}

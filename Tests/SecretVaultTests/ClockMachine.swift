@@ -1,0 +1,155 @@
+import TestSupport
+
+@testable import SecretVault
+
+/// Attempts at one vault while its clocks jump, the machine is started again, and programs run in a time
+/// namespace.
+struct ClockMachine: StateMachine {
+    struct State {
+        var failures: Failures?
+        var clock = TestClock()
+        /// True time, and the true time of the last attempt that was begun.
+        var now: Int64 = 0
+        var last: Int64?
+        /// Attempts since the last success.
+        var count: UInt64 = 0
+        /// How far the wall clock was set ahead since the last attempt, and whether the boot clock could
+        /// not tell the time since then: only both together shorten a wait.
+        var ahead: Int64 = 0
+        var isBlind = false
+        var fault: String?
+    }
+
+    enum Action: String, CustomStringConvertible, CaseIterable {
+        case refused, killed, opened
+        case refusedInNamespace, lookInNamespace
+        case pass30, pass60, pass300
+        case setAhead, setBack, reboot
+
+        var description: String { rawValue }
+    }
+
+    var initialStates: [State] {
+        var states: [State] = []
+        for count in [0, 4, 8] {
+            var state = State()
+            for _ in 0..<count {
+                state.failures = .adding(to: state.failures, at: state.clock.reading)
+            }
+            // The wait of the last one is over.
+            state.clock.pass(3600)
+            state.now = 3600
+            state.last = count > 0 ? 0 : nil
+            state.count = UInt64(count)
+            states.append(state)
+        }
+        return states
+    }
+
+    func actions(in state: State) -> [Action] { Action.allCases }
+
+    func apply(_ action: Action, to state: State) -> State {
+        var next = state
+        let reading = state.clock.reading
+        let shifted = ClockReading(wall: state.clock.wall, boot: nil, uptime: 1 << 40)
+        switch action {
+        case .refused: attempt(.refused, at: reading, &next)
+        case .killed: attempt(nil, at: reading, &next)
+        case .opened: attempt(.opened, at: reading, &next)
+        case .refusedInNamespace: attempt(.refused, at: shifted, &next)
+        case .lookInNamespace: attempt(.notMade(before: nil, with: nil), at: shifted, &next)
+        case .pass30: pass(30, &next)
+        case .pass60: pass(60, &next)
+        case .pass300: pass(300, &next)
+        case .setAhead:
+            next.clock.wall += 86_400
+            next.ahead += 86_400
+        case .setBack:
+            next.clock.wall -= 86_400
+            next.ahead = max(next.ahead - 86_400, 0)
+        case .reboot:
+            next.clock.reboot(off: 0)
+            next.isBlind = true
+        }
+        return next
+    }
+
+    private func pass(_ seconds: Int64, _ state: inout State) {
+        state.clock.pass(seconds)
+        state.now += seconds
+    }
+
+    private func attempt(
+        _ outcome: Attempts.Outcome?, at reading: ClockReading, _ state: inout State
+    ) {
+        var attempts = Attempts(of: [UInt8](repeating: 7, count: 16))
+        attempts.vault = state.failures
+        if !reading.knowsBoot { state.isBlind = true }
+        switch attempts.admission(of: .vault, at: reading) {
+        case .full: state.fault = "the vault does not fit"
+        case .wait(let rest, let moved):
+            if rest > Failures.wait(after: state.count) {
+                state.fault = "a wait is longer than it was"
+            }
+            state.failures = moved.vault
+        case .begun(let begun):
+            check(&state)
+            if case .notMade? = outcome {
+                let undone = Attempts.Outcome.notMade(before: attempts.vault, with: begun.vault)
+                state.failures = begun.deciding(.vault, undone, at: reading).vault
+                return
+            }
+            state.count += 1
+            (state.last, state.ahead, state.isBlind) = (state.now, 0, !reading.knowsBoot)
+            switch outcome {
+            case nil: state.failures = begun.vault
+            case .some(let outcome):
+                state.failures = begun.deciding(.vault, outcome, at: reading).vault
+                if case .opened = outcome { (state.count, state.last) = (0, nil) }
+            }
+        }
+    }
+
+    private func check(_ state: inout State) {
+        guard let last = state.last, state.ahead == 0 || !state.isBlind else { return }
+        if state.now - last < Int64(Failures.wait(after: state.count)) {
+            state.fault = "an attempt is made \(state.now - last) s after \(state.count) others"
+        }
+    }
+
+    func violation(in state: State) -> String? {
+        if let fault = state.fault { return fault }
+        // Whoever waits as long as a wait is at most may try again, whatever the clocks showed before.
+        guard let failures = state.failures else { return nil }
+        for knowsBoot in [true, false] {
+            var clock = state.clock
+            func reading() -> ClockReading {
+                ClockReading(
+                    wall: clock.wall, boot: knowsBoot ? clock.reading.boot : nil,
+                    uptime: clock.uptime)
+            }
+            let moved = failures.moved(to: reading()) ?? failures
+            clock.pass(Int64(Failures.wait(after: state.count)))
+            if moved.rest(at: reading()) > 0 { return "a wait does not end" }
+        }
+        return nil
+    }
+
+    /// Times count from the present one.
+    func key(of state: State) -> [Int64?] {
+        var key: [Int64?] = [Int64(state.count), state.ahead]
+        key.append(state.last.map { min(state.now - $0, 4000) })
+        key.append(state.isBlind ? 1 : 0)
+        key.append(state.fault == nil ? 0 : 1)
+        guard let failures = state.failures else { return key }
+        let reading = state.clock.reading
+        key.append(Int64(failures.refused))
+        key.append(Int64(failures.undecided))
+        key.append(Int64(failures.wait))
+        key.append(Int64(failures.seen) - state.clock.wall)
+        key.append(ClockReading.isKnown(failures.boot) ? 1 : 0)
+        let isSame = failures.boot == reading.boot
+        key.append(isSame ? Int64(failures.uptime) - state.clock.uptime : nil)
+        return key
+    }
+}

@@ -1,0 +1,165 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Vaults that share a folder, with the names that the program's own files once had or have now.
+struct SeparateVaultsTests {
+    private static let suffixes = [
+        "", ".new", ".previous", ".previous.new", ".generation", ".generation.new", ".attempts",
+        ".attempts.new", ".attempts.lock", ".presence.lock", ".lock", ".login.lock",
+    ]
+    private static let ownNames = [
+        "new", "previous", "previous.new", "generation", "generation.new", "attempts", "lock",
+        "login.lock", "presence.lock", "by-name", "by-id",
+    ]
+    private static let passphrase = TestVault.passphrase
+
+    private func make(_ path: String) throws {
+        try Vault.create(
+            at: path, passphrase: Self.passphrase, cost: ScryptCost(logN: 10), recoveryKey: nil,
+            now: 0)
+    }
+
+    private func open(_ path: String) throws(VaultError) -> UnlockedVault {
+        try Vault.unlock(at: path, with: .passphrase(Self.passphrase))
+    }
+
+    private func add(_ issuer: String, to path: String, purging: Bool = false) throws {
+        try open(path).update { changes throws(VaultError) in
+            let content = EntryContent.plainSecret(
+                issuer: issuer, account: "", value: secret("of \(issuer)"))
+            let id = try changes.add(content, now: 0)
+            if purging { try changes.remove(id, purge: true) }
+        }
+    }
+
+    @Test(
+        "O-10 vaults named like every file that the program keeps lose nothing when each is used in turn"
+    )
+    func names() throws {
+        let folder = try TemporaryFolder()
+        let paths = (Self.suffixes.map { "vault" + $0 } + Self.ownNames).map(folder.file)
+        for path in paths { try make(path) }
+        for round in ["first", "second", "third"] {
+            for path in paths {
+                #expect(throws: VaultError.wrongPassphrase) {
+                    try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
+                }
+                try add(round, to: path)
+                try add("gone", to: path, purging: round == "second")
+                let open = try open(path)
+                _ = try open.takeLoginTurn()
+                for id in open.entries.filter({ $0.issuer == "gone" }).map(\.id) {
+                    try open.update { changes throws(VaultError) in
+                        try changes.remove(id, purge: true)
+                    }
+                }
+            }
+        }
+        for path in paths {
+            let open = try open(path)
+            #expect(open.entries.map(\.issuer) == ["first", "second", "third"], "\(path)")
+            #expect(open.reports.isEmpty, "\(path)")
+            #expect(try open.check().damages.isEmpty, "\(path)")
+        }
+    }
+
+    @Test("O-10 no vault is made where the program keeps its own files, in upper or lower case")
+    func reserved() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("vault")
+        for name in [
+            ".watchword", ".WatchWord", ".watchword/vault", "new/.watchword/deep/vault",
+            ".watchword/by-name/vault/new",
+        ] {
+            #expect(throws: VaultError.reservedPlace, "\(name)") { try make(folder.file(name)) }
+        }
+        #expect(try TestSupport.names(in: folder.path) == [])
+        try make(path)
+        try add("first", to: path)
+        for name in ["new", "previous", "vault", "../../by-id/vault"] {
+            let inside = folder.file(".watchword/by-name/vault/" + name)
+            #expect(throws: (any Error).self) { try make(inside) }
+        }
+        try linkSymbolically(folder.file(".watchword/by-name/vault"), to: folder.file("link"))
+        #expect(throws: VaultError.reservedPlace) { try make(folder.file("link/other")) }
+        try add("second", to: path)
+        #expect(try open(path).entries.map(\.issuer) == ["first", "second"])
+    }
+
+    @Test("O-10 what is left of another vault of the same name is never overwritten")
+    func sameName() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let (current, previous) = (try vault.bytes(), TestVault.own("previous"))
+        let kept = try vault.folder.bytes(of: previous)
+        try removeFile(vault.path)
+        #expect(throws: VaultError.inTheWay(name: previous)) { try make(vault.path) }
+        #expect(try TestSupport.names(in: vault.folder.path) == [".watchword"])
+        // Another vault is moved into the place.
+        let other = try TestVault()
+        try vault.put(other.bytes())
+        #expect(throws: VaultError.inTheWay(name: previous)) { try add("new", to: vault.path) }
+        #expect(try vault.bytes() == other.bytes())
+        #expect(try vault.folder.bytes(of: previous) == kept)
+        try vault.put(current)
+        #expect(try open(vault.path).entries.count == 4)
+    }
+
+    @Test(
+        "O-10 the generation that is kept can be read, is counted with its vault, and is not changed"
+    )
+    func keptGeneration() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
+        }
+        try add("last", to: vault.path)
+        let kept = vault.folder.file(TestVault.own("previous"))
+        let before = try vault.folder.bytes(of: TestVault.own("previous"))
+        #expect(try open(kept).entries.count == 4)
+        #expect(try open(kept).reports.isEmpty)
+        #expect(throws: VaultError.keptGeneration) { try add("new", to: kept) }
+        for path in [kept, vault.path, kept, vault.path, kept] {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
+            }
+        }
+        #expect(try vault.attempts().vault?.count == 5)
+        let reading = try vault.readingOfFailure()
+        #expect(throws: VaultError.lockedOut(seconds: 60)) {
+            try Vault.unlock(
+                at: kept, with: .passphrase(Self.passphrase), reading: reading)
+        }
+        #expect(try vault.folder.bytes(of: TestVault.own("previous")) == before)
+        // A copy and a renamed vault share the count, too.
+        for name in ["copy", "renamed"] {
+            try vault.put(vault.bytes(), as: name)
+            #expect(try Vault.lockOut(at: vault.folder.file(name)).failures == 5)
+        }
+    }
+
+    @Test("O-10 names of up to 255 bytes are possible", arguments: [200, 240, 254, 255])
+    func longNames(count: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file(String(repeating: "v", count: count))
+        let neighbour = folder.file(String(repeating: "v", count: count - 1) + "w")
+        for path in [path, neighbour] { try make(path) }
+        for round in ["first", "second"] {
+            for path in [path, neighbour] {
+                try add(round, to: path)
+                #expect(throws: VaultError.wrongPassphrase) {
+                    try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
+                }
+            }
+        }
+        for path in [path, neighbour] {
+            let open = try open(path)
+            #expect(open.entries.map(\.issuer) == ["first", "second"])
+            #expect(try open.check().previous == .whole(generation: 2))
+        }
+    }
+}

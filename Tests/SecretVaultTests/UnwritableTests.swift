@@ -1,0 +1,212 @@
+import Cryptography
+import Foundation
+import POSIX
+import Presence
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Vaults on full and on read-only disks.
+@Suite(.enabled(if: SmallDisk.canMount, "a small disk can't be mounted here"))
+struct UnwritableTests {
+    private static let right = TestVault.passphrase
+    private static let wrong = secret("wrong")
+
+    private struct Mounted {
+        let disk: SmallDisk
+        let path: String
+        let recoveryKey: RecoveryKey
+        let ids: [RecordID]
+    }
+
+    /// A vault with an entry of each kind, the first one asking at each use.
+    private func mounted() throws -> Mounted {
+        let disk = try SmallDisk(bytes: 256 << 10)
+        let path = disk.file("vault")
+        let recoveryKey = try RecoveryKey.make()
+        try Vault.create(
+            at: path, passphrase: Self.right, cost: ScryptCost(logN: 10), recoveryKey: recoveryKey,
+            now: 0)
+        let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        let ids = try Vault.unlock(at: path, with: .passphrase(Self.right)).update {
+            changes throws(VaultError) in
+            let contents: [EntryContent]
+            do { contents = try TestVault.contents() } catch { throw .noSuchEntry }
+            return try contents.enumerated().map { index, content throws(VaultError) in
+                try changes.add(content, accessControl: index == 0 ? perUse : nil, now: 0)
+            }
+        }
+        return Mounted(
+            disk: disk, path: path, recoveryKey: recoveryKey, ids: ids)
+    }
+
+    private func unlock(
+        _ vault: Mounted, _ passphrase: SecretBytes, readOnly: Bool = false
+    ) throws(VaultError) -> UnlockedVault {
+        try Vault.unlock(at: vault.path, with: .passphrase(passphrase), readOnly: readOnly)
+    }
+
+    @Test("on a full disk failures are counted, the right passphrase opens, and a wipe is done")
+    func fullDisk() throws {
+        let vault = try mounted()
+        try vault.disk.fillUp()
+        #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
+        #expect(try Vault.lockOut(at: vault.path).failures == 1)
+        let open = try unlock(vault, Self.right)
+        #expect(open.reports.isEmpty)
+        #expect(try Vault.lockOut(at: vault.path).failures == 0)
+        // Each use that asks is counted, too.
+        var no = Refusing()
+        do {
+            _ = try open.prove(&no, for: vault.ids[0], words: "test")
+            Issue.record("a no made a proof")
+        } catch {
+            guard case .refused(.free(left: 3)) = error else { throw error }
+        }
+        #expect(try open.lockOut(of: vault.ids[0]).failures == 1)
+        // The enrolled secret is wiped by three failures.
+        for _ in 0..<3 {
+            #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
+        }
+        let wiped = try unlock(vault, Self.right)
+        #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
+    }
+
+    @Test("on a read-only disk --read-only opens the vault, counts nothing, and saves nothing")
+    func readOnly() throws {
+        let vault = try mounted()
+        #expect(throws: VaultError.writable) { try unlock(vault, Self.right, readOnly: true) }
+        #expect(throws: VaultError.writable) { try unlock(vault, Self.wrong, readOnly: true) }
+        #expect(try Vault.lockOut(at: vault.path).failures == 0)
+        try vault.disk.setReadOnly(true)
+        let refusal = SystemCallFailure(call: "openat", number: EROFS)
+        #expect(throws: VaultError.notCounted(refusal)) { try unlock(vault, Self.right) }
+        for _ in 0..<9 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try unlock(vault, Self.wrong, readOnly: true)
+            }
+        }
+        let open = try unlock(vault, Self.right, readOnly: true)
+        #expect(open.reports == [.failuresNotCounted])
+        #expect(try open.open(vault.ids[0]).issuer == "GitHub")
+        var no = Refusing()
+        do {
+            _ = try open.prove(&no, for: vault.ids[0], words: "test")
+            Issue.record("a no made a proof")
+        } catch {
+            guard case .refused(.notCounted) = error else { throw error }
+        }
+        #expect(throws: VaultError.openedReadOnly) {
+            try open.update { changes throws(VaultError) in
+                try changes.remove(vault.ids[0], purge: false)
+            }
+        }
+        #expect(throws: VaultError.openedReadOnly) { _ = try open.takeLoginTurn() }
+        let recovered = try Vault.unlock(
+            at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+        #expect(recovered.entries.count == 4)
+    }
+
+    @Test("a wait and a wipe that is due hold on a read-only disk, too")
+    func waiting() throws {
+        let vault = try mounted()
+        try unlock(vault, Self.right).update { changes throws(VaultError) in
+            try changes.setAccessControl(of: vault.ids[3], to: .standard(for: .totp))
+        }
+        for _ in 0..<5 {
+            #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
+        }
+        try vault.disk.setReadOnly(true)
+        let refusal = #expect(throws: VaultError.self) {
+            try unlock(vault, Self.right, readOnly: true)
+        }
+        guard case .lockedOut(let seconds)? = refusal else {
+            Issue.record("a vault opens during its wait")
+            return
+        }
+        #expect((1...60).contains(seconds))
+        try vault.disk.setReadOnly(false)
+        // Somebody was killed after the third refusal, and before the wipe.
+        let other = try mounted()
+        let id = try VaultDocument(parsing: other.disk.folder.bytes(of: "vault")).vaultID
+        var attempts = Attempts(of: id)
+        for _ in 0..<3 { attempts.vault = .adding(to: attempts.vault, at: .now()) }
+        try AttemptCounter(VaultLocation(other.path), of: id).save(attempts)
+        try other.disk.setReadOnly(true)
+        #expect(throws: VaultError.wipingDue) { try unlock(other, Self.right, readOnly: true) }
+    }
+}
+
+/// A check that always says no.
+private struct Refusing: PresenceCheck {
+    typealias Grade = Advisory
+
+    mutating func isPresent(for purpose: String) -> Bool { false }
+}
+
+/// Clocks and permissions that somebody without any rights can change.
+struct ShiftedTests {
+    private static let canShift: Bool = {
+        do {
+            let options = ["-UrT", "--boottime", "999999", "true"]
+            return try ForeignProgram("unshare")?.run(options).status == 0
+        } catch {
+            return false
+        }
+    }()
+
+    private func run(_ wrapper: [String], _ vault: TestVault, _ passphrase: String, _ rounds: Int)
+        throws -> [String]
+    {
+        let command =
+            wrapper + [
+                BuiltProgram.path("vault-writer"), "try", vault.path, passphrase, "\(rounds)",
+            ]
+        return try #require(ForeignProgram(command[0])).run(Array(command.dropFirst())).text
+            .split(separator: "\n").map(String.init)
+    }
+
+    private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+
+    @Test(
+        "a time namespace, which any user can make, shortens no wait",
+        .enabled(if: canShift, "no time namespace can be made here"))
+    func timeNamespace() throws {
+        let vault = try TestVault()
+        let refused = Array(repeating: "wrongPassphrase", count: 5)
+        #expect(try run(["env"], vault, "wrong", 5) == refused)
+        for offset in ["999999", "61"] {
+            let said = try run(
+                ["unshare", "-UrT", "--boottime", offset], vault, Self.right, 1)
+            #expect(said.count == 1 && said[0].hasPrefix("lockedOut(seconds: "))
+        }
+        #expect(try Vault.lockOut(at: vault.path).seconds > 30)
+        // Nor does a wait begin in one that is over sooner outside.
+        let other = try TestVault()
+        #expect(
+            try run(["unshare", "-UrT", "--boottime", "999999"], other, "wrong", 5) == refused)
+        #expect(try Vault.lockOut(at: other.path).seconds > 30)
+    }
+
+    @Test("with a umask that takes every permission away, all is made for its owner alone")
+    func umask() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("new/vault")
+        for words in [
+            ["create", path, "", "0"], ["add", path, "a", "2"], ["try", path, Self.right, "1"],
+        ] {
+            let outcome = try ForeignProgram(path: "/bin/sh").run(
+                ["-c", "umask 0777; exec \"$@\"", "sh", BuiltProgram.path("vault-writer")] + words)
+            #expect(outcome.status == 0 && !outcome.text.contains("Failure"))
+        }
+        var kinds: Set<FileKind> = []
+        for name in try #require(FileManager.default.enumerator(atPath: folder.path)) {
+            let file = folder.file(try #require(name as? String))
+            let kind = try FileKind(at: file, following: false)
+            kinds.insert(kind)
+            #expect(try mode(of: file) == (kind == .folder ? 0o700 : 0o600), "\(name)")
+        }
+        #expect(kinds == [.file, .folder])
+    }
+}

@@ -1,0 +1,59 @@
+/// A disk of a test's own that is soon full, and can be made read-only.
+public final class SmallDisk {
+    /// Where it is mounted.
+    public let folder: TemporaryFolder
+
+    /// Whether one can be mounted here.
+    public static let canMount: Bool = {
+        do {
+            _ = try SmallDisk(bytes: 1 << 16)
+            return true
+        } catch {
+            return false
+        }
+    }()
+
+    /// Mounts an empty disk with so much room.
+    public init(bytes: Int) throws {
+        folder = try TemporaryFolder()
+        try Self.run(
+            "mount", ["-t", "tmpfs", "-o", "size=\(bytes),mode=700", "tmpfs", folder.path])
+    }
+
+    deinit {
+        do { try Self.run("umount", [folder.path]) } catch {
+            print("still mounted: \(folder.path)")
+        }
+    }
+
+    /// The path of `name` on the disk.
+    public func file(_ name: String) -> String { folder.file(name) }
+
+    /// Makes a file that only takes room.
+    @discardableResult
+    public func fill(_ name: String, count: Int) throws -> String {
+        try folder.write([UInt8](repeating: 1, count: count), to: name)
+    }
+
+    /// Takes all the room that is left.
+    public func fillUp() throws {
+        let filler = folder.file("filler")
+        guard let dd = ForeignProgram("dd") else { throw SmallDiskError() }
+        let outcome = try dd.run(["if=/dev/zero", "of=\(filler)", "bs=1024"])
+        guard outcome.status != 0 else { throw SmallDiskError() }
+    }
+
+    /// Lets nobody write to the disk any more, or everybody again.
+    public func setReadOnly(_ isReadOnly: Bool) throws {
+        try Self.run("mount", ["-o", "remount,\(isReadOnly ? "ro" : "rw")", folder.path])
+    }
+
+    private static func run(_ name: String, _ arguments: [String]) throws {
+        guard let status = try ForeignProgram(name)?.run(arguments).status, status == 0 else {
+            throw SmallDiskError()
+        }
+    }
+}
+
+/// A disk could not be mounted, filled or changed.
+public struct SmallDiskError: Error {}
