@@ -41,12 +41,13 @@ struct LoginAttempt: Sendable {
         let generation = wasHandedOut ? secret.generation : nil
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
-        // The clock alone says that it has had its time, and a clock can be put right: nothing ends.
-        case .current, .again, .successor:
+        // The clock alone says that it has had its time, and a clock can be put right: nothing ends. Not for
+        // reuse either: a device whose successor is denied asks with the secret before it.
+        case .current, .again, .successor, .reuse:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
                 return deny(record, because: reason, to: sender(isHolder: wasHandedOut))
             }
-        case .reuse, .later, .foreign: break
+        case .later, .foreign: break
         }
         switch finding {
         case .current: return try accept(record, chain, derivation)
