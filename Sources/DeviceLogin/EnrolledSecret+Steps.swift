@@ -91,10 +91,12 @@ extension EnrolledSecret {
         let holding = Holding(secret: presentation.secret, nonce: presentation.nonce)
         // A server that hands out what it was given rotates nothing.
         guard !(next.secret == presentation.secret) else { return nil }
+        // A successor that is handed out again may be on its way already, with the nonce that it has.
+        let isKnown = successor.map { $0.secret == next.secret } ?? false
         return EnrolledSecret(
             server: server, authorities: authorities, credential: credential, changed: now,
             generation: presentation.generation, current: holding,
-            successor: Holding(secret: next.secret, nonce: nil))
+            successor: Holding(secret: next.secret, nonce: isKnown ? successor?.nonce : nil))
     }
 
     private func replacing(current: Holding, successor: Holding?, now: Int64) -> EnrolledSecret {

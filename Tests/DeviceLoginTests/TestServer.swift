@@ -78,6 +78,8 @@ struct TestServer: Messenger {
             arrived.append(login)
             answer = decide(login, errand.fallback)
         }
+        // A denial is not recorded: deciding again denies again, as long as there is cause.
+        if case .denied = answer { return answer }
         answers[errand.idempotencyKey] = answer
         return answer
     }
