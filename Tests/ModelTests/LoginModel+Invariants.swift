@@ -66,15 +66,15 @@ extension LoginModel {
             return "ended (\(ended.rawValue)), but \(name) learns: \(end)"
         }
         let holdings = state.holders[index].record.holdings
+        if state.now.milliseconds(since: state.book.usedAt) >= service.policy.idleLifetime {
+            return end == .failed ? nil : "idle, but \(name) learns: \(end)"
+        }
         if state.book.hasForgotten(holdings) {
             return end == .failed ? nil : "\(name) is not known any more, but learns: \(end)"
         }
         if state.book.isForeign(holdings) {
             guard end != .wiped(reason: WipeReason.reuseDetected.rawValue) else { return nil }
             return "another holder signed in, but \(name) learns: \(end)"
-        }
-        if state.now.milliseconds(since: state.book.usedAt) >= service.policy.idleLifetime {
-            return end == .failed ? nil : "idle, but \(name) learns: \(end)"
         }
         return end == .signedIn ? nil : "\(name) can't sign in any more: \(end)"
     }
