@@ -161,6 +161,6 @@ extension SQLiteSession {
     }
 
     func chains() throws(SQLiteFailure) -> [ChainRecord] {
-        try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
+        try self[.chains].all { row throws(SQLiteFailure) in try row.chain().record }
     }
 }

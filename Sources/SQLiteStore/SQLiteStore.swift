@@ -89,13 +89,13 @@ extension DatabaseLocation {
             try Randomness.bytes(count: 16)
         }
         let kept = try keptMark(in: folder)
-        let head = try session.checkedHead(key: key, against: kept)
-        do throws(SQLiteStoreError) { try keep(head, in: folder) } catch {
+        let tail = try session.checkedTail(key: key, against: kept)
+        do throws(SQLiteStoreError) { try keep(tail.head, in: folder) } catch {
             // On a full disk the one that is kept serves, too: it is as true, only older.
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(
-            session, key: key, known: head, at: self, checkpointer: checkpointer,
+            session, key: key, known: tail, at: self, checkpointer: checkpointer,
             patience: Int32(clamping: patience))
     }
 }

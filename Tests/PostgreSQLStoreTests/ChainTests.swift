@@ -133,7 +133,7 @@ struct ChainTests {
         "UPDATE watchword.events SET chain = 3 - chain WHERE position = 5",
         "UPDATE watchword.events SET chain = 9 WHERE position = 5",
         "UPDATE watchword.events SET position = 11 - position + 100 WHERE position IN (3, 5)",
-        "INSERT INTO watchword.events SELECT 11, chain, 6, time, body, digest "
+        "INSERT INTO watchword.events SELECT 11, chain, 6, behind, time, body, digest "
             + "FROM watchword.events WHERE position = 5",
         "UPDATE watchword.chains SET start_sequence = 2",
     ]
@@ -147,6 +147,36 @@ struct ChainTests {
         }
         #expect(try database.audit().isWhole(events: 10))
         try database.query(script)
+        #expect(try database.audit().findings != [])
+    }
+
+    @Test("O-03 an audit finds what was erased", arguments: StoreContract.erasures)
+    func erased(what: String, script: String) async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        var early: [ChainMark] = []
+        for number in 1...10 {
+            _ = try await store.commit([.appendEvent(.sample(number, at: Int64(number)))])
+            if number == 5 { early = try await store.chains().map(\.head) }
+        }
+        #expect(try database.audit(checkpoints: early).isWhole(events: 10))
+        try database.query("SET search_path = watchword; " + script)
+        #expect(try database.audit().findings != [])
+        #expect(try database.audit(checkpoints: early).findings != [], "\(what)")
+    }
+
+    @Test("O-03 events that were moved between two chains' places are found")
+    func swapped() async throws {
+        let database = try TestDatabase()
+        let stores = [try database.open(), try database.open()]
+        for number in 1...8 {
+            _ = try await stores[number % 2].commit([.appendEvent(.sample(number))])
+        }
+        #expect(try database.audit().isWhole(events: 8))
+        try database.query(
+            "UPDATE watchword.events SET position = 100 WHERE position = 3; "
+                + "UPDATE watchword.events SET position = 3 WHERE position = 4; "
+                + "UPDATE watchword.events SET position = 4 WHERE position = 100")
         #expect(try database.audit().findings != [])
     }
 }

@@ -20,6 +20,30 @@ struct EditedRowTests {
         try await StoreContract.checkSwaps(edited(database, try database.open()))
     }
 
+    @Test("O-02 an audit names the credential whose row was put back to an older version")
+    func putBack() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkPutBackRows(edited(database, try database.open())) {
+            try database.audit().rows
+        }
+    }
+
+    @Test("O-02 an audit names rows that no event tells of, and those that are gone")
+    func unrecorded() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkUnrecordedRows(edited(database, try database.open())) {
+            try database.audit().rows
+        }
+    }
+
+    @Test("O-02 an event names every row that its commit wrote")
+    func shared() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkSharedEvents(edited(database, try database.open())) {
+            try database.audit().rows
+        }
+    }
+
     private func edited(_ database: TestDatabase, _ store: PostgreSQLStore) -> EditedDatabase {
         EditedDatabase(
             store, schema: "watchword.",

@@ -86,9 +86,10 @@ extension TestDatabase {
     }
 
     /// What an audit finds.
-    func audit() throws -> PostgreSQLAuditReport {
+    func audit(checkpoints: [ChainMark] = []) throws -> PostgreSQLAuditReport {
         try PostgreSQLStore.audit(
-            at: try #require(PostgreSQLAddress(url)), key: keys.auditKey)
+            at: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
+            checkpoints: checkpoints)
     }
 }
 

@@ -39,7 +39,7 @@ struct AuditTests {
         ),
         (
             "an event doubled",
-            "INSERT INTO events SELECT 11, chain, 11, time, body, digest FROM events "
+            "INSERT INTO events SELECT 11, chain, 11, behind, time, body, digest FROM events "
                 + "WHERE position = 5"
         ),
         ("the recorded end of another chain", "UPDATE events SET chain = 2 WHERE position > 8"),
@@ -64,6 +64,68 @@ struct AuditTests {
         #expect(sound.marks.map(\.sequence) == [10])
         try edit(copy, script)
         #expect(try SQLiteStore.audit(at: copy, key: key).findings != [], "\(what)")
+    }
+
+    @Test("O-03 an audit finds what was erased", arguments: StoreContract.erasures)
+    func erased(what: String, script: String) async throws {
+        let database = try await filled()
+        let store = try database.open()
+        let key = database.keys.auditKey
+        let early = try #require(try store.events(after: 4, limit: 1).first)
+        // As an audit printed it when there were five events.
+        let checkpoint = try EventChain(
+            resuming: ChainMark(
+                node: early.node, sequence: 5, digest: early.digest, authentication: []),
+            at: 5, key: key
+        ).head()
+        store.close()
+        let copy = try copyAside(database)
+        for checkpoints in [[], [checkpoint]] {
+            #expect(
+                try SQLiteStore.audit(at: copy, key: key, checkpoints: checkpoints).findings == [])
+        }
+        try edit(copy, script)
+        for checkpoints in [[], [checkpoint]] {
+            let report = try SQLiteStore.audit(at: copy, key: key, checkpoints: checkpoints)
+            #expect(report.findings != [], "\(what) \(checkpoints.count)")
+        }
+    }
+
+    @Test("O-03 what was pruned explains an earlier checkpoint, and nothing else does")
+    func prunedCheckpoint() async throws {
+        let database = try await filled()
+        let store = try database.open()
+        let early = try #require(try store.chains().last?.head)
+        for number in 11...15 {
+            _ = try await store.commit([.appendEvent(.sample(number, at: Int64(number)))])
+        }
+        _ = try await store.prune(Pruning(now: .at(100), eventsBefore: .at(13)))
+        let start = try #require(try store.chains().last?.start)
+        #expect(start.sequence == 12)
+        #expect(start.pruning == PrunedEvents(before: .at(13), at: .at(100)))
+        #expect(try store.audit(checkpoints: [early]).findings == [])
+        try edit(database.path, "UPDATE chains SET pruned_before = pruned_before + 1")
+        let findings = try store.audit(checkpoints: [early]).findings
+        #expect(findings.contains(.checkpoint(node: early.node, sequence: 10)))
+    }
+
+    @Test(
+        "an edited position of the chain's end is damage",
+        arguments: ["0", "-1", "9", "11", "9223372036854775807", "3"])
+    func editedPosition(position: String) async throws {
+        let database = try await filled()
+        let store = try database.open()
+        try edit(database.path, "UPDATE chains SET head_position = \(position)")
+        await #expect(throws: StoreFailure.self) {
+            try await store.commit([.appendEvent(.sample(11))])
+        }
+        store.close()
+        let failure = #expect(throws: SQLiteStoreError.self) { try database.open() }
+        guard case .store(let failure)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(failure.trouble == .damaged)
     }
 
     @Test("V-30 a database without a recorded end is damaged")

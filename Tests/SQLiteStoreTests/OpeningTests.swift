@@ -157,6 +157,36 @@ struct OpeningTests {
     private func open(_ database: TestDatabase, _ name: String) throws {
         try SQLiteStore(opening: database.folder.file(name), key: database.keys.auditKey).close()
     }
+
+    @Test("a database that others write and prune is opened, and not taken for an earlier state")
+    func underLoad() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(0))])
+        try store.keepMark()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    var number = 0
+                    while !Task.isCancelled {
+                        number += 1
+                        _ = try await store.commit([
+                            .appendEvent(.sample(writer, at: Int64(number)))
+                        ])
+                        if number.isMultiple(of: 50) {
+                            let before = UnixTime.at(Int64(number) - 20)
+                            _ = try await store.prune(
+                                Pruning(now: .at(0), eventsBefore: before, limit: 20))
+                        }
+                    }
+                }
+            }
+            for _ in 0..<60 { try database.open().close() }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(try store.audit().findings == [])
+    }
 }
 
 /// Changes a database behind the program's back.

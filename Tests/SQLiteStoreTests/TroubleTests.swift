@@ -109,6 +109,34 @@ struct TroubleTests {
         }
     }
 
+    @Test("a file that was deleted or moved away is noticed, and nothing is answered from it")
+    func fileGone() async throws {
+        for isDeleted in [true, false] {
+            let database = try TestDatabase()
+            let store = try database.open()
+            let gone = StoreFailure(.unavailable, code: "file-gone")
+            _ = try await store.commit([.insertCredential(.sample(1)), .insertTicket(.sample(1))])
+            if isDeleted {
+                try removeFile(database.path)
+            } else {
+                try FileManager.default.moveItem(
+                    atPath: database.path, toPath: database.path + ".moved")
+            }
+            await #expect(throws: gone) {
+                try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
+            }
+            #expect(throws: gone) { try store.credential(.sample(1)) }
+            // What the server asks before it says that it is ready.
+            #expect(throws: gone) { try store.events(after: UInt64(Int64.max), limit: 1) }
+            // By the readers' own connections, too.
+            async let held: Void = store.committer.perform { _ throws(StoreFailure) in
+                #expect(throws: StoreFailure.self) { try store.credential(.sample(1)) }
+            }
+            try await held
+            store.close()
+        }
+    }
+
     @Test("a row that makes no sense is damage, and not a row")
     func strangeRow() async throws {
         let database = try TestDatabase()

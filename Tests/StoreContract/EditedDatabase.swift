@@ -38,6 +38,25 @@ public struct EditedDatabase: Sendable {
     /// Deletes every row.
     func empty(_ table: StoredTable) throws { try run("DELETE FROM \(schema)\(table.rawValue)") }
 
+    /// Deletes one row.
+    func delete(_ table: StoredTable, _ row: [UInt8]) throws {
+        try run("DELETE FROM \(schema)\(table.rawValue) WHERE \(table.key) = \(bytes(row))")
+    }
+
+    /// Keeps a copy of all rows.
+    func keep(_ table: StoredTable) throws {
+        try run("CREATE TABLE \(schema)kept AS SELECT * FROM \(schema)\(table.rawValue)")
+    }
+
+    /// Puts one row back as it was kept.
+    func putBack(_ table: StoredTable, _ row: [UInt8]) throws {
+        let columns = try columns(table.rawValue).joined(separator: ", ")
+        try delete(table, row)
+        try run(
+            "INSERT INTO \(schema)\(table.rawValue) (\(columns)) SELECT \(columns) "
+                + "FROM \(schema)kept WHERE \(table.key) = \(bytes(row))")
+    }
+
     /// Gives one row what another one has in `column`.
     func copy(_ column: String, in table: StoredTable, from source: [UInt8], to row: [UInt8]) throws
     {

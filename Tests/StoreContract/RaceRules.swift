@@ -52,6 +52,35 @@ extension StoreContract {
             try expectEqual(Set(events.compactMap { $0.event?.number }), Set(0..<50))
             try expectEqual(try await audit(subject), [])
         },
+        Rule("fifty who enrol for one subject: as many do as there is room for") { subject in
+            let stores = [subject.store, subject.second]
+            let alice = Verification.Subject.sample("alice")
+            // Neither another subject's row nor one that is revoked takes any room.
+            _ = try await subject.store.commit([
+                .insertCredential(.sample(90, subject: "bob")),
+                .insertCredential(.sample(91, state: .revoked)), .insertCredential(.sample(92)),
+            ])
+            let outcomes = try await race(50) { index in
+                try await stores[index % 2].commit([
+                    .expectRoom(for: alice, limit: 32), .insertCredential(.sample(index)),
+                ])
+            }
+            try expectEqual(outcomes.count { $0 == .done }, 31)
+            let rows = try await subject.store.credentials(
+                of: alice, includingRevoked: false, limit: 100)
+            try expectEqual(rows.count, 32)
+            // One that ends makes room, in the same commit.
+            let change = [
+                StoreChange.updateCredential(.sample(92, state: .revoked, version: 2)),
+                .expectRoom(for: alice, limit: 32), .insertCredential(.sample(93)),
+            ]
+            try expectEqual(try await subject.second.commit(change), .done)
+            try expectEqual(
+                try await subject.second.commit([
+                    .expectRoom(for: alice, limit: 32), .insertCredential(.sample(94)),
+                ]), .conflict)
+            try expectEqual(try await subject.store.credential(.sample(94)), nil)
+        },
         Rule("T-04 fifty who enrol one seed: one does") { subject in
             let stores = [subject.store, subject.second]
             let outcomes = try await race(50) { index in

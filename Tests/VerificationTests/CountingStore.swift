@@ -84,8 +84,9 @@ final class CountingStore: VerificationStore {
     func chains() async throws(StoreFailure) -> [ChainRecord] { try await store.chains() }
 
     func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
-        let kinds = changes.map { change -> Call.Change in
+        let kinds = changes.compactMap { change -> Call.Change? in
             switch change {
+            case .expectRoom: nil
             case .insertCredential: .insert
             case .updateCredential, .writeDecoy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket

@@ -10,16 +10,19 @@ struct EventChainTests {
         events: SecretBytes(text: "an audit key of these tests only"),
         rows: SecretBytes(text: "a row key of these tests only"))
     static let node = [UInt8](repeating: 7, count: 16)
+    static let pruning = PrunedEvents(before: UnixTime(seconds: 5), at: UnixTime(seconds: 9))
 
     /// A chain of `count` events and the record of its ends.
     static func chain(_ count: Int) throws -> (events: [ChainedEvent], record: ChainRecord) {
         var chain = EventChain(node: node, key: key)
-        let start = try chain.head()
+        let start = try chain.start()
         let events = try (0..<count).map { index in
-            try chain.append(event(index), position: UInt64(index + 1))
+            try chain.append(recorded(index), position: UInt64(index + 1))
         }
         return (events, ChainRecord(start: start, head: try chain.head()))
     }
+
+    static func recorded(_ index: Int) throws -> RecordedEvent { RecordedEvent(try event(index)) }
 
     static func event(_ index: Int) throws -> Event {
         let id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(index), count: 16)))
@@ -27,7 +30,9 @@ struct EventChainTests {
             .denied, reason: .wrong, time: UnixTime(seconds: Int64(index)),
             subject: Subject("alice\r\n{\"kind\":\"accepted\"}"), credential: id,
             verification: VerificationID(bytes: id.bytes),
-            origin: Origin(address: "::1", userAgent: "a\nb"), number: -1)
+            origin: Origin(
+                address: "::1", userAgent: "a\nb", client: ClientID(bytes: id.bytes)),
+            number: -1)
     }
 
     private func findings(
@@ -70,7 +75,7 @@ struct EventChainTests {
             spoiled[index] ^= 1
             var edited = events
             edited[1] = ChainedEvent(
-                position: 2, node: events[1].node, sequence: 2, body: spoiled,
+                position: 2, node: events[1].node, sequence: 2, behind: 1, body: spoiled,
                 digest: events[1].digest, time: events[1].time)
             #expect(try !findings(edited, record).isEmpty, "byte \(index)")
         }
@@ -80,8 +85,8 @@ struct EventChainTests {
     func mixed() throws {
         let (events, record) = try EventChainTests.chain(3)
         var other = EventChain(node: EventChainTests.node, key: EventChainTests.key)
-        _ = try other.append(EventChainTests.event(8), position: 1)
-        let foreign = try other.append(EventChainTests.event(9), position: 2)
+        _ = try other.append(EventChainTests.recorded(8), position: 1)
+        let foreign = try other.append(EventChainTests.recorded(9), position: 2)
         #expect(try !findings([events[0], foreign, events[2]], record).isEmpty)
     }
 
@@ -89,7 +94,7 @@ struct EventChainTests {
     func editedTime() throws {
         let (events, record) = try EventChainTests.chain(1)
         let edited = ChainedEvent(
-            position: 1, node: events[0].node, sequence: 1, body: events[0].body,
+            position: 1, node: events[0].node, sequence: 1, behind: 0, body: events[0].body,
             digest: events[0].digest, time: UnixTime(seconds: 99))
         #expect(
             try findings([edited], record)
@@ -111,7 +116,7 @@ struct EventChainTests {
             key: AuditKey(
                 events: SecretBytes(text: "another"), rows: SecretBytes(text: "another")))
         let events = try (0..<2).map { index in
-            try forged.append(EventChainTests.event(index + 5), position: UInt64(index + 1))
+            try forged.append(EventChainTests.recorded(index + 5), position: UInt64(index + 1))
         }
         #expect(try !findings(events, record).isEmpty)
         let forgedRecord = ChainRecord(start: record.start, head: try forged.head())
@@ -135,7 +140,8 @@ struct EventChainTests {
     @Test("what was pruned at the beginning is no finding, what was deleted behind it is")
     func pruning() throws {
         let (events, record) = try EventChainTests.chain(5)
-        let start = try EventChain.start(behind: events[1], key: EventChainTests.key)
+        let start = try EventChain.start(
+            behind: events[1], pruning: EventChainTests.pruning, key: EventChainTests.key)
         let pruned = ChainRecord(start: start, head: record.head)
         #expect(try findings(Array(events[2...]), pruned) == [])
         #expect(try !findings(Array(events[3...]), pruned).isEmpty)
@@ -144,8 +150,8 @@ struct EventChainTests {
     @Test("a chain goes on behind its stored head as if it had never stopped")
     func resuming() throws {
         let (events, record) = try EventChainTests.chain(2)
-        var chain = EventChain(resuming: record.head, key: EventChainTests.key)
-        let next = try chain.append(EventChainTests.event(9), position: 3)
+        var chain = EventChain(resuming: record.head, at: 2, key: EventChainTests.key)
+        let next = try chain.append(EventChainTests.recorded(9), position: 3)
         let longer = ChainRecord(start: record.start, head: try chain.head())
         #expect(try findings(events + [next], longer) == [])
     }
@@ -156,5 +162,128 @@ struct EventChainTests {
         var trail = try AuditTrail(chains: [], key: EventChainTests.key)
         try trail.check(events[0])
         #expect(trail.findings() == [.unknownNode(EventChainTests.node)])
+    }
+
+    @Test("O-03 a beginning made of an end, of an event or of another beginning is found")
+    func forgedStart() throws {
+        let (events, record) = try EventChainTests.chain(5)
+        let head = record.head
+        let forged = [
+            // The end's own authentication, and an event's digest.
+            (head, head.authentication), (head, events[4].digest),
+            (try EventChainTests.chain(2).record.head, record.start.authentication),
+        ]
+        for (mark, authentication) in forged {
+            let start = ChainStart(
+                node: mark.node, sequence: mark.sequence, digest: mark.digest,
+                position: mark.sequence, behind: mark.sequence - 1,
+                pruning: EventChainTests.pruning, authentication: authentication)
+            let left = Array(events[Int(mark.sequence)...])
+            #expect(
+                try findings(left, ChainRecord(start: start, head: head))
+                    == [.forgedRecord(node: EventChainTests.node)])
+        }
+    }
+
+    @Test("O-03 each field of an authentic beginning is authenticated")
+    func startFields() throws {
+        let (events, record) = try EventChainTests.chain(3)
+        let start = try EventChain.start(
+            behind: events[1], pruning: EventChainTests.pruning, key: EventChainTests.key)
+        let other = PrunedEvents(before: UnixTime(seconds: 6), at: UnixTime(seconds: 9))
+        let later = PrunedEvents(before: UnixTime(seconds: 5), at: UnixTime(seconds: 8))
+        var edited: [ChainStart] = []
+        for pruning in [other, later, nil] { edited.append(start.with(pruning: pruning)) }
+        edited.append(start.with(sequence: 1))
+        edited.append(start.with(digest: events[0].digest))
+        edited.append(start.with(position: 7))
+        edited.append(start.with(behind: 0))
+        #expect(try EventChainTests.key.isAuthentic(start))
+        for start in edited {
+            #expect(
+                try findings([events[2]], ChainRecord(start: start, head: record.head))
+                    .contains(.forgedRecord(node: EventChainTests.node)))
+        }
+    }
+
+    @Test("O-03 a checkpoint before the beginning is explained by pruning, and by nothing else")
+    func earlyCheckpoint() throws {
+        let (events, record) = try EventChainTests.chain(5)
+        let early = try EventChainTests.chain(2).record.head
+        let pruned = try EventChain.start(
+            behind: events[3], pruning: EventChainTests.pruning, key: EventChainTests.key)
+        let left = [events[4]]
+        #expect(
+            try findings(
+                left, ChainRecord(start: pruned, head: record.head), checkpoints: [early]) == [])
+        let deleted = ChainStart(
+            node: pruned.node, sequence: 4, digest: pruned.digest, position: 4, behind: 3,
+            pruning: nil, authentication: record.head.authentication)
+        #expect(
+            try findings(
+                left, ChainRecord(start: deleted, head: record.head), checkpoints: [early]
+            ).contains(.checkpoint(node: EventChainTests.node, sequence: 2)))
+        // One at the beginning itself is compared.
+        let foreign = try EventChainTests.key.mark(
+            node: EventChainTests.node, sequence: 4, digest: [UInt8](repeating: 1, count: 32))
+        #expect(
+            try findings(
+                left, ChainRecord(start: pruned, head: record.head), checkpoints: [foreign])
+                == [.checkpoint(node: EventChainTests.node, sequence: 4)])
+    }
+
+    @Test("O-03 an event at another position is found, in a commit of its own or with others")
+    func moved() throws {
+        // Positions are learnt when a commit is done: 1 to 3, 4, then 7 and 8 behind another chain's.
+        var chain = EventChain(node: EventChainTests.node, key: EventChainTests.key)
+        let start = try chain.start()
+        var events: [ChainedEvent] = []
+        for (count, last) in [(3, 3), (1, 4), (2, 6)] {
+            for number in (last - count + 1)...last {
+                let event = try chain.append(EventChainTests.recorded(number), position: nil)
+                events.append(event.at(UInt64(number)))
+            }
+            chain.stand(at: UInt64(last))
+        }
+        let record = ChainRecord(start: start, head: try chain.head())
+        #expect(try findings(events, record) == [])
+        for index in events.indices {
+            for position: UInt64 in [0, 9] {
+                var moved = events
+                moved[index] = events[index].at(position)
+                #expect(try !findings(moved, record).isEmpty, "\(index) at \(position)")
+            }
+        }
+        // All of them further on.
+        let further = events.map { $0.at($0.position + 1) }
+        #expect(try !findings(further, record).isEmpty)
+    }
+}
+
+extension ChainedEvent {
+    /// The event at another position, without the key.
+    fileprivate func at(_ position: UInt64) -> ChainedEvent {
+        ChainedEvent(
+            position: position, node: node, sequence: sequence, behind: behind, body: body,
+            digest: digest, time: time)
+    }
+}
+
+extension ChainStart {
+    /// The start with some of it changed, without the key.
+    fileprivate func with(
+        sequence: UInt64? = nil, digest: [UInt8]? = nil, position: UInt64? = nil,
+        behind: UInt64? = nil
+    ) -> ChainStart {
+        ChainStart(
+            node: node, sequence: sequence ?? self.sequence, digest: digest ?? self.digest,
+            position: position ?? self.position, behind: behind ?? self.behind, pruning: pruning,
+            authentication: authentication)
+    }
+
+    fileprivate func with(pruning: PrunedEvents?) -> ChainStart {
+        ChainStart(
+            node: node, sequence: sequence, digest: digest, position: position, behind: behind,
+            pruning: pruning, authentication: authentication)
     }
 }

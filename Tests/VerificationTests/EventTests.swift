@@ -106,13 +106,28 @@ struct EventTests {
     func encoding() throws {
         for kind in Event.Kind.allCases {
             for reason in Event.Reason.allCases.map(Optional.some) + [nil] {
-                let event = Event(kind, reason: reason, time: UnixTime(milliseconds: -5))
-                #expect(Event(decoding: event.encoded) == event)
+                let event = RecordedEvent(
+                    Event(kind, reason: reason, time: UnixTime(milliseconds: -5)))
+                #expect(RecordedEvent(decoding: event.encoded) == event)
             }
         }
-        let bytes = try EventChainTests.event(3).encoded
-        for count in bytes.indices { #expect(Event(decoding: Array(bytes[..<count])) == nil) }
-        #expect(Event(decoding: bytes + [0]) == nil)
-        #expect(Event(decoding: [2] + bytes.dropFirst()) == nil, "a newer version")
+        let event = try EventChainTests.event(3)
+        // The row of the event's own credential, and another one's.
+        let rows = try [3, 4].map { number in
+            let id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(number), count: 16)))
+            return RowMark(
+                CredentialRow(
+                    id: id, subject: try #require(Subject("bob")), kind: .totp, state: .pending,
+                    version: 7, keyID: nil, fingerprint: nil, createdAt: event.time, lapsesAt: nil,
+                    body: []), code: [UInt8](repeating: 0xfe, count: 16))
+        }
+        let recorded = RecordedEvent(event, rows: rows)
+        let bytes = recorded.encoded
+        #expect(RecordedEvent(decoding: bytes) == recorded)
+        for count in bytes.indices {
+            #expect(RecordedEvent(decoding: Array(bytes[..<count])) == nil)
+        }
+        #expect(RecordedEvent(decoding: bytes + [0]) == nil)
+        #expect(RecordedEvent(decoding: [2] + bytes.dropFirst()) == nil, "a newer version")
     }
 }

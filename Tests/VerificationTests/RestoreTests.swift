@@ -17,7 +17,7 @@ struct RestoreTests {
         let spent = try authenticator.code(at: bench.clock.now)
         #expect(try await bench.verify(spent).acceptance != nil)
         let restored = try #require(try backup.afterRestoring(at: bench.clock.now))
-        #expect(restored.event == nil)
+        #expect(restored.event.kind == .restored && !restored.isEnded)
         try await putBack(restored.row, bench)
         for steps in -1...1 {
             let code = try authenticator.code(at: bench.clock.now, steps: steps)
@@ -89,9 +89,9 @@ struct RestoreTests {
             #expect(restored.row.version == row.version + 1)
             // Its key stays taken: it may have been in use.
             #expect(restored.row.fingerprint == row.fingerprint)
-            #expect(restored.event?.kind == .revoked)
-            #expect(restored.event?.reason == .restored)
-            #expect(restored.event?.credential == id)
+            #expect(restored.event.kind == .revoked)
+            #expect(restored.event.reason == .restored)
+            #expect(restored.event.credential == id)
             // What had ended stays.
             #expect(try restored.row.afterRestoring(at: bench.clock.now) == nil)
         }

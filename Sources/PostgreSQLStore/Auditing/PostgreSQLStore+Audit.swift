@@ -5,6 +5,8 @@ public import Verification
 public struct PostgreSQLAuditReport: Hashable, Sendable {
     /// What is wrong with the chains of events; empty when nothing is.
     public let findings: [AuditTrail.Finding]
+    /// What is wrong with the rows; empty when nothing is.
+    public let rows: [RowAudit.Finding]
     /// How many events there are.
     public let events: Int
     /// Where each chain ends: kept elsewhere, they tell a database that was put back to an earlier state.
@@ -12,7 +14,7 @@ public struct PostgreSQLAuditReport: Hashable, Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Goes through all events, as they are at one moment; others go on writing meanwhile.
+    /// Goes through all events and rows, as they are at one moment; others go on writing meanwhile.
     ///
     /// What an audit can't see: events that were cut off together with the recorded end, where no mark
     /// was kept of what is missing.
@@ -25,7 +27,7 @@ extension PostgreSQLStore {
         try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, [.chains, .events], patience: patience, known: KnownHeads())
+                address, StoreStatement.auditing, patience: patience, known: KnownHeads())
             return try session.audit(checkpoints, key: key)
         } catch {
             throw PostgreSQLStoreError(error)
@@ -47,15 +49,44 @@ extension PostgreSQLSession {
         var trail = try cryptography { () throws(CryptographyFailure) in
             try AuditTrail(chains: records, checkpoints: marks, key: key)
         }
+        var rows = RowAudit(chains: records, key: key)
         var count = 0
         try StoreWalk.events(events(after:limit:)) { page throws(PostgreSQLFailure) in
             try cryptography { () throws(CryptographyFailure) in
-                for event in page { try trail.check(event) }
+                for event in page {
+                    try trail.check(event)
+                    rows.take(event)
+                }
             }
             count += page.count
         }
+        try check(.credentialsByID, &rows) { row throws(PostgreSQLFailure) in
+            try row.credential(key)
+        }
+        try check(.ticketsByDigest, &rows) { row throws(PostgreSQLFailure) in try row.ticket(key) }
+        try check(.answersByKey, &rows) { row throws(PostgreSQLFailure) in try row.answer(key) }
+        try check(.clientsByID, &rows) { row throws(PostgreSQLFailure) in try row.client(key) }
         return PostgreSQLAuditReport(
-            findings: trail.findings(), events: count, marks: records.map(\.head))
+            findings: trail.findings(), rows: rows.findings(), events: count,
+            marks: records.map(\.head))
+    }
+
+    /// Has all rows of a table checked.
+    private func check<Row: StoredRow>(
+        _ statement: StoreStatement, _ audit: inout RowAudit,
+        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
+    ) throws(PostgreSQLFailure) {
+        try StoreWalk.rows(
+            { last, limit throws(PostgreSQLFailure) in
+                var arguments = StatementArguments()
+                arguments.add(last)
+                arguments.add(Int64(limit))
+                return try run(statement, arguments)
+                    .all { row throws(PostgreSQLFailure) in try row.audited(read) }
+            }, key: \.key
+        ) { page throws(PostgreSQLFailure) in
+            try cryptography { () throws(CryptographyFailure) in try audit.check(page) }
+        }
     }
 }
 

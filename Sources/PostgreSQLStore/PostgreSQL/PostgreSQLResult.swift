@@ -164,6 +164,15 @@ struct PostgreSQLRow {
         return value
     }
 
+    /// The next column, which must be a truth value.
+    mutating func requiredFlag() throws(PostgreSQLFailure) -> Bool {
+        switch try requiredBytes() {
+        case [0]: false
+        case [1]: true
+        default: throw .strangeRow
+        }
+    }
+
     /// The next column, which must be a text.
     mutating func requiredText() throws(PostgreSQLFailure) -> String {
         guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {

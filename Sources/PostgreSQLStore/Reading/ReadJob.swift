@@ -16,6 +16,11 @@ struct ReadJob: Sendable {
     /// A read that a broken connection took along, or another one's failure, is done once more: it
     /// changes nothing.
     var isSecondTry = false
+    /// How often the server gave it up for another transaction (SQLSTATE 40001 and 40P01).
+    var timesGivenUp = 0
+
+    /// So often it is tried again.
+    static let maximalTimesGivenUp = 5
 }
 
 extension PostgreSQLSession {
@@ -39,6 +44,8 @@ extension PostgreSQLSession {
         for (group, outcome) in zip(groups, outcomes) {
             switch outcome {
             case .done(let result): group.finish(result)
+            case .failed(let failure) where failure.isPassing:
+                again += giveUp(group.jobs, because: failure)
             // What fails may be one of them; alone, the others still succeed.
             case .failed(let failure) where group.jobs.count > 1 && !failure.isBusy:
                 again += refuse(group.jobs, because: failure)
@@ -48,6 +55,20 @@ extension PostgreSQLSession {
             }
         }
         return .init(isLost: false, again: again)
+    }
+
+    /// - Returns: those that are tried again.
+    private func giveUp(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
+        var again: [ReadJob] = []
+        for var job in jobs {
+            job.timesGivenUp += 1
+            if job.timesGivenUp > ReadJob.maximalTimesGivenUp {
+                job.finish(.failure(failure))
+            } else {
+                again.append(job)
+            }
+        }
+        return again
     }
 
     /// - Returns: those that are tried once more.

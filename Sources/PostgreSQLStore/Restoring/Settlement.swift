@@ -42,7 +42,7 @@ struct Settlement {
     ) throws(PostgreSQLFailure) -> (report: SettlementReport, end: ChainEnd) {
         let (kept, ended) = try renewCredentials(known)
         let clients = try keepingClients ? 0 : revokeClients()
-        try append([Event(.restored, time: now, number: Int64(ended))], [])
+        try append([RecordedEvent(Event(.restored, time: now, number: Int64(ended)))], [])
         var time = StatementArguments()
         time.add(now.milliseconds)
         _ = try session.run([
@@ -65,18 +65,19 @@ struct Settlement {
             try session.credentials(after: id, limit: limit, key: key)
         } _: { rows throws(PostgreSQLFailure) in
             var renewed: [Wanted<CredentialRow>] = []
-            var events: [Event] = []
+            var events: [RecordedEvent] = []
             for row in rows {
                 let restored: RestoredRow?
                 do {
                     restored = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
                 } catch { throw .strangeRow }
                 guard let restored else { continue }
-                renewed.append(try wanted(restored.row, renewed.count))
-                if let event = restored.event { events.append(event) }
+                let next = try wanted(restored.row, renewed.count)
+                let mark = RowMark(next.row, code: next.code)
+                events.append(RecordedEvent(restored.event, rows: [mark]))
+                renewed.append(next)
+                if restored.isEnded { ended += 1 } else { kept += 1 }
             }
-            kept += renewed.count - events.count
-            ended += events.count
             guard !renewed.isEmpty else { return }
             try append(events, [.run(.updateCredentials, StatementArguments(placing: renewed))])
         }
@@ -91,7 +92,9 @@ struct Settlement {
         var rows: [Wanted<ClientRow>] = []
         for row in revoked { rows.append(try wanted(row, rows.count)) }
         try append(
-            revoked.map { _ in Event(.clientRevoked, reason: .restored, time: now) },
+            revoked.map { _ in
+                RecordedEvent(Event(.clientRevoked, reason: .restored, time: now))
+            },
             [.run(.updateClients, StatementArguments(placing: rows))])
         return revoked.count
     }
@@ -105,7 +108,7 @@ struct Settlement {
 
     /// Does what is asked, and appends what is to be told of it.
     private mutating func append(
-        _ events: [Event], _ commands: [PipelineCommand]
+        _ events: [RecordedEvent], _ commands: [PipelineCommand]
     ) throws(PostgreSQLFailure) {
         guard !events.isEmpty else {
             _ = try session.run(commands)
@@ -116,6 +119,6 @@ struct Settlement {
         let last = try results.last?.first { row throws(PostgreSQLFailure) in try row.unsigned() }
         guard let last else { throw .strangeRow }
         position = last
-        lease.move(to: chain)
+        lease.move(to: chain, at: position)
     }
 }

@@ -8,6 +8,18 @@ struct Wanted<Row: Sendable>: Sendable {
     var code: [UInt8] = []
 }
 
+/// A limit on a subject's rows that a commit expects not to be reached.
+struct Room: Sendable {
+    let subject: Subject
+    let limit: Int
+
+    /// The same number in every process; two subjects that share one wait for each other, no more.
+    var lockNumber: Int32 {
+        let sum = subject.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return Int32(bitPattern: sum)
+    }
+}
+
 // How rows go into their columns, in the order of the statements.
 extension StatementArguments {
     init(_ rows: [Wanted<CredentialRow>]) {
@@ -77,6 +89,18 @@ extension StatementArguments {
     }
 
     init(_ ids: [[UInt8]]) { add(ids) { $0 } }
+
+    /// The numbers that subjects are locked by, in order, so that nobody waits for somebody who waits
+    /// for him.
+    init(locking rooms: [Wanted<Room>]) {
+        add(Set(rooms.map(\.row.lockNumber)).sorted(), integer: { Int64($0) })
+    }
+
+    init(_ rooms: [Wanted<Room>]) {
+        add(rooms, member: \.member)
+        add(rooms) { $0.row.subject.utf8 }
+        add(rooms, integer: { Int64($0.row.limit) })
+    }
 
     init(_ decoys: [DecoyRow]) {
         add(decoys, integer: { Int64($0.slot) })

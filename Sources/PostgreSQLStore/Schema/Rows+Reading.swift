@@ -74,12 +74,22 @@ extension PostgreSQLRow {
     mutating func event() throws(PostgreSQLFailure) -> ChainedEvent {
         ChainedEvent(
             position: try unsigned(), node: try requiredBytes(), sequence: try unsigned(),
-            body: try requiredBytes(), digest: try requiredBytes(), time: try time())
+            behind: try unsigned(), body: try requiredBytes(), digest: try requiredBytes(),
+            time: try time())
     }
 
     mutating func chain() throws(PostgreSQLFailure) -> ChainRecord {
         let node = try requiredBytes()
-        return ChainRecord(start: try mark(of: node), head: try mark(of: node))
+        return ChainRecord(start: try start(of: node), head: try mark(of: node))
+    }
+
+    private mutating func start(of node: [UInt8]) throws(PostgreSQLFailure) -> ChainStart {
+        let (sequence, digest) = (try unsigned(), try requiredBytes())
+        let (position, behind) = (try unsigned(), try unsigned())
+        let (before, at) = (try integer(), try integer())
+        return ChainStart(
+            node: node, sequence: sequence, digest: digest, position: position, behind: behind,
+            pruning: PrunedEvents(before: before, at: at), authentication: try requiredBytes())
     }
 
     mutating func mark(of node: [UInt8]) throws(PostgreSQLFailure) -> ChainMark {
@@ -104,5 +114,17 @@ extension PostgreSQLRow {
     func value<Value>(_ read: Value?) throws(PostgreSQLFailure) -> Value {
         guard let read else { throw .strangeRow }
         return read
+    }
+}
+
+extension PostgreSQLRow {
+    /// The row as an audit takes it, by its first column where it is damaged.
+    func audited<Row>(
+        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
+    ) throws(PostgreSQLFailure) -> AuditedRow<Row> {
+        var (row, damaged) = (self, self)
+        do throws(PostgreSQLFailure) { return .whole(try read(&row)) } catch .strangeRow {
+            return .damaged(key: try damaged.requiredBytes())
+        }
     }
 }

@@ -5,10 +5,12 @@ enum Schema {
     /// What each step does; the table `steps` holds the number of steps that were taken.
     static let steps = [first]
 
-    /// The first of the two numbers of every advisory lock that is taken: “wwdb”.
+    /// The first of the two numbers of the advisory locks of steps and chains: “wwdb”.
     ///
     /// The second is 0 for the steps, and else a chain's number.
     static let lockClass = 0x7777_6462
+    /// The same for the locks of subjects, whose second number comes of the subject: “wwsu”.
+    static let subjectLockClass = 0x7777_7375
 
     // Who is revoked stands in no index that a decision asks, so that a subject's past does not slow
     // its present. Room is left in the pages of what is written over and over, so that a new version of
@@ -95,10 +97,15 @@ enum Schema {
             is_open boolean NOT NULL DEFAULT true,
             start_sequence bigint NOT NULL,
             start_digest bytea NOT NULL,
+            start_position bigint NOT NULL,
+            start_behind bigint NOT NULL,
+            pruned_before bigint,
+            pruned_at bigint,
             start_authentication bytea NOT NULL,
             head_sequence bigint NOT NULL,
             head_digest bytea NOT NULL,
-            head_authentication bytea NOT NULL
+            head_authentication bytea NOT NULL,
+            head_position bigint NOT NULL
         ) WITH (fillfactor = 20);
 
         CREATE TABLE watchword.counter (
@@ -110,6 +117,7 @@ enum Schema {
             position bigint NOT NULL PRIMARY KEY,
             chain integer NOT NULL,
             sequence bigint NOT NULL,
+            behind bigint NOT NULL,
             time bigint NOT NULL,
             body bytea NOT NULL,
             digest bytea NOT NULL

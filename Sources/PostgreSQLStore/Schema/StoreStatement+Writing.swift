@@ -5,6 +5,16 @@ internal import Verification
 extension StoreStatement {
     var writingSQL: String {
         switch self {
+        case .lockSubjects:
+            // A statement of its own: the count that follows sees what others did who had the lock.
+            "SELECT pg_advisory_xact_lock(\(Schema.subjectLockClass), number::integer) "
+                + "FROM unnest($1::bigint[]) AS number"
+        case .expectRoom:
+            "SELECT expect($1::integer[], ARRAY(SELECT member FROM "
+                + "unnest($1, $2::bytea[], $3::bigint[]) AS wanted (member, subject, room) "
+                + "WHERE (SELECT count(*) FROM (SELECT FROM credentials "
+                + "WHERE credentials.subject = wanted.subject AND state <> 'revoked' LIMIT room) "
+                + "AS found) < room))"
         case .insertCredentials:
             Self.inserting(
                 "credentials", "id",
@@ -58,27 +68,32 @@ extension StoreStatement {
         case .unlockChain:
             "SELECT pg_advisory_unlock(\(Schema.lockClass), $1::bigint::integer)::integer"
         case .chainHead:
-            "SELECT node, head_sequence, head_digest, head_authentication FROM chains "
+            "SELECT node, head_sequence, head_digest, head_authentication, head_position, "
+                + "head_sequence = start_sequence OR events.digest IS NOT DISTINCT FROM head_digest "
+                + "FROM chains LEFT JOIN events ON events.position = head_position "
                 + "WHERE number = $1::bigint AND is_open"
         case .beginChain:
-            "INSERT INTO chains (node, start_sequence, start_digest, start_authentication, "
-                + "head_sequence, head_digest, head_authentication) "
-                + "VALUES ($1::bytea, $2::bigint, $3::bytea, $4::bytea, $2, $3, $4) "
+            "INSERT INTO chains (node, start_sequence, start_digest, start_position, "
+                + "start_behind, start_authentication, head_sequence, head_digest, "
+                + "head_authentication, head_position) "
+                + "VALUES ($1::bytea, 0, $2::bytea, 0, 0, $3::bytea, 0, $2, $4::bytea, 0) "
                 + "RETURNING number"
         case .closeChains: "UPDATE chains SET is_open = false"
         case .leap: "UPDATE counter SET position = position + $1::bigint"
         case .appendEvents:
-            // The counter comes last: from here to the end of the transaction others wait for it.
-            "WITH head AS (UPDATE chains SET head_sequence = $2::bigint, "
-                + "head_digest = $3::bytea, head_authentication = $4::bytea "
-                + "WHERE number = $1::bigint AND head_sequence = $5::bigint "
-                + "AND head_digest = $6::bytea AND is_open RETURNING true), "
-                + "place AS (UPDATE counter SET position = position + $2 - $5 "
-                + "WHERE expect_chain((SELECT count(*) FROM head) = 1) "
+            // The counter comes late: from there to the end of the transaction others wait for it.
+            "WITH met AS (SELECT FROM chains WHERE number = $1::bigint "
+                + "AND head_sequence = $5::bigint AND head_digest = $6::bytea AND is_open "
+                + "FOR UPDATE), "
+                + "place AS (UPDATE counter SET position = position + $2::bigint - $5 "
+                + "WHERE expect_chain((SELECT count(*) FROM met) = 1) "
                 + "RETURNING position AS last), "
+                + "head AS (UPDATE chains SET head_sequence = $2, head_digest = $3::bytea, "
+                + "head_authentication = $4::bytea, head_position = place.last FROM place "
+                + "WHERE number = $1), "
                 + "done AS (INSERT INTO events SELECT place.last - $2 + $5 + added.number, $1, "
-                + "$5 + added.number, added.time, added.body, added.digest FROM place, "
-                + "unnest($7::bigint[], $8::bytea[], $9::bytea[]) "
+                + "$5 + added.number, $10::bigint, added.time, added.body, added.digest "
+                + "FROM place, unnest($7::bigint[], $8::bytea[], $9::bytea[]) "
                 + "WITH ORDINALITY AS added (time, body, digest, number)) "
                 + "SELECT last FROM place"
         default: preconditionFailure("a statement that is about chains")
@@ -98,7 +113,9 @@ extension StoreStatement {
         case .pruneEvents: "DELETE FROM events WHERE position <= $1::bigint"
         case .updateStart:
             "UPDATE chains SET start_sequence = $2::bigint, start_digest = $3::bytea, "
-                + "start_authentication = $4::bytea WHERE node = $1::bytea"
+                + "start_position = $4::bigint, start_behind = $5::bigint, "
+                + "pruned_before = $6::bigint, pruned_at = $7::bigint, "
+                + "start_authentication = $8::bytea WHERE node = $1::bytea"
         default: preconditionFailure("a statement that prunes")
         }
     }

@@ -7,7 +7,8 @@ enum StoreStatement: String, CaseIterable {
     case credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains, knownHeads
-    case insertCredentials, updateCredentials, seekCredentials
+    case ticketsByDigest, answersByKey, clientsByID
+    case lockSubjects, expectRoom, insertCredentials, updateCredentials, seekCredentials
     case insertTickets, spendTickets, dropTickets, insertAnswers, endAnswers
     case insertClients, updateClients
     case writeDecoys, appendEvents
@@ -27,10 +28,15 @@ enum StoreStatement: String, CaseIterable {
 
     /// What a connection that commits asks.
     static let writing: [StoreStatement] = [
-        .insertCredentials, .updateCredentials, .seekCredentials, .insertTickets, .spendTickets,
-        .dropTickets, .endAnswers,
+        .lockSubjects, .expectRoom, .insertCredentials, .updateCredentials, .seekCredentials,
+        .insertTickets, .spendTickets, .dropTickets, .endAnswers,
         .insertAnswers, .insertClients, .updateClients, .writeDecoys, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
+    ]
+
+    /// What an audit asks.
+    static let auditing: [StoreStatement] = [
+        .chains, .events, .credentialsByID, .ticketsByDigest, .answersByKey, .clientsByID,
     ]
 
     /// What keeping house asks.
@@ -67,21 +73,21 @@ enum StoreStatement: String, CaseIterable {
                 + "GROUP BY key_id, kind"
         case .answerUsage:
             "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
-        case .ticket:
-            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
-                + "authentication FROM tickets WHERE digest = $1::bytea"
-        case .answer:
-            "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
-                + "FROM answers "
-                + "WHERE key = $1::bytea"
+        case .ticket: Self.ticketRow + "WHERE digest = $1::bytea"
+        case .ticketsByDigest:
+            Self.ticketRow + "WHERE digest > $1::bytea ORDER BY digest LIMIT $2::bigint"
+        case .answer: Self.answerRow + "WHERE key = $1::bytea"
+        case .answersByKey: Self.answerRow + "WHERE key > $1::bytea ORDER BY key LIMIT $2::bigint"
         case .clientByDigest: Self.client + "WHERE digest = $1::bytea"
         case .clients: Self.client + "ORDER BY created_at, id"
+        case .clientsByID: Self.client + "WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint"
         case .events:
-            "SELECT position, coalesce(node, ''::bytea), sequence, body, digest, time "
+            "SELECT position, coalesce(node, ''::bytea), sequence, behind, body, digest, time "
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "
                 + "WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"
         case .chains:
-            "SELECT node, start_sequence, start_digest, start_authentication, "
+            "SELECT node, start_sequence, start_digest, start_position, start_behind, "
+                + "pruned_before, pruned_at, start_authentication, "
                 + "head_sequence, head_digest, head_authentication FROM chains ORDER BY number"
         case .knownHeads:
             "SELECT node, start_sequence, head_sequence, head_digest, events.digest FROM "
@@ -107,6 +113,12 @@ enum StoreStatement: String, CaseIterable {
     private static let credential =
         "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
         + "body, authentication FROM credentials "
+    private static let ticketRow =
+        "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
+        + "authentication FROM tickets "
+    private static let answerRow =
+        "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
+        + "FROM answers "
     private static let client =
         "SELECT id, version, digest, name, scopes, created_at, revoked_at, authentication "
         + "FROM clients "

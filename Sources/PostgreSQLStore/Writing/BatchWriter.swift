@@ -116,7 +116,7 @@ extension BatchWriter {
         else { throw .strangeRow }
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
         known.acknowledge(ChainEnd(mark: head, position: position), events: UInt64(count))
-        lease.move(to: chain)
+        lease.move(to: chain, at: position)
     }
 
     private func takeAnotherLease() throws(PostgreSQLFailure) {

@@ -21,14 +21,14 @@ struct ChainLease {
             let open = try Self.open(on: session)
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {
-                guard let head = try Self.head(of: number, on: session) else {
+                guard let (head, position) = try Self.head(of: number, on: session) else {
                     // It was closed in the meantime.
                     _ = try session.run(.unlockChain, Self.arguments(number))
                     continue
                 }
                 self.number = number
                 try known.check(head, against: marks, key: key)
-                chain = EventChain(resuming: head, key: key)
+                chain = EventChain(resuming: head, at: position, key: key)
                 return
             }
             let node = try cryptography { () throws(CryptographyFailure) in
@@ -50,13 +50,13 @@ struct ChainLease {
     ///
     /// - Parameter chain: the chain as it is, which becomes what it will be.
     func append(
-        _ events: [Event], to chain: inout EventChain
+        _ events: [RecordedEvent], to chain: inout EventChain
     ) throws(PostgreSQLFailure) -> PipelineCommand {
         let (sequence, digest) = (chain.sequence, chain.digest)
         var (tied, next) = ([ChainedEvent](), chain)
         let head = try cryptography { () throws(CryptographyFailure) in
             // Positions are the database's to give.
-            for event in events { tied.append(try next.append(event, position: 0)) }
+            for event in events { tied.append(try next.append(event, position: nil)) }
             return try next.head()
         }
         chain = next
@@ -70,11 +70,15 @@ struct ChainLease {
         arguments.add(tied, integer: \.time.milliseconds)
         arguments.add(tied) { $0.body }
         arguments.add(tied) { $0.digest }
+        arguments.add(Int64(clamping: chain.position))
         return .run(.appendEvents, arguments)
     }
 
-    /// Goes on behind the chain's new end.
-    mutating func move(to chain: EventChain) { self.chain = chain }
+    /// Goes on behind the chain's new end, which stands at `position`.
+    mutating func move(to chain: EventChain, at position: UInt64) {
+        self.chain = chain
+        self.chain.stand(at: position)
+    }
 
     /// The chains that can be appended to, and where they end.
     private static func open(
@@ -96,10 +100,13 @@ struct ChainLease {
 
     private static func head(
         of number: Int64, on session: PostgreSQLSession
-    ) throws(PostgreSQLFailure) -> ChainMark? {
+    ) throws(PostgreSQLFailure) -> (head: ChainMark, position: UInt64)? {
         try session.run(.chainHead, arguments(number)).first { row throws(PostgreSQLFailure) in
             let node = try row.requiredBytes()
-            return try row.mark(of: node)
+            let (head, position) = (try row.mark(of: node), try row.unsigned())
+            // Its last event is where the chain's record says.
+            guard try row.requiredFlag() else { throw .chain }
+            return (head, position)
         }
     }
 
@@ -107,13 +114,14 @@ struct ChainLease {
     private static func begin(
         _ node: [UInt8], on session: PostgreSQLSession, key: AuditKey
     ) throws(PostgreSQLFailure) -> Int64 {
-        let head = try cryptography { () throws(CryptographyFailure) in
-            try EventChain(node: node, key: key).head()
+        let (start, head) = try cryptography { () throws(CryptographyFailure) in
+            let chain = EventChain(node: node, key: key)
+            return (try chain.start(), try chain.head())
         }
         var arguments = StatementArguments()
         arguments.add(head.node)
-        arguments.add(Int64(clamping: head.sequence))
         arguments.add(head.digest)
+        arguments.add(start.authentication)
         arguments.add(head.authentication)
         let number = try session.run(.beginChain, arguments)
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }

@@ -54,6 +54,7 @@ struct CommitJob: Sendable {
 
 /// A row, or a value that no two rows may have.
 enum RowKey: Hashable, Sendable {
+    case room([UInt8])
     case credential([UInt8])
     case fingerprint([UInt8])
     case ticket([UInt8])
@@ -64,7 +65,7 @@ enum RowKey: Hashable, Sendable {
     case clientDigest([UInt8])
     case clientName([UInt8])
 
-    /// By the first bytes alone: they come by chance, or from a digest.
+    /// By the first bytes alone: most come by chance, or from a digest.
     func hash(into hasher: inout Hasher) {
         let (kind, bytes) =
             switch self {
@@ -77,6 +78,7 @@ enum RowKey: Hashable, Sendable {
             case .clientDigest(let bytes): (6, bytes)
             case .answers(let bytes): (7, bytes)
             case .clientName(let bytes): (8, bytes)
+            case .room(let bytes): (9, bytes)
             }
         hasher.combine(kind)
         hasher.combine(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
@@ -86,6 +88,7 @@ enum RowKey: Hashable, Sendable {
 extension StoreChange {
     fileprivate var rowKeys: [RowKey] {
         switch self {
+        case .expectRoom(let subject, _): [.room(subject.utf8)]
         case .insertCredential(let row), .updateCredential(let row):
             [.credential(row.id.bytes)] + (row.fingerprint.map { [.fingerprint($0)] } ?? [])
         case .insertTicket(let row): [.ticket(row.digest), .tickets(of: row.credential.bytes)]

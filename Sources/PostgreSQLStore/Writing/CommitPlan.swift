@@ -4,8 +4,9 @@ internal import Verification
 struct CommitPlan {
     private(set) var commands: [PipelineCommand] = []
     /// The events, in the order of the members.
-    private(set) var events: [Event] = []
+    private(set) var events: [RecordedEvent] = []
 
+    private var rooms: [Wanted<Room>] = []
     private var updated: [Wanted<CredentialRow>] = []
     private var inserted: [Wanted<CredentialRow>] = []
     private var spent: [Wanted<[UInt8]>] = []
@@ -34,6 +35,8 @@ struct CommitPlan {
     private mutating func add(_ authenticated: AuthenticatedChange, of member: Int) {
         let code = authenticated.code
         switch authenticated.change {
+        case .expectRoom(let subject, let limit):
+            rooms.append(Wanted(member: member, row: Room(subject: subject, limit: limit)))
         case .insertCredential(let row):
             inserted.append(Wanted(member: member, row: row, code: code))
         case .updateCredential(let row):
@@ -48,7 +51,7 @@ struct CommitPlan {
         case .writeDecoy(let row):
             decoys.removeAll { $0.row.slot == row.slot }
             decoys.append(Wanted(member: member, row: row, code: code))
-        case .appendEvent(let event): events.append(event)
+        case .appendEvent: if let event = authenticated.event { events.append(event) }
         }
     }
 
@@ -57,6 +60,7 @@ struct CommitPlan {
     /// Their order is the same in every process, and so is that of the rows in each: nobody waits for
     /// somebody who waits for him.
     private mutating func close() {
+        run(.lockSubjects, rooms) { StatementArguments(locking: $0) }
         run(.updateCredentials, sorted(&updated, \.row.id.bytes)) {
             StatementArguments(placing: $0)
         }
@@ -64,6 +68,8 @@ struct CommitPlan {
         run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
         run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
+        run(.expectRoom, rooms) { StatementArguments($0) }
+        rooms = []
         run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }

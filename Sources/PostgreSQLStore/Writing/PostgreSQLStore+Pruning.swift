@@ -61,7 +61,7 @@ extension PostgreSQLSession {
             let first = try events.all { row throws(PostgreSQLFailure) in try row.event() }
             old = Array(first.prefix { $0.time < end })
         }
-        _ = try run(try self.begin(behind: old, key: key) + [.text("COMMIT")])
+        _ = try run(try self.begin(behind: old, pruning, key: key) + [.text("COMMIT")])
         return PruningOutcome(
             credentials: results[2].changed, tickets: results[3].changed,
             answers: results[4].changed, events: old.count)
@@ -69,9 +69,10 @@ extension PostgreSQLSession {
 
     /// Takes the events away, and lets each chain begin behind its last one that goes.
     private func begin(
-        behind old: [ChainedEvent], key: AuditKey
+        behind old: [ChainedEvent], _ pruning: Pruning, key: AuditKey
     ) throws(PostgreSQLFailure) -> [PipelineCommand] {
-        guard let end = old.last else { return [] }
+        guard let end = old.last, let before = pruning.eventsBefore else { return [] }
+        let pruned = PrunedEvents(before: before, at: pruning.now)
         var arguments = StatementArguments()
         arguments.add(Int64(clamping: end.position))
         var commands: [PipelineCommand] = [.run(.pruneEvents, arguments)]
@@ -79,14 +80,18 @@ extension PostgreSQLSession {
         for event in old { last[event.node] = event }
         // Always in the same order, as everything that locks rows.
         for event in last.values.sorted(by: { $0.node.lexicographicallyPrecedes($1.node) }) {
-            let start: ChainMark
-            do { start = try EventChain.start(behind: event, key: key) } catch {
+            let start: ChainStart
+            do { start = try EventChain.start(behind: event, pruning: pruned, key: key) } catch {
                 throw .cryptography
             }
             var arguments = StatementArguments()
             arguments.add(start.node)
             arguments.add(Int64(clamping: start.sequence))
             arguments.add(start.digest)
+            arguments.add(Int64(clamping: start.position))
+            arguments.add(Int64(clamping: start.behind))
+            arguments.add(pruned.before.milliseconds)
+            arguments.add(pruned.at?.milliseconds)
             arguments.add(start.authentication)
             commands.append(.run(.updateStart, arguments))
         }

@@ -6,6 +6,8 @@ public import Verification
 public struct AuditReport: Hashable, Sendable {
     /// What is wrong with the chains of events; empty when nothing is.
     public let findings: [AuditTrail.Finding]
+    /// What is wrong with the rows; empty when nothing is, or when the file is not sound.
+    public let rows: [RowAudit.Finding]
     /// How many events there are.
     public let events: Int
     /// Where each chain ends: kept elsewhere, they tell a database that was put back to an earlier state.
@@ -15,7 +17,7 @@ public struct AuditReport: Hashable, Sendable {
 }
 
 extension SQLiteStore {
-    /// Goes through all events, as they are at one moment; others go on writing meanwhile.
+    /// Goes through all events and rows, as they are at one moment; others go on writing meanwhile.
     ///
     /// The mark beside the database is taken along. What an audit can't see: events that were cut
     /// off together with the recorded end, where no mark was kept of what is missing.
@@ -76,6 +78,7 @@ extension SQLiteSession {
             var trail = try cryptography { () throws(CryptographyFailure) in
                 try AuditTrail(chains: records, checkpoints: marks, key: key)
             }
+            var rows = RowAudit(chains: records, key: key)
             var count = 0
             try StoreWalk.events { position, limit throws(MemberFailure) in
                 try database { () throws(SQLiteFailure) in
@@ -83,13 +86,44 @@ extension SQLiteSession {
                 }
             } _: { page throws(MemberFailure) in
                 try cryptography { () throws(CryptographyFailure) in
-                    for event in page { try trail.check(event) }
+                    for event in page {
+                        try trail.check(event)
+                        rows.take(event)
+                    }
                 }
                 count += page.count
             }
+            // Of a file whose structure is damaged not every row can be read.
+            if isSound { try checkRows(key, &rows) }
             return AuditReport(
-                findings: trail.findings(), events: count, marks: records.map(\.head),
-                isSound: isSound)
+                findings: trail.findings(), rows: isSound ? rows.findings() : [], events: count,
+                marks: records.map(\.head), isSound: isSound)
+        }
+    }
+
+    private func checkRows(_ key: AuditKey, _ audit: inout RowAudit) throws(MemberFailure) {
+        try check(.credentialsByID, &audit) { row throws(SQLiteFailure) in
+            try row.credential(key)
+        }
+        try check(.ticketsByDigest, &audit) { row throws(SQLiteFailure) in try row.ticket(key) }
+        try check(.answersByKey, &audit) { row throws(SQLiteFailure) in try row.answer(key) }
+        try check(.clientsByID, &audit) { row throws(SQLiteFailure) in try row.client(key) }
+    }
+
+    /// Has all rows of a table checked.
+    private func check<Row: StoredRow>(
+        _ statement: StoreStatement, _ audit: inout RowAudit,
+        _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
+    ) throws(MemberFailure) {
+        try StoreWalk.rows(
+            { last, limit throws(MemberFailure) in
+                try database { () throws(SQLiteFailure) in
+                    try self[statement].bind(last).bind(Int64(limit))
+                        .all { row throws(SQLiteFailure) in try row.audited(read) }
+                }
+            }, key: \.key
+        ) { page throws(MemberFailure) in
+            try cryptography { () throws(CryptographyFailure) in try audit.check(page) }
         }
     }
 }

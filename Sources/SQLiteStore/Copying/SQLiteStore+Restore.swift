@@ -72,8 +72,8 @@ extension DatabaseLocation {
         try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }
-        let head = try session.checkedHead(key: key, against: nil)
-        let writer = DatabaseWriter(session, key: key, known: head, at: self)
+        let tail = try session.checkedTail(key: key, against: nil)
+        let writer = DatabaseWriter(session, key: key, known: tail, at: self)
         return try opening { () throws(MemberFailure) in
             let done = try writer.transaction { () throws(MemberFailure) in
                 try session.endWhatMayBeSpent(
@@ -111,8 +111,8 @@ extension SQLiteSession {
         let (kept, ended) = try renewCredentials(now, known, key, &chain)
         let clients = try keepingClients ? 0 : revokeClients(now, key, &chain)
         let event = Event(.restored, time: now, number: Int64(ended))
-        try chain.append(event, to: self)
-        guard let head = try chain.finish(in: self) else { throw .chain }
+        try chain.append(RecordedEvent(event), to: self)
+        guard let head = try chain.finish(in: self)?.head else { throw .chain }
         _ = try database { () throws(SQLiteFailure) in
             try connection.execute("DELETE FROM tickets; DELETE FROM answers; DELETE FROM decoys;")
             try set(.backedUpAt, to: nil)
@@ -139,13 +139,11 @@ extension SQLiteSession {
                     renewed = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
                 } catch { throw .row }
                 guard let renewed else { continue }
-                guard try apply([.updateCredential(renewed.row)], key, &chain) else { throw .row }
-                if let event = renewed.event {
-                    try chain.append(event, to: self)
-                    ended += 1
-                } else {
-                    kept += 1
-                }
+                let changes: [StoreChange] = [
+                    .updateCredential(renewed.row), .appendEvent(renewed.event),
+                ]
+                guard try apply(changes, key, &chain) else { throw .row }
+                if renewed.isEnded { ended += 1 } else { kept += 1 }
             }
         }
         return (kept, ended)
@@ -159,8 +157,10 @@ extension SQLiteSession {
         }
         let revoked = clients.compactMap { $0.afterRevoking(at: now) }
         for client in revoked {
-            guard try apply([.updateClient(client)], key, &chain) else { throw .row }
-            try chain.append(Event(.clientRevoked, reason: .restored, time: now), to: self)
+            let event = Event(.clientRevoked, reason: .restored, time: now)
+            guard try apply([.updateClient(client), .appendEvent(event)], key, &chain) else {
+                throw .row
+            }
         }
         return revoked.count
     }

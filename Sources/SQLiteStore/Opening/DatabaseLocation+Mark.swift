@@ -49,45 +49,58 @@ extension DatabaseLocation {
 }
 
 extension SQLiteSession {
-    /// The chain's end, when it is authentic and not before the kept mark.
-    func checkedHead(key: AuditKey, against kept: ChainMark?) throws(SQLiteStoreError) -> ChainMark
+    /// The chain's end, when it is authentic, whole and not before the kept mark.
+    ///
+    /// It is read in one transaction: others may write meanwhile.
+    func checkedTail(key: AuditKey, against kept: ChainMark?) throws(SQLiteStoreError) -> ChainTail
     {
-        let records: [ChainRecord]
-        let positions: [UInt64]
-        do throws(SQLiteFailure) {
-            records = try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
-            positions = try connection.prepare("SELECT head_position FROM chains ORDER BY number")
-                .all { row throws(SQLiteFailure) in try row.unsigned() }
-        } catch {
-            throw SQLiteStoreError(error)
+        try storing { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
+        // Nothing was written; should it fail, the next BEGIN does, and says so.
+        defer { do throws(SQLiteFailure) { try connection.execute("ROLLBACK") } catch _ {} }
+        return try tail(key: key, against: kept)
+    }
+
+    private func tail(
+        key: AuditKey, against kept: ChainMark?
+    ) throws(SQLiteStoreError) -> ChainTail {
+        let chains = try storing { () throws(SQLiteFailure) in
+            try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
         }
-        guard let last = records.last, try isAuthentic(last.head, key) else {
-            throw .store(StoreFailure(.damaged, code: "chain"))
+        guard let last = chains.last, try isAuthentic(last.record.head, key) else {
+            throw .store(MemberFailure.chain.storeFailure)
         }
-        guard let kept else { return last.head }
-        guard try isAuthentic(kept, key) else { throw .damagedMark }
-        guard let index = records.firstIndex(where: { $0.head.node == kept.node }),
-            kept.sequence <= records[index].head.sequence,
-            try holds(kept, of: records[index], endingAt: positions[index])
-        else { throw .putBack }
-        return last.head
+        let tail = ChainTail(head: last.record.head, position: last.position)
+        if let kept {
+            guard try isAuthentic(kept, key) else { throw .damagedMark }
+            guard let chain = chains.first(where: { $0.record.head.node == kept.node }),
+                try holds(kept, of: chain.record, endingAt: chain.position)
+            else { throw .putBack }
+        }
+        guard try storing({ () throws(SQLiteFailure) in try holds(tail) }) else {
+            throw .store(MemberFailure.chain.storeFailure)
+        }
+        return tail
     }
 
     /// Whether the event that a mark names is the one that is stored, if it is still kept.
     private func holds(
         _ mark: ChainMark, of chain: ChainRecord, endingAt position: UInt64
     ) throws(SQLiteStoreError) -> Bool {
+        guard mark.sequence <= chain.head.sequence else { return false }
         if mark.sequence == chain.head.sequence { return mark.digest == chain.head.digest }
         guard mark.sequence > chain.start.sequence else { return true }
         // A chain's events have positions without a gap.
-        let place = position - (chain.head.sequence - mark.sequence)
-        do throws(SQLiteFailure) {
-            let stored = try self[.events].bind(place - 1).bind(Int64(1))
-                .first { row throws(SQLiteFailure) in try row.event() }
-            return stored?.position == place && stored?.digest == mark.digest
-        } catch {
-            throw SQLiteStoreError(error)
-        }
+        let (place, isBefore) = position.subtractingReportingOverflow(
+            chain.head.sequence - mark.sequence)
+        guard !isBefore else { throw .store(MemberFailure.chain.storeFailure) }
+        let stored = try storing { () throws(SQLiteFailure) in try event(at: place) }
+        return stored?.digest == mark.digest
+    }
+
+    private func storing<Result>(
+        _ body: () throws(SQLiteFailure) -> Result
+    ) throws(SQLiteStoreError) -> Result {
+        do throws(SQLiteFailure) { return try body() } catch { throw SQLiteStoreError(error) }
     }
 
     private func isAuthentic(_ mark: ChainMark, _ key: AuditKey) throws(SQLiteStoreError) -> Bool {

@@ -71,19 +71,18 @@ extension SQLiteConnection {
     func beginChain(
         key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
     ) throws(MemberFailure) {
-        let head = try cryptography { () throws(CryptographyFailure) in
-            try EventChain(node: try node(), key: key).head()
+        let (start, head) = try cryptography { () throws(CryptographyFailure) in
+            let chain = EventChain(node: try node(), position: position, key: key)
+            return (try chain.start(), try chain.head())
         }
-        try database { () throws(SQLiteFailure) in
-            let insertion = try prepare(
-                "INSERT INTO chains (node, start_sequence, start_digest, start_authentication, "
+        _ = try database { () throws(SQLiteFailure) in
+            try prepare(
+                "INSERT INTO chains (node, start_sequence, start_digest, start_position, "
+                    + "start_behind, pruned_before, pruned_at, start_authentication, "
                     + "head_sequence, head_digest, head_authentication, head_position) "
-                    + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
-            insertion.bind(head.node)
-            for _ in 0..<2 {
-                insertion.bind(head.sequence).bind(head.digest).bind(head.authentication)
-            }
-            try insertion.bind(position).run()
+                    + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+            ).bind(start).bind(head.sequence).bind(head.digest).bind(head.authentication)
+                .bind(position).run()
         }
     }
 

@@ -28,6 +28,7 @@ final class ReaderPool: Sendable {
         let session: SQLiteSession
         if let ready { session = ready } else { session = try open() }
         // One that failed is not used again: a new one begins without a past.
+        try session.connection.expectInPlace()
         let found = try body(session)
         state.withLock { if !$0.isClosed { $0.idle.append(session) } }
         return found

@@ -71,6 +71,22 @@ internal import CSQLite
         return unsafe SQLiteStatement(owning: ready)
     }
 
+    /// Whether the file that was opened was deleted, moved away or replaced.
+    ///
+    /// SQLite asks the system, by one `stat`.
+    var hasMoved: Bool {
+        get throws(SQLiteFailure) {
+            var moved: Int32 = 0
+            let code = unsafe sqlite3_file_control(
+                handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+            guard code == SQLITE_OK else { throw SQLiteFailure(call: .open, code: code) }
+            return moved != 0
+        }
+    }
+
+    /// - Throws: ``SQLiteFailure/moved``.
+    func expectInPlace() throws(SQLiteFailure) { if try hasMoved { throw .moved } }
+
     /// Whether a transaction was begun and has not ended: some failures end one by themselves.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

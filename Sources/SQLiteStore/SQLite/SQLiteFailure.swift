@@ -26,12 +26,16 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
         case SQLITE_NOMEM: "SQLITE_NOMEM"
         case SQLITE_IOERR: "SQLITE_IOERR"
         case SQLITE_MISUSE: "closed"
+        case SQLITE_NOTFOUND: "file-gone"
         default: "SQLITE_\(code & 0xff)"
         }
     }
 
     /// The store was closed.
     static let closed = SQLiteFailure(call: .open, code: SQLITE_MISUSE)
+
+    /// The file was deleted or moved away, and what is written to it is lost.
+    static let moved = SQLiteFailure(call: .open, code: SQLITE_NOTFOUND)
 
     /// A row that SQLite gave and that is none of ours.
     static let strangeRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)

@@ -112,6 +112,9 @@ internal import CSQLite
         }
     }
 
+    /// Goes back to the first column of the row.
+    func rewind() { column = 0 }
+
     private func step() throws(SQLiteFailure) -> Bool {
         if let refused { throw refused }
         column = 0

@@ -74,12 +74,24 @@ extension SQLiteStatement {
     func event() throws(SQLiteFailure) -> ChainedEvent {
         ChainedEvent(
             position: try unsigned(), node: try requiredBytes(), sequence: try unsigned(),
-            body: try requiredBytes(), digest: try requiredBytes(), time: try time())
+            behind: try unsigned(), body: try requiredBytes(), digest: try requiredBytes(),
+            time: try time())
     }
 
-    func chain() throws(SQLiteFailure) -> ChainRecord {
+    /// A chain's ends, and the position of its last event.
+    func chain() throws(SQLiteFailure) -> (record: ChainRecord, position: UInt64) {
         let node = try requiredBytes()
-        return ChainRecord(start: try mark(of: node), head: try mark(of: node))
+        let record = ChainRecord(start: try start(of: node), head: try mark(of: node))
+        return (record, try unsigned())
+    }
+
+    private func start(of node: [UInt8]) throws(SQLiteFailure) -> ChainStart {
+        let (sequence, digest) = (try unsigned(), try requiredBytes())
+        let (position, behind) = (try unsigned(), try unsigned())
+        let (before, at) = (try integer(), try integer())
+        return ChainStart(
+            node: node, sequence: sequence, digest: digest, position: position, behind: behind,
+            pruning: PrunedEvents(before: before, at: at), authentication: try requiredBytes())
     }
 
     func mark(of node: [UInt8]) throws(SQLiteFailure) -> ChainMark {
@@ -131,10 +143,28 @@ extension SQLiteStatement {
             .bind(TextList.bytes(row.scopes)).bind(row.createdAt).bind(row.revokedAt)
     }
 
+    func bind(_ start: ChainStart) -> SQLiteStatement {
+        bind(start.node).bind(start.sequence).bind(start.digest).bind(start.position)
+            .bind(start.behind).bind(start.pruning?.before).bind(start.pruning?.at)
+            .bind(start.authentication)
+    }
+
     func bind(_ time: UnixTime?) -> SQLiteStatement { bind(time?.milliseconds) }
 
     func bind(_ key: KeyID?) -> SQLiteStatement { bind(key.map { Int64($0.number) }) }
 
     /// Counts of 63 bits, as the store's protocol promises; a larger one is refused by the database.
     func bind(_ count: UInt64) -> SQLiteStatement { bind(Int64(exactly: count)) }
+}
+
+extension SQLiteStatement {
+    /// The row as an audit takes it, by its first column where it is damaged.
+    func audited<Row>(
+        _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
+    ) throws(SQLiteFailure) -> AuditedRow<Row> {
+        do throws(SQLiteFailure) { return .whole(try read(self)) } catch .strangeRow {
+            rewind()
+            return .damaged(key: try requiredBytes())
+        }
+    }
 }

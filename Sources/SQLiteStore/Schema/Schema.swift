@@ -87,6 +87,10 @@ enum Schema {
             node BLOB NOT NULL UNIQUE,
             start_sequence INTEGER NOT NULL,
             start_digest BLOB NOT NULL,
+            start_position INTEGER NOT NULL,
+            start_behind INTEGER NOT NULL,
+            pruned_before INTEGER,
+            pruned_at INTEGER,
             start_authentication BLOB NOT NULL,
             head_sequence INTEGER NOT NULL,
             head_digest BLOB NOT NULL,
@@ -98,6 +102,7 @@ enum Schema {
             position INTEGER PRIMARY KEY,
             chain INTEGER NOT NULL,
             sequence INTEGER NOT NULL,
+            behind INTEGER NOT NULL,
             time INTEGER NOT NULL,
             body BLOB NOT NULL,
             digest BLOB NOT NULL

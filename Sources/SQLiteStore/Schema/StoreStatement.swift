@@ -6,7 +6,8 @@ enum StoreStatement: Int, CaseIterable {
     case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains
-    case insertCredential, updateBody, updateCredential
+    case ticketsByDigest, answersByKey, clientsByID
+    case hasRoom, insertCredential, updateBody, updateCredential
     case insertTicket, spendTicket, dropTickets, insertAnswer, endAnswers
     case insertClient, updateClient
     case writeDecoy, insertEvent, lastChain, updateHead
@@ -36,22 +37,25 @@ enum StoreStatement: Int, CaseIterable {
                 + "GROUP BY key_id, kind"
         case .answerUsage:
             "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
-        case .ticket:
-            "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
-                + "authentication FROM tickets WHERE digest = ?1"
-        case .answer:
-            "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
-                + "FROM answers "
-                + "WHERE key = ?1"
+        case .ticket: Self.ticketRow + "WHERE digest = ?1"
+        case .ticketsByDigest: Self.ticketRow + "WHERE digest > ?1 ORDER BY digest LIMIT ?2"
+        case .answer: Self.answerRow + "WHERE key = ?1"
+        case .answersByKey: Self.answerRow + "WHERE key > ?1 ORDER BY key LIMIT ?2"
         case .clientByDigest: Self.client + "WHERE digest = ?1"
         case .clients: Self.client + "ORDER BY created_at, id"
+        case .clientsByID: Self.client + "WHERE id > ?1 ORDER BY id LIMIT ?2"
         case .events:
-            "SELECT position, coalesce(node, x''), sequence, body, digest, time "
+            "SELECT position, coalesce(node, x''), sequence, behind, body, digest, time "
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "
                 + "WHERE position > ?1 ORDER BY position LIMIT ?2"
         case .chains:
-            "SELECT node, start_sequence, start_digest, start_authentication, "
-                + "head_sequence, head_digest, head_authentication FROM chains ORDER BY number"
+            "SELECT node, start_sequence, start_digest, start_position, start_behind, "
+                + "pruned_before, pruned_at, start_authentication, "
+                + "head_sequence, head_digest, head_authentication, head_position "
+                + "FROM chains ORDER BY number"
+        case .hasRoom:
+            "SELECT count(*) < ?2 FROM (SELECT 1 FROM credentials "
+                + "WHERE subject = ?1 AND is_revoked = 0 LIMIT ?2)"
         case .insertCredential:
             "INSERT INTO credentials (id, subject, kind, state, version, key_id, fingerprint, "
                 + "created_at, lapses_at, body, authentication) "
@@ -78,9 +82,9 @@ enum StoreStatement: Int, CaseIterable {
                 + "created_at = ?6, revoked_at = ?7, authentication = ?8 WHERE id = ?1 AND version = ?2 - 1"
         case .writeDecoy:
             "INSERT INTO decoys VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = excluded.body"
-        case .insertEvent: "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        case .insertEvent: "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         case .lastChain:
-            "SELECT number, head_position, node, head_sequence, head_digest, head_authentication "
+            "SELECT number, node, head_sequence, head_digest, head_authentication, head_position "
                 + "FROM chains ORDER BY number DESC LIMIT 1"
         case .updateHead:
             "UPDATE chains SET head_sequence = ?2, head_digest = ?3, head_authentication = ?4, "
@@ -95,8 +99,9 @@ enum StoreStatement: Int, CaseIterable {
                 + "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"
         case .pruneEvents: "DELETE FROM events WHERE position <= ?1"
         case .updateStart:
-            "UPDATE chains SET start_sequence = ?2, start_digest = ?3, start_authentication = ?4 "
-                + "WHERE node = ?1"
+            "UPDATE chains SET start_sequence = ?2, start_digest = ?3, start_position = ?4, "
+                + "start_behind = ?5, pruned_before = ?6, pruned_at = ?7, "
+                + "start_authentication = ?8 WHERE node = ?1"
         }
     }
 
@@ -111,6 +116,12 @@ enum StoreStatement: Int, CaseIterable {
     private static let credential =
         "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
         + "body, authentication FROM credentials "
+    private static let ticketRow =
+        "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
+        + "authentication FROM tickets "
+    private static let answerRow =
+        "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
+        + "FROM answers "
     private static let client =
         "SELECT id, version, digest, name, scopes, created_at, revoked_at, authentication "
         + "FROM clients "

@@ -1,13 +1,18 @@
 internal import Cryptography
 internal import Verification
 
+/// Where a chain of events ends, and the position of its last event.
+struct ChainTail: Hashable {
+    let head: ChainMark
+    let position: UInt64
+}
+
 /// The end of the database's chain of events, while a transaction appends to it.
 ///
 /// All who write the database append to one chain: SQLite lets one write at a time. The end is read
 /// in each transaction, for another process may have written since.
 struct ChainWriter {
     private let number: Int64
-    private var position: UInt64
     private var chain: EventChain
     private var isChanged = false
 
@@ -15,54 +20,75 @@ struct ChainWriter {
     ///
     /// - Parameter known: the end as this process saw it last. A stored end that is no continuation
     ///   of it, or not authentic, is not gone on from: that would cover up what somebody cut off.
-    init(in session: SQLiteSession, key: AuditKey, known: ChainMark?) throws(MemberFailure) {
+    init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(MemberFailure) {
         let stored = try database { () throws(SQLiteFailure) in
             try session[.lastChain].first { row throws(SQLiteFailure) in
                 let number = try row.requiredInteger()
-                let position = try row.unsigned()
-                return (
-                    number: number, position: position, head: try row.mark(of: row.requiredBytes())
-                )
+                let head = try row.mark(of: row.requiredBytes())
+                return (number: number, tail: ChainTail(head: head, position: try row.unsigned()))
             }
         }
-        guard let stored else { throw .chain }
-        if stored.head != known {
+        guard let (number, tail) = stored else { throw .chain }
+        if tail != known {
             let isAuthentic = try cryptography { () throws(CryptographyFailure) in
-                try key.isAuthentic(stored.head)
+                try key.isAuthentic(tail.head)
             }
-            guard isAuthentic else { throw .chain }
-            if let known, known.node == stored.head.node, known.sequence > stored.head.sequence {
+            guard isAuthentic, try database({ () throws(SQLiteFailure) in try session.holds(tail) })
+            else { throw .chain }
+            if let known, known.head.node == tail.head.node,
+                known.head.sequence > tail.head.sequence
+            {
                 throw .chain
             }
         }
-        number = stored.number
-        position = stored.position
-        chain = EventChain(resuming: stored.head, key: key)
+        self.number = number
+        chain = EventChain(resuming: tail.head, at: tail.position, key: key)
     }
 
     /// Ties an event to the end and inserts it.
-    mutating func append(_ event: Event, to session: SQLiteSession) throws(MemberFailure) {
+    mutating func append(
+        _ event: RecordedEvent, to session: SQLiteSession
+    ) throws(MemberFailure) {
         var next = chain
         let tied = try cryptography { () throws(CryptographyFailure) in
-            try next.append(event, position: position + 1)
+            try next.append(event, position: chain.position + 1)
         }
         chain = next
-        position += 1
         isChanged = true
         _ = try database { () throws(SQLiteFailure) in
             try session[.insertEvent].bind(tied.position).bind(number).bind(tied.sequence)
-                .bind(tied.time).bind(tied.body).bind(tied.digest).run()
+                .bind(tied.behind).bind(tied.time).bind(tied.body).bind(tied.digest).run()
         }
     }
 
     /// Writes the new end, once for all events of the transaction, and tells what it is.
-    func finish(in session: SQLiteSession) throws(MemberFailure) -> ChainMark? {
+    func finish(in session: SQLiteSession) throws(MemberFailure) -> ChainTail? {
         guard isChanged else { return nil }
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
         _ = try database { () throws(SQLiteFailure) in
             try session[.updateHead].bind(number).bind(head.sequence).bind(head.digest)
-                .bind(head.authentication).bind(position).run()
+                .bind(head.authentication).bind(chain.position).run()
         }
-        return head
+        return ChainTail(head: head, position: chain.position)
+    }
+}
+
+extension SQLiteSession {
+    /// Whether a chain's last event is where the chain's record says; true for a chain without events.
+    func holds(_ tail: ChainTail) throws(SQLiteFailure) -> Bool {
+        let chains = try self[.chains].all { row throws(SQLiteFailure) in try row.chain().record }
+        guard let start = chains.first(where: { $0.head.node == tail.head.node })?.start else {
+            return false
+        }
+        guard tail.head.sequence > start.sequence else { return tail.position == start.position }
+        return try event(at: tail.position)?.digest == tail.head.digest
+    }
+
+    /// The event at this position.
+    func event(at position: UInt64) throws(SQLiteFailure) -> ChainedEvent? {
+        guard position > 0 else { return nil }
+        let next = try self[.events].bind(position - 1).bind(Int64(1))
+            .first { row throws(SQLiteFailure) in try row.event() }
+        return next?.position == position ? next : nil
     }
 }

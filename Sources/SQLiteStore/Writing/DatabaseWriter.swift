@@ -9,7 +9,7 @@ final class DatabaseWriter: @unchecked Sendable {
     let session: SQLiteSession
     let key: AuditKey
     /// The chain's end, as it was written or checked last.
-    private(set) var known: ChainMark?
+    private(set) var known: ChainTail?
     private let location: DatabaseLocation
     /// Nothing for one that has the file to itself, and is about to leave the log.
     private var log: WriteAheadLog?
@@ -17,7 +17,7 @@ final class DatabaseWriter: @unchecked Sendable {
     private let patience: Int32
 
     init(
-        _ session: SQLiteSession, key: AuditKey, known: ChainMark, at location: DatabaseLocation,
+        _ session: SQLiteSession, key: AuditKey, known: ChainTail, at location: DatabaseLocation,
         checkpointer: Checkpointer? = nil, patience: Int32 = 0
     ) {
         self.session = session
@@ -33,7 +33,7 @@ final class DatabaseWriter: @unchecked Sendable {
     func close() {
         log?.close(session.connection)
         // The mark that was kept before is as true, only older.
-        do { if let known { try location.keep(known) } } catch _ {}
+        do { if let known { try location.keep(known.head) } } catch _ {}
     }
 
     /// Does each member's changes or none of them, all in one transaction.
@@ -92,6 +92,7 @@ final class DatabaseWriter: @unchecked Sendable {
         _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) throws(MemberFailure) -> [Answer] {
         do throws(MemberFailure) {
+            try database { () throws(SQLiteFailure) in try session.connection.expectInPlace() }
             var chain = try ChainWriter(in: session, key: key, known: known)
             var answers: [Answer] = []
             for changes in members {

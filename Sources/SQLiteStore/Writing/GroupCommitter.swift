@@ -89,6 +89,7 @@ final class GroupCommitter: Sendable {
     ) throws(SQLiteFailure) -> Found? {
         guard let writer = borrow() else { return nil }
         defer { giveBack(writer, isQuiet: true) }
+        try writer.session.connection.expectInPlace()
         return try body(writer.session)
     }
 

@@ -10,6 +10,9 @@ extension SQLiteSession {
         let code = authenticated.code
         do throws(SQLiteFailure) {
             switch authenticated.change {
+            case .expectRoom(let subject, let limit):
+                return try self[.hasRoom].bind(subject.utf8).bind(Int64(limit))
+                    .first { row throws(SQLiteFailure) in try row.requiredInteger() } == 1
             case .insertCredential(let row):
                 return try inserts(self[.insertCredential].bind(row).bind(code))
             case .updateCredential(let row):
@@ -40,9 +43,7 @@ extension SQLiteSession {
         } catch {
             throw .database(error)
         }
-        if case .appendEvent(let event) = authenticated.change {
-            try chain.append(event, to: self)
-        }
+        if let event = authenticated.event { try chain.append(event, to: self) }
         return true
     }
 

@@ -26,7 +26,10 @@ extension DatabaseWriter {
         for index in events.indices {
             // Each chain begins behind its last event that goes.
             let isLast = index + 1 == events.count || events[index + 1].node != events[index].node
-            if isLast { try beginChain(behind: events[index]) }
+            if isLast, let before = pruning.eventsBefore {
+                try beginChain(
+                    behind: events[index], PrunedEvents(before: before, at: pruning.now))
+            }
         }
         return PruningOutcome(
             credentials: credentials, tickets: tickets, answers: answers, events: events.count)
@@ -48,14 +51,15 @@ extension DatabaseWriter {
         return Array(first.prefix { $0.time < end })
     }
 
-    private func beginChain(behind last: ChainedEvent) throws(MemberFailure) {
+    private func beginChain(
+        behind last: ChainedEvent, _ pruning: PrunedEvents
+    ) throws(MemberFailure) {
         let start = try cryptography { () throws(CryptographyFailure) in
-            try EventChain.start(behind: last, key: key)
+            try EventChain.start(behind: last, pruning: pruning, key: key)
         }
         _ = try database { () throws(SQLiteFailure) in
             try session[.pruneEvents].bind(last.position).run()
-            try session[.updateStart].bind(last.node).bind(start.sequence).bind(start.digest)
-                .bind(start.authentication).run()
+            try session[.updateStart].bind(start).run()
         }
     }
 }

@@ -85,7 +85,7 @@ extension Page {
                 + "key file as long as the last backup that was made with it."
         ])
     fileprivate static let auditVerify = Page(
-        summary: "look for deleted, changed, moved and cut-off events",
+        summary: "look for deleted, changed and moved events and rows",
         options: [.store, .keys, .checkpoint, .json],
         examples: [
             "watchword-server audit verify",
@@ -93,7 +93,9 @@ extension Page {
         ],
         details: [
             "Prints marks of where the events end. Kept on another machine and given back with "
-                + "--checkpoint, they show a database that was put back to an earlier state."
+                + "--checkpoint, they show a database that was put back to an earlier state.",
+            "Each credential's row is compared with the last event that tells of it, so a row that was put "
+                + "back to an older version is named.",
         ])
     fileprivate static let auditEnded = Page(
         summary: "list the credentials that were revoked or disabled", options: [.store],

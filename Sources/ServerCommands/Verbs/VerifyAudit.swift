@@ -5,7 +5,8 @@ import PostgreSQLStore
 import SQLiteStore
 import Verification
 
-/// Looks for events that were deleted, changed, moved or cut off.
+/// Looks for events that were deleted, changed, moved or cut off, and for rows that are not what the
+/// events say.
 enum VerifyAudit {
     static func run(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
         let places = try ServerPlaces(arguments)
@@ -45,7 +46,9 @@ enum VerifyAudit {
                 let report = try SQLiteStore.audit(at: path, key: key, checkpoints: checkpoints)
                 let damage = report.isSound ? [] : ["the database's structure is damaged"]
                 return (
-                    report.events, report.findings.map(ServerWords.sentence(for:)) + damage,
+                    report.events,
+                    report.findings.map(ServerWords.sentence(for:))
+                        + report.rows.map(ServerWords.sentence(for:)) + damage,
                     report.marks
                 )
             } catch {
@@ -60,7 +63,10 @@ enum VerifyAudit {
                 let report = try PostgreSQLStore.audit(
                     at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)
                 return (
-                    report.events, report.findings.map(ServerWords.sentence(for:)), report.marks
+                    report.events,
+                    report.findings.map(ServerWords.sentence(for:))
+                        + report.rows.map(ServerWords.sentence(for:)),
+                    report.marks
                 )
             } catch {
                 throw .postgreSQL(places.database.shown, error)

@@ -131,12 +131,30 @@ extension ServerWords {
             "node \(name(node)): events behind \(sequence) are cut off"
         case .behindHead(let node, let sequence):
             "node \(name(node)): event \(sequence) is behind the recorded end"
+        case .moved(let node, let sequence):
+            "node \(name(node)): event \(sequence) is not at its position, or others before it are gone"
         case .checkpoint(let node, let sequence):
-            "node \(name(node)): the mark at \(sequence) does not fit"
+            "node \(name(node)): the checkpoint at \(sequence) does not fit, or its event is missing"
         }
     }
 
-    private static func name(_ node: [UInt8]) -> String {
-        node.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    /// What an audit found in a row.
+    static func sentence(for finding: RowAudit.Finding) -> String {
+        switch finding {
+        case .damaged("credentials", let key):
+            "credential \(CredentialID(bytes: key)?.text ?? hex(key)): its row was changed"
+        case .damaged("clients", let key):
+            "client \(ClientID(bytes: key)?.text ?? hex(key)): its row was changed"
+        case .damaged(let table, let key): "\(table) \(hex(key)): the row was changed"
+        case .putBack(let id): "credential \(id.text): an older version of its row was put back"
+        case .unrecorded(let id): "credential \(id.text): no event tells of its row as it is"
+        case .missing(let id): "credential \(id.text): its row is missing"
+        }
+    }
+
+    private static func name(_ node: [UInt8]) -> String { hex(Array(node.prefix(4))) }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

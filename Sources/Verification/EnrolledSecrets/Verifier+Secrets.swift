@@ -30,7 +30,7 @@ extension Verifier {
                 outcome: .granted(
                     SecretGrant(credential: record.id, ticket: ticket, expiresAt: expiresAt)),
                 changes: [
-                    .insertCredential(record.row), .insertTicket(row),
+                    room(for: subject), .insertCredential(record.row), .insertTicket(row),
                     context.event(.enrolmentStarted, of: record),
                 ], secretsOf: record.id)
         }

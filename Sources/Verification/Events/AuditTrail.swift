@@ -20,7 +20,10 @@ public struct AuditTrail: Sendable {
         case cutOff(node: [UInt8], behind: UInt64)
         /// There is an event behind the recorded end.
         case behindHead(node: [UInt8], sequence: UInt64)
-        /// A checkpoint is not authentic, or says something else than the chain.
+        /// An event is not at the position that it was written at, or others are missing before it.
+        case moved(node: [UInt8], sequence: UInt64)
+        /// A checkpoint is not authentic, or says something else than the chain, or names an event that
+        /// is missing though it was not pruned.
         case checkpoint(node: [UInt8], sequence: UInt64)
     }
 
@@ -28,12 +31,16 @@ public struct AuditTrail: Sendable {
         let head: ChainMark
         var sequence: UInt64
         var digest: [UInt8]
+        var position: UInt64
+        var behind: UInt64
     }
 
     private let key: AuditKey
     private var nodes: [[UInt8]: Progress] = [:]
     private var checkpoints: [[UInt8]: [UInt64: [UInt8]]] = [:]
     private var found: [Finding] = []
+    /// The position of the event that was taken last.
+    private var position: UInt64?
 
     /// Begins at the recorded beginnings.
     ///
@@ -49,17 +56,27 @@ public struct AuditTrail: Sendable {
                 found.append(.forgedRecord(node: chain.head.node))
             }
             nodes[chain.head.node] = Progress(
-                head: chain.head, sequence: chain.start.sequence, digest: chain.start.digest)
+                head: chain.head, sequence: chain.start.sequence, digest: chain.start.digest,
+                position: chain.start.position, behind: chain.start.behind)
         }
         for mark in checkpoints {
-            guard try key.isAuthentic(mark), let progress = nodes[mark.node],
-                mark.sequence <= progress.head.sequence
-            else {
+            let chain = chains.first { $0.head.node == mark.node }
+            guard try key.isAuthentic(mark), let chain, try fits(mark, chain) else {
                 found.append(.checkpoint(node: mark.node, sequence: mark.sequence))
                 continue
             }
             self.checkpoints[mark.node, default: [:]][mark.sequence] = mark.digest
         }
+    }
+
+    /// Whether a checkpoint is one that the chain can have had, as far as its ends tell.
+    private func fits(_ mark: ChainMark, _ chain: ChainRecord) throws(CryptographyFailure) -> Bool {
+        let start = chain.start
+        if mark.sequence > start.sequence { return mark.sequence <= chain.head.sequence }
+        if mark.sequence == start.sequence { return mark.digest == start.digest }
+        // The event is gone, which pruning alone explains.
+        guard start.pruning != nil else { return false }
+        return try key.isAuthentic(start)
     }
 
     /// Takes the next event.
@@ -69,8 +86,7 @@ public struct AuditTrail: Sendable {
             return
         }
         // One fault is enough to know; behind it, only what is wrong by itself is said.
-        let expected = try key.digest(
-            of: event.body, node: event.node, sequence: event.sequence, behind: progress.digest)
+        let expected = try key.tying(event, behind: progress.digest).digest
         if event.sequence != progress.sequence + 1 {
             found.append(.gap(node: event.node, sequence: event.sequence))
         } else if !isEqualInConstantTime(expected.span, event.digest.span)
@@ -79,13 +95,31 @@ public struct AuditTrail: Sendable {
             found.append(.altered(node: event.node, sequence: event.sequence))
         } else if event.sequence > progress.head.sequence {
             found.append(.behindHead(node: event.node, sequence: event.sequence))
+        } else if !stands(event, behind: progress) {
+            found.append(.moved(node: event.node, sequence: event.sequence))
         }
         if let digest = checkpoints[event.node]?[event.sequence], digest != event.digest {
             found.append(.checkpoint(node: event.node, sequence: event.sequence))
         }
         progress.sequence = event.sequence
         progress.digest = event.digest
+        progress.position = event.position
+        progress.behind = event.behind
         nodes[event.node] = progress
+        position = event.position
+    }
+
+    /// Whether an event is at its position: directly behind the one before it in the order of all, and
+    /// where its own chain says.
+    ///
+    /// Positions have no gap but before the first event of a chain, which a restored database begins
+    /// further on.
+    private func stands(_ event: ChainedEvent, behind last: Progress) -> Bool {
+        let isNext = position.map { $0 + 1 == event.position } ?? true
+        // The first one of a commit names the last one before it; the others follow the first directly.
+        let isFirst = event.behind == last.position
+        let isFurther = event.behind == last.behind && event.position == last.position + 1
+        return (isNext || event.sequence == 1) && (isFirst || isFurther)
     }
 
     /// Everything that was found, once all events were taken.
@@ -110,5 +144,13 @@ extension AuditKey {
         let expected = try self.mark(
             node: mark.node, sequence: mark.sequence, digest: mark.digest)
         return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)
+    }
+
+    /// Tells whether a start was made with this key.
+    public func isAuthentic(_ start: ChainStart) throws(CryptographyFailure) -> Bool {
+        let expected = try self.start(
+            node: start.node, sequence: start.sequence, digest: start.digest,
+            position: start.position, behind: start.behind, pruning: start.pruning)
+        return isEqualInConstantTime(expected.authentication.span, start.authentication.span)
     }
 }

@@ -1,8 +1,6 @@
 extension Event {
-    /// The event as a store keeps it; every event has one encoding.
-    var encoded: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.format)
+    /// Writes every field; every event has one encoding.
+    func write(into writer: inout ByteWriter) {
         writer.write(kind.rawValue)
         writer.writeIfThere(reason) { $0.write($1.rawValue) }
         writer.write(time)
@@ -11,22 +9,12 @@ extension Event {
         writer.writeIfThere(verification) { $0.write($1.bytes) }
         writer.write(origin.address)
         writer.write(origin.userAgent)
+        writer.writeIfThere(origin.client) { $0.write($1.bytes) }
         writer.writeIfThere(number) { $0.write($1) }
-        return writer.bytes
     }
 
-    /// Reads a stored event; nothing when it is none, or one of a newer version.
-    init?(decoding bytes: [UInt8]) {
-        do throws(ByteReaderError) { try self.init(strictlyDecoding: bytes) } catch { return nil }
-    }
-
-    private static let format: UInt8 = 1
-
-    private init(strictlyDecoding bytes: [UInt8]) throws(ByteReaderError) {
-        var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Self.format,
-            let kind = Kind(rawValue: try reader.readText())
-        else { throw .malformed }
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let kind = Kind(rawValue: try reader.readText()) else { throw .malformed }
         self.kind = kind
         reason = try reader.readIfThere { reader throws(ByteReaderError) in
             guard let reason = Reason(rawValue: try reader.readText()) else { throw .malformed }
@@ -45,8 +33,12 @@ extension Event {
             guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
             return id
         }
-        origin = Origin(address: try reader.readText(), userAgent: try reader.readText())
+        let (address, userAgent) = (try reader.readText(), try reader.readText())
+        let client = try reader.readIfThere { reader throws(ByteReaderError) in
+            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+            return id
+        }
+        origin = Origin(address: address, userAgent: userAgent, client: client)
         number = try reader.readIfThere { reader throws(ByteReaderError) in try reader.read() }
-        try reader.end()
     }
 }

@@ -66,7 +66,8 @@ public struct Event: Hashable, Sendable {
         case loginRedeemed
         /// Rows were sealed under another key; the number is how many.
         case keysRotated
-        /// The database came from a backup; the number is how many rows were ended for it.
+        /// The database came from a backup; the number is how many credentials were ended for it.
+        /// With a credential: that one goes on, and nothing from before is accepted by it.
         case restored
         /// An application may ask from now on.
         case clientAdded

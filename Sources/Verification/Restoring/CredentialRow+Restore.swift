@@ -2,8 +2,10 @@
 public struct RestoredRow: Hashable, Sendable {
     /// The row's next version.
     public let row: CredentialRow
-    /// That the credential ended; nothing when it goes on.
-    public let event: Event?
+    /// That the credential ended, or goes on with nothing to be accepted of what came before.
+    public let event: Event
+    /// Whether it ended.
+    public var isEnded: Bool { row.state == .revoked }
 }
 
 extension CredentialRow {
@@ -30,7 +32,9 @@ extension CredentialRow {
         if state == .active, !hasEnded, case .time(var password) = record.material {
             password.spendAllThatCouldBe(by: now)
             record.material = .time(password)
-            return RestoredRow(row: record.row, event: nil)
+            return RestoredRow(
+                row: record.row,
+                event: Event(.restored, time: now, subject: subject, credential: id))
         }
         record.end(as: .revoked, because: .restored, at: now)
         // It may have been confirmed since, and then its key must not come back.

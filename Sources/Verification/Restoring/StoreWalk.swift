@@ -28,12 +28,22 @@ public enum StoreWalk {
         _ page: (_ id: [UInt8], _ limit: Int) throws(Failure) -> [CredentialRow],
         _ take: ([CredentialRow]) throws(Failure) -> Void
     ) throws(Failure) {
-        var id: [UInt8] = []
+        try rows(page, key: \.id.bytes, take)
+    }
+
+    /// Hands over all rows of a table, in the order of their keys.
+    ///
+    /// - Parameter page: the first rows from behind a key on, which is empty at the beginning.
+    public static func rows<Row, Failure: Error>(
+        _ page: (_ key: [UInt8], _ limit: Int) throws(Failure) -> [Row], key: (Row) -> [UInt8],
+        _ take: ([Row]) throws(Failure) -> Void
+    ) throws(Failure) {
+        var last: [UInt8] = []
         while true {
-            let rows = try page(id, limit)
-            guard let last = rows.last else { return }
+            let rows = try page(last, limit)
+            guard let end = rows.last else { return }
             try take(rows)
-            id = last.id.bytes
+            last = key(end)
         }
     }
 }

@@ -1,24 +1,40 @@
 public import Cryptography
 
-/// A change as it goes to a database: with the authentication code of the row that it writes.
+/// A change as it goes to a database: with what authenticates the row that it writes.
 public struct AuthenticatedChange: Sendable {
     /// The change.
     public let change: StoreChange
-    /// The code of its row; empty where it writes none that is authenticated.
+    /// The authentication code of its row; empty where it writes none that has one.
     public let code: [UInt8]
+    /// Every credential's row that the commit writes, for its first event.
+    fileprivate(set) var rows: [RowMark] = []
+
+    /// What is appended to the chain of events, if that is the change.
+    public var event: RecordedEvent? {
+        guard case .appendEvent(let event) = change else { return nil }
+        return RecordedEvent(event, rows: rows)
+    }
 }
 
 extension AuditKey {
     /// The changes of one commit as they go to a database.
+    ///
+    /// The first event names the rows that are written, so that each row's last version is known from
+    /// the events.
     public func authenticating(
         _ changes: [StoreChange]
     ) throws(CryptographyFailure) -> [AuthenticatedChange] {
         var authenticated: [AuthenticatedChange] = []
         authenticated.reserveCapacity(changes.count)
+        var rows: [RowMark] = []
+        var firstEvent: Int?
         for change in changes {
-            authenticated.append(
-                AuthenticatedChange(change: change, code: try code(of: change)))
+            let code = try code(of: change)
+            if let row = change.credentialRow { rows.append(RowMark(row, code: code)) }
+            if firstEvent == nil, case .appendEvent = change { firstEvent = authenticated.count }
+            authenticated.append(AuthenticatedChange(change: change, code: code))
         }
+        if let firstEvent { authenticated[firstEvent].rows = rows }
         return authenticated
     }
 
@@ -30,7 +46,17 @@ extension AuditKey {
         case .insertClient(let row), .updateClient(let row): try code(of: row)
         // Nothing is decided by a decoy; it costs what a row does.
         case .writeDecoy(let row): try code(of: row.sought)
-        case .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
+        case .expectRoom, .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
+        }
+    }
+}
+
+extension StoreChange {
+    /// The credential's row that it writes.
+    fileprivate var credentialRow: CredentialRow? {
+        switch self {
+        case .insertCredential(let row), .updateCredential(let row): row
+        default: nil
         }
     }
 }

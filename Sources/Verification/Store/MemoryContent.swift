@@ -11,13 +11,15 @@ struct MemoryContent: Sendable {
     private(set) var decoys: [Int: DecoyRow] = [:]
     private(set) var events: [ChainedEvent] = []
     private(set) var chain: EventChain
-    private(set) var start: ChainMark?
+    private(set) var start: ChainStart?
 
     init(chain: EventChain) { self.chain = chain }
 
     /// Whether a change's condition holds.
     func allows(_ change: StoreChange) -> Bool {
         switch change {
+        case .expectRoom(let subject, let limit):
+            (subjects[subject] ?? []).count { credentials[$0]?.state != .revoked } < limit
         case .insertCredential(let row):
             credentials[row.id] == nil && isFree(row.fingerprint, for: row.id)
         case .updateCredential(let row):
@@ -39,8 +41,13 @@ struct MemoryContent: Sendable {
     }
 
     /// Does a change whose condition holds.
-    mutating func apply(_ change: StoreChange) throws(StoreFailure) {
+    ///
+    /// - Parameter rows: the rows that an event names.
+    mutating func apply(
+        _ change: StoreChange, rows: [RowMark] = []
+    ) throws(StoreFailure) {
         switch change {
+        case .expectRoom: break
         case .insertCredential(let row), .updateCredential(let row): put(row)
         case .insertTicket(let row): tickets[row.digest] = row
         case .spendTicket(let digest): tickets[digest] = nil
@@ -50,7 +57,7 @@ struct MemoryContent: Sendable {
         case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row
         case .writeDecoy(let row): decoys[row.slot] = row
-        case .appendEvent(let event): try append(event)
+        case .appendEvent(let event): try append(RecordedEvent(event, rows: rows))
         }
     }
 
@@ -73,8 +80,9 @@ struct MemoryContent: Sendable {
         let oldEvents = events.prefix { event in
             pruning.eventsBefore.map { event.time < $0 } ?? false
         }.prefix(pruning.limit)
-        if let last = oldEvents.last {
-            start = try EventChain.start(behind: last, key: key)
+        if let last = oldEvents.last, let end = pruning.eventsBefore {
+            start = try EventChain.start(
+                behind: last, pruning: PrunedEvents(before: end, at: pruning.now), key: key)
             events.removeFirst(oldEvents.count)
         }
         return PruningOutcome(
@@ -105,7 +113,7 @@ struct MemoryContent: Sendable {
         if let fingerprint = row.fingerprint { fingerprints[fingerprint] = nil }
     }
 
-    private mutating func append(_ event: Event) throws(StoreFailure) {
+    private mutating func append(_ event: RecordedEvent) throws(StoreFailure) {
         do throws(CryptographyFailure) {
             events.append(try chain.append(event, position: chain.sequence + 1))
         } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }

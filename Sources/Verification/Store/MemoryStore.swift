@@ -82,7 +82,7 @@ public actor MemoryStore: VerificationStore {
     /// Where the chain begins and ends.
     public func chains() throws(StoreFailure) -> [ChainRecord] {
         do throws(CryptographyFailure) {
-            let origin = try EventChain(node: content.chain.node, key: key).head()
+            let origin = try EventChain(node: content.chain.node, key: key).start()
             return [
                 ChainRecord(start: content.start ?? origin, head: try content.chain.head())
             ]
@@ -93,9 +93,13 @@ public actor MemoryStore: VerificationStore {
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) -> CommitOutcome {
         // Each change meets what the ones before it left.
         var changed = content
-        for change in changes {
-            guard changed.allows(change) else { return .conflict }
-            try changed.apply(change)
+        let authenticated: [AuthenticatedChange]
+        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
+            throw StoreFailure(.unavailable, code: error.call.rawValue)
+        }
+        for change in authenticated {
+            guard changed.allows(change.change) else { return .conflict }
+            try changed.apply(change.change, rows: change.rows)
         }
         content = changed
         return .done

@@ -3,6 +3,11 @@
 /// The conditions are what makes a decision a compare-and-set: when one of them does not hold,
 /// nothing of the commit happens.
 public enum StoreChange: Hashable, Sendable {
+    /// Changes nothing; on condition that the subject has fewer than `limit` rows that are not revoked.
+    ///
+    /// Of two commits at the same moment that expect it of one subject, the later one counts what the
+    /// earlier one added.
+    case expectRoom(for: Subject, limit: Int)
     /// Adds a row; on condition that its id and its fingerprint are not there.
     case insertCredential(CredentialRow)
     /// Replaces a row; on condition that the stored version is one less than the row's.
@@ -30,8 +35,8 @@ public enum StoreChange: Hashable, Sendable {
     /// Whether it may not hold; the others are done whatever is there.
     public var hasCondition: Bool {
         switch self {
-        case .insertCredential, .updateCredential, .insertTicket, .spendTicket, .insertAnswer,
-            .insertClient, .updateClient:
+        case .expectRoom, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
+            .insertAnswer, .insertClient, .updateClient:
             true
         case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: false
         }

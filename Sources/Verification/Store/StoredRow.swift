@@ -3,6 +3,10 @@ public import Cryptography
 /// A row that is authenticated whole, so that nobody without the key can change a column or move the
 /// row to another place.
 public protocol StoredRow: Sendable {
+    /// The name of its table.
+    static var table: String { get }
+    /// Its primary key.
+    var primaryKey: [UInt8] { get }
     /// Every column of the row behind the name of its table; no two rows give the same bytes.
     var authenticatedBytes: [UInt8] { get }
     /// The same of the row that a store may make of this one without the key; `nil` where there is none.
@@ -49,10 +53,16 @@ extension AuditKey {
 }
 
 extension CredentialRow: StoredRow {
+    /// The name of its table.
+    public static let table = "credentials"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { id.bytes }
+
     /// Every column.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write("credentials")
+        writer.write(Self.table)
         writer.write(id.bytes)
         writer.write(subject.utf8)
         writer.write(kind.rawValue)
@@ -68,10 +78,16 @@ extension CredentialRow: StoredRow {
 }
 
 extension TicketRow: StoredRow {
+    /// The name of its table.
+    public static let table = "tickets"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { digest }
+
     /// Every column.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write("tickets")
+        writer.write(Self.table)
         writer.write(digest)
         writer.write(purpose.rawValue)
         writer.write(credential.bytes)
@@ -84,10 +100,16 @@ extension TicketRow: StoredRow {
 }
 
 extension AnswerRow: StoredRow {
+    /// The name of its table.
+    public static let table = "answers"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { key }
+
     /// Every column.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write("answers")
+        writer.write(Self.table)
         writer.write(key)
         writer.write(request)
         writer.writeIfThere(credential) { $0.write($1.bytes) }
@@ -106,10 +128,16 @@ extension AnswerRow: StoredRow {
 }
 
 extension ClientRow: StoredRow {
+    /// The name of its table.
+    public static let table = "clients"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { id }
+
     /// Every column.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write("clients")
+        writer.write(Self.table)
         writer.write(id)
         writer.write(version)
         writer.write(digest)

@@ -34,7 +34,8 @@ extension Verifier {
             return Decision(
                 outcome: .granted(grant),
                 changes: [
-                    .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
+                    room(for: subject), .insertCredential(record.row),
+                    context.event(.enrolmentStarted, of: record),
                 ], secretsOf: record.id)
         }
     }
@@ -81,6 +82,7 @@ extension Verifier {
                 old.end(as: .revoked, because: .replaced, at: context.now)
                 changes += old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
             }
+            changes.append(room(for: subject))
             changes.append(.insertCredential(record.row))
             changes.append(context.event(.enrolled, of: record))
             let grant = RecoveryGrant(credential: record.id, codes: codes)
@@ -122,6 +124,11 @@ extension Verifier {
     /// that nobody fills a subject's list with them.
     func hasRoom(_ subject: Subject) async throws(VerifierError) -> Bool {
         try await records(of: subject).count < policy.maximalCredentials
+    }
+
+    /// The same as a condition of the commit: others may enrol at the same moment.
+    func room(for subject: Subject) -> StoreChange {
+        .expectRoom(for: subject, limit: policy.maximalCredentials)
     }
 
     func newRecord(

@@ -132,7 +132,7 @@ public struct Verifier: Sendable {
 
     /// A subject's credentials that are not revoked.
     func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
-        // Some that are enrolled at the same moment may all find the last place free.
+        // A policy may have allowed more once.
         let limit = 8 * policy.maximalCredentials
         let rows = try await read { store throws(StoreFailure) in
             try await store.credentials(of: subject, includingRevoked: false, limit: limit)

@@ -11,7 +11,8 @@ extension Service {
         // What the device says of itself counts for more than what its library does.
         let origin = Origin(
             address: call.origin.address,
-            userAgent: call.fields.string("user_agent") ?? call.origin.userAgent)
+            userAgent: call.fields.string("user_agent") ?? call.origin.userAgent,
+            client: call.origin.client)
         let name = call.fields.string("name")
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in

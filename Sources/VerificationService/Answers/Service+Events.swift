@@ -27,6 +27,7 @@ extension Service {
         if let subject = event.subject { members.append(("subject", .text(subject.text))) }
         if let id = event.credential { members.append(("credential", .text(id.text))) }
         if let id = event.verification { members.append(("verification", .text(id.text))) }
+        if let id = event.origin.client { members.append(("client", .text(id.text))) }
         if !event.origin.address.isEmpty {
             members.append(("address", .text(event.origin.address)))
         }

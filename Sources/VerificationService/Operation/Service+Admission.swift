@@ -64,7 +64,8 @@ extension Service {
                 client: exchange.client,
                 origin: Origin(
                     address: exchange.address,
-                    userAgent: try request.value(of: "User-Agent") ?? ""),
+                    userAgent: try request.value(of: "User-Agent") ?? "",
+                    client: exchange.client.flatMap { ClientID(bytes: $0.id) }),
                 idempotency: match.route.method == .post
                     ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil)
         } catch {

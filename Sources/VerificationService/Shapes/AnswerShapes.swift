@@ -121,6 +121,7 @@ enum AnswerShapes {
                                 .optional("subject", .text(.subject)),
                                 .optional("credential", .text(.credential)),
                                 .optional("verification", .text(.verification)),
+                                .optional("client", .text(.client)),
                                 .optional("address", .text(.any)),
                                 .optional("user_agent", .text(.any)),
                                 .optional("number", .whole(Int64.min...Int64.max)),

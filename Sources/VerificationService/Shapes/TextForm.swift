@@ -62,8 +62,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             "^(?:[A-Z2-7]{8}){3}(?:\(Self.base32Tail)"
                 + "|(?:[A-Z2-7]{8}){1,22}\(Self.base32Tail)?)$"
         case .credential: "^cr_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
-        case .client: "^cl_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .verification: "^vf_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
+        case .client: "^cl_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .enrolmentTicket: "^wwt_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .loginTicket: "^wwl_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .secret: "^wws_[A-Za-z0-9_-]{74}\(Self.fourBits)$"
@@ -102,13 +102,13 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .key: Self.isKey(text)
             case .credential:
                 Self.string(text).flatMap { CredentialID(text: $0) } != nil
-            case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
             case .verification:
                 Self.string(text).flatMap { VerificationID(text: $0) } != nil
             case .enrolmentTicket: Token(.enrolmentTicket, text: text) != nil
             case .loginTicket: Token(.loginTicket, text: text) != nil
             case .secret: Token(.secret, text: text) != nil
             case .nonce: Self.nonce(text) != nil
+            case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
             // These are said and never taken.
             case .keyURI, .base64, .time, .any: true
             }
