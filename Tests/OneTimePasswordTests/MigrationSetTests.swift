@@ -60,7 +60,7 @@ struct MigrationSetTests {
 
     @Test(
         "O-15 exports of one part each cost the same however many there are",
-        .timeLimit(.minutes(1)), arguments: [(Int32(0), 2), (Int32(1), 1)])
+        .timeLimit(.minutes(5)), arguments: [(Int32(0), 2), (Int32(1), 1)])
     func manyExports(number: Int32, version: Int) throws {
         // With a comparison of each part with each export before it, this takes an hour.
         let count: Int32 = 30_000
