@@ -10,6 +10,8 @@ public enum OutputFileError: Error, Hashable, Sendable {
     case symbolicLink
     /// The path names a device, a pipe or a socket; none of them is ever replaced.
     case notAFile
+    /// The file begins as one does that is never to be replaced.
+    case protected
     /// The folder that it should be in is not there.
     case noFolder
     /// The system refused.
@@ -32,15 +34,18 @@ public enum OutputFile {
     ///
     /// - Parameter replacing: whether it takes the place of a file that is there; else that is
     ///   ``OutputFileError/exists``.
-    public static func write(_ bytes: Span<UInt8>, to path: String, replacing: Bool)
-        throws(OutputFileError)
-    {
+    /// - Parameter protected: what a file begins with that is not replaced in any case; empty when there is
+    ///   no such file.
+    public static func write(
+        _ bytes: Span<UInt8>, to path: String, replacing: Bool, sparing protected: [UInt8] = []
+    ) throws(OutputFileError) {
         let (folderPath, name) = split(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .folder }
         let folder: Folder
         do { folder = try Folder(opening: folderPath) } catch { throw OutputFileError(error) }
         if try isTaken(name, in: folder) {
             guard replacing else { throw .exists }
+            guard try !begins(name, with: protected, in: folder) else { throw .protected }
             try replace(name, with: bytes, in: folder)
         } else {
             try make(name, holding: bytes, in: folder)
@@ -59,6 +64,21 @@ public enum OutputFile {
         case .folder: throw .folder
         case .symbolicLink: throw .symbolicLink
         case .other: throw .notAFile
+        }
+    }
+
+    private static func begins(
+        _ name: String, with prefix: [UInt8], in folder: borrowing Folder
+    ) throws(OutputFileError) -> Bool {
+        guard !prefix.isEmpty else { return false }
+        do throws(SystemCallFailure) {
+            let file = try folder.open(name, O_RDONLY)
+            var start: [UInt8] = []
+            _ = try FileDescriptor.read(
+                exactly: prefix.count, from: file.number, appendingTo: &start)
+            return start == prefix
+        } catch {
+            throw OutputFileError(error)
         }
     }
 

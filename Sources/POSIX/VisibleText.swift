@@ -99,8 +99,8 @@ extension Unicode.Scalar {
     /// East Asian scripts.
     private static let spaces: Set<UInt32> = [0x20, 0xA0, 0x202F, 0x3000]
     /// What has a name and no ink: the Braille pattern without dots, the musical null note head, and the
-    /// blanks of Egyptian hieroglyphs.
-    private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442]
+    /// blanks of Egyptian hieroglyphs and of the Khitan small script.
+    private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442, 0x16FE4]
 
     /// How it is spelled out: `\u{202E}`.
     public var spelledOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }

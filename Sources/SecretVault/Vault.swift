@@ -11,6 +11,9 @@ public enum VaultOpener: Sendable {
 
 /// The vault's file, before it is open.
 public enum Vault {
+    /// What a vault's file begins with, whatever its version.
+    public static let fileStart = VaultEnvelope.magic
+
     /// Makes a vault at `path`, and its folder (mode 0700) when there is none.
     ///
     /// - Parameters:

@@ -77,8 +77,11 @@ public struct VaultChanges {
 
     /// Puts other content in the place of an entry's, name included; its id, place, time and access
     /// control stay.
+    ///
+    /// - Throws: ``VaultError/wiped`` for an entry that was wiped: its record never opens again.
     public mutating func replace(_ id: RecordID, with content: EntryContent) throws(VaultError) {
         let old = state.records[try state.index(of: id)]
+        guard case .sealed = old.body else { throw .wiped }
         let line = RecordLine(
             id: id, revision: state.generation, accessControl: old.line.accessControl)
         let record = try seal(content, as: line, created: old.listed.created)

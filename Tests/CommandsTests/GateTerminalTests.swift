@@ -57,6 +57,24 @@ struct GateTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
     }
 
+    @Test(
+        "O-12 an import that replaces a wiped entry makes a new one, with the same access control")
+    func replacedAfterWiping() throws {
+        let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
+        let record = try #require(try fixture.vault().firstMatch(of: /\nrecord (\S+) \d+ (.+)\n/))
+        try fixture.folder.write(Array("wrong\n".utf8), to: "wrong.txt")
+        try fixture.run("watchword list --passphrase-file wrong.txt", status: 4)
+        #expect(try fixture.vault().contains("\ntombstone \(record.1) "))
+        let uri = "otpauth://totp/S:s?secret=MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK&issuer=S\n"
+        try fixture.folder.write(Array(uri.utf8), to: "s.txt")
+        try fixture.run(
+            "watchword import -q s.txt --on-duplicate replace --passphrase-file pass.txt")
+        let saved = try fixture.vault()
+        #expect(!saved.contains(record.1))
+        #expect(saved.contains(" \(record.2)\nmac "))
+        try fixture.run("watchword code S:s --passphrase-file pass.txt")
+    }
+
     @Test("each entry that asks at each use asks by its name before the first line is exported")
     func export() throws {
         let fixture = try asking()

@@ -27,6 +27,24 @@ struct OutputFileTests {
         #expect(try names(in: folder.path) == ["o.png", "p.png"])
     }
 
+    @Test(
+        "a file that begins as a protected one does is not replaced, even when that was asked for")
+    func protected() throws {
+        let folder = try TemporaryFolder()
+        let (start, new) = (Array("vault ".utf8), Array("new".utf8))
+        let path = folder.file("o.png")
+        try write("vault 1", to: path, replacing: true)
+        #expect(throws: OutputFileError.protected) {
+            try OutputFile.write(new.span, to: path, replacing: true, sparing: start)
+        }
+        #expect(try text("o.png", in: folder) == "vault 1")
+        for other in ["vault", ""] {
+            try write(other, to: path, replacing: true)
+            try OutputFile.write(new.span, to: path, replacing: true, sparing: start)
+            #expect(try text("o.png", in: folder) == "new")
+        }
+    }
+
     @Test("what stands beside a file that is written or replaced is left alone")
     func bystanders() throws {
         let folder = try TemporaryFolder()

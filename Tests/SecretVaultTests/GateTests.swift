@@ -214,6 +214,20 @@ struct GateTests {
         #expect(again.generation == open.generation + 1)
     }
 
+    @Test("O-12 other content never takes a wiped entry's place, so its record stays wiped")
+    func notReplaced() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let open = try vault.unlock()
+        let content = try open.open(ids[0])
+        for _ in 0..<3 { _ = try outcome(Self.no, open, ids[0]) }
+        #expect(throws: VaultError.wiped) {
+            try open.update { changes throws(VaultError) in
+                try changes.replace(ids[0], with: content)
+            }
+        }
+        #expect(try vault.unlock().entries[0].tombstone != nil)
+    }
+
     @Test("wrong passphrases wipe what says so, and add up with the entry's own failures")
     func wipedByPassphrases() throws {
         let (vault, ids) = try made(Self.wiping)

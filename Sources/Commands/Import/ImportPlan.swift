@@ -119,10 +119,18 @@ struct ImportPlan {
                     asking.append(id)
                 }
                 let old = entry.name
-                try changes.replace(id, with: changes.content(content, notBehind: id))
-                addedHere.insert(id)
+                let new: RecordID
+                if entry.tombstone == nil {
+                    try changes.replace(id, with: changes.content(content, notBehind: id))
+                    new = id
+                } else {
+                    // The record of a wiped entry never opens again: another one takes its place.
+                    try changes.remove(id, purge: false)
+                    new = try changes.add(content, accessControl: entry.accessControl, now: now)
+                }
+                addedHere.insert(new)
                 if names[old] == id { names[old] = nil }
-                names[name] = id
+                names[name] = new
                 return .replaced(name)
             }
         case .keep: break

@@ -113,7 +113,8 @@ extension ExitCode {
             case .openedReadOnly: .badInput
             case .system(let failure), .notCounted(let failure):
                 failure.meansForbidden ? .badInput : .system
-            case .busy, .replaced, .rekeyed, .previousNotErased, .notConfirmed, .cryptography:
+            case .busy, .replaced, .rekeyed, .entryChanged, .previousNotErased, .notConfirmed,
+                .cryptography:
                 .system
             }
     }

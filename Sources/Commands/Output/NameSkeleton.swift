@@ -15,14 +15,16 @@ struct NameSkeleton: Hashable {
     init(_ name: String) {
         var text = ""
         for scalar in name.unicodeScalars {
-            if let letter = scalar.latinLookAlike {
+            if let letter = scalar.latinLookAlike, letter != " " {
                 text.unicodeScalars.append(letter)
             } else if scalar.properties.generalCategory == .spaceSeparator {
-                text += " "
+                // Nobody counts blanks, or sees one at an end.
+                if text.last != " ", !text.isEmpty { text += " " }
             } else if !scalar.isInvisible {
                 text += scalar.properties.lowercaseMapping
             }
         }
+        if text.last == " " { text.removeLast() }
         self.text = text
     }
 }
@@ -90,7 +92,8 @@ extension Unicode.Scalar {
 
     private var lowercased: Unicode.Scalar? { properties.lowercaseMapping.unicodeScalars.first }
 
-    /// Letters of Cyrillic, Greek and Armenian, and rare Latin ones, by the letter that they look like.
+    /// Letters of Cyrillic, Greek and Armenian, rare Latin ones, dashes, dots, colons and slashes, by what
+    /// they look like in ASCII.
     private static let homoglyphs: [Unicode.Scalar: Unicode.Scalar] = {
         let rows: KeyValuePairs<Unicode.Scalar, String> = [
             "a": "\u{430}\u{410}\u{3B1}\u{391}\u{251}",
@@ -118,6 +121,10 @@ extension Unicode.Scalar {
             "x": "\u{445}\u{425}\u{3C7}\u{3A7}",
             "y": "\u{443}\u{423}\u{3A5}\u{3B3}\u{4AF}\u{4AE}",
             "z": "\u{396}\u{1D22}",
+            "-": "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2043}\u{2212}\u{30FC}",
+            ".": "\u{2024}\u{B7}\u{2027}\u{30FB}",
+            ":": "\u{2236}\u{A789}\u{5C3}",
+            "/": "\u{2044}\u{2215}\u{29F8}",
         ]
         var table: [Unicode.Scalar: Unicode.Scalar] = [:]
         for (letter, others) in rows {

@@ -1,5 +1,6 @@
 import Arguments
 import POSIX
+import SecretVault
 
 /// Files that hold secrets: the owner's alone, and never in the place of another one unasked.
 enum SecretFile {
@@ -12,7 +13,10 @@ enum SecretFile {
             return try session.printer.bytes(bytes.span)
         }
         do {
-            try OutputFile.write(bytes.span, to: path, replacing: session.arguments.has(.force))
+            // Nobody means to write a picture over a vault.
+            try OutputFile.write(
+                bytes.span, to: path, replacing: session.arguments.has(.force),
+                sparing: Vault.fileStart)
         } catch {
             throw .output(VisibleText.of(path), error)
         }

@@ -29,14 +29,13 @@ enum EditEntry {
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseForeign(contentOptions, for: entry, session)
         // Who may not use an entry may not make it easier to use, either.
+        var opened: EntryContent?
         var content: EntryContent?
         if (accessOptions + contentOptions).contains(where: arguments.has) {
-            content = try session.content(of: entry, in: vault, for: .edit)
+            opened = try session.content(of: entry, in: vault, for: .edit)
         }
-        if contentOptions.contains(where: arguments.has), let old = content {
-            content = try codes.applied(to: old, session)
-        } else {
-            content = nil
+        if contentOptions.contains(where: arguments.has), let opened {
+            content = try codes.applied(to: opened, session)
         }
         var name = EntryName(entry)
         let verdict = try session.change(vault) { changes throws(VaultError) -> Verdict in
@@ -50,7 +49,12 @@ enum EditEntry {
             if changes.entries.contains(where: { $0.name == name && $0.id != entry.id }) {
                 return .nameTaken
             }
-            if let content {
+            if let content, let opened {
+                // What was opened must still be there: a new secret that another program saved, or a
+                // wipe, is not undone.
+                guard try changes.entries(equivalentTo: opened).contains(entry.id) else {
+                    throw .entryChanged
+                }
                 // A counter goes back when that is asked for, never because another program was quicker.
                 let kept =
                     codes.counter == nil

@@ -54,6 +54,8 @@ extension Words {
     static func sentence(for error: OutputFileError) -> String {
         switch error {
         case .exists: "there is such a file already; --force writes over it"
+        case .protected:
+            "this is a Watchword vault, which --force does not replace; name another file"
         case .folder: "this is a folder; name a file in it"
         case .symbolicLink: "this is a symbolic link; name the file itself"
         case .notAFile: "this is a device, a pipe or a socket; name a file"

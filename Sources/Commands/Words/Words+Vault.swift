@@ -73,6 +73,8 @@ extension Words {
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
         case .otherCheckDemanded: "the entry accepts another check only; see watchword show"
         case .busy: "another program is changing the vault; try again"
+        case .entryChanged:
+            "another program changed this entry meanwhile; nothing was changed; try again"
         case .rekeyed: "another program gave the vault a new key meanwhile; try again"
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
         case .noSuchEntry: "the entry is gone; another program has removed it"
