@@ -37,7 +37,8 @@ struct AttemptsFile {
         attempts = newest.0
         sequence = newest.sequence
         self.newer = newer
-        isWhole = bytes.count == 2 * Self.slotCount && sequence > 0
+        // Behind the greatest sequence there is none that a reader would accept.
+        isWhole = bytes.count == 2 * Self.slotCount && sequence > 0 && sequence < VaultLimits.number
     }
 
     /// A new file, whose room on the disk is all taken.
@@ -50,7 +51,7 @@ struct AttemptsFile {
         return bytes
     }
 
-    /// What is to be written where, so that the file counts this.
+    /// What is to be written where, so that the file counts this; only for a file that is whole.
     func writing(_ attempts: Attempts) throws(VaultError) -> (bytes: [UInt8], offset: Int) {
         var bytes = try attempts.text(sequence: sequence + 1)
         // Text that fits is guaranteed by the most records that are counted.

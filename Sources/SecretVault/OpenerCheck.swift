@@ -7,13 +7,12 @@ public struct OpenerCheck: PresenceCheck {
     /// What opens the vault yields its key.
     public typealias Grade = Cryptographic
 
-    /// Why it could not be tried.
+    /// Why there is no answer.
     public struct Failure: PresenceFailure, Hashable {
         /// What came in between.
         public let reason: VaultError
-
-        /// Nothing was learned: it was not tried.
-        public var mayHideAttempt: Bool { false }
+        /// Whether a slot said no before that: whoever guesses has learned something.
+        public let mayHideAttempt: Bool
     }
 
     private let opener: VaultOpener
@@ -27,6 +26,6 @@ public struct OpenerCheck: PresenceCheck {
 
     /// Tries it once.
     public func isPresent(for purpose: String) throws(Failure) -> Bool {
-        do { return try vault.isOpened(by: opener) } catch { throw Failure(reason: error) }
+        try vault.isOpened(by: opener)
     }
 }

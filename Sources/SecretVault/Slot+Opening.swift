@@ -95,9 +95,19 @@ extension Slot {
 
 /// Why no slot gave the vault key away.
 struct SlotRefusal: Error {
+    /// What the slots that were tried say about the attempt as a whole.
+    enum Outcome {
+        /// Every slot that could take it said no.
+        case refused
+        /// A slot said no, and another one was not tried, or could not be read: whoever guesses has learned
+        /// something, but what was given may still be right.
+        case undecided
+        /// No slot said no.
+        case notTried
+    }
+
     let error: VaultError
-    /// Whether a slot said no: whoever guesses has learned something.
-    let isAnswer: Bool
+    let outcome: Outcome
 }
 
 extension VaultDocument {
@@ -111,21 +121,22 @@ extension VaultDocument {
         -> (VaultKey, slot: Int)
     {
         let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
-        var isAnswer = false
+        // What the attempt is worth if it ends before every slot has said no.
+        var outcome = SlotRefusal.Outcome.notTried
         var damage: VaultError?
         for slot in plan.slots {
             do throws(VaultError) {
                 if let key = try slot.open(vaultID, with: opener) { return (key, slot.number) }
-                isAnswer = true
+                outcome = .undecided
             } catch .damaged(let part) {
                 // Another slot may still open.
                 damage = .damaged(part)
             } catch {
-                throw SlotRefusal(error: error, isAnswer: isAnswer)
+                throw SlotRefusal(error: error, outcome: outcome)
             }
         }
-        if let damage { throw SlotRefusal(error: damage, isAnswer: false) }
-        throw SlotRefusal(error: plan.refusal ?? opener.refusal, isAnswer: isAnswer)
+        if let error = damage ?? plan.refusal { throw SlotRefusal(error: error, outcome: outcome) }
+        throw SlotRefusal(error: opener.refusal, outcome: .refused)
     }
 
     /// Tries the slots that `opener` may open, as far as `ceiling` allows.

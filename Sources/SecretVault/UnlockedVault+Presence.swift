@@ -131,16 +131,29 @@ extension UnlockedVault {
     /// Whether the passphrase or recovery key opens this vault, for ``OpenerCheck``.
     ///
     /// Nothing is counted here: ``prove(_:for:words:reading:lasting:now:)`` counts what a check asks.
-    func isOpened(by opener: VaultOpener) throws(VaultError) -> Bool {
-        let document = try VaultDocument(parsing: location.read())
-        guard document.vaultID == key.vaultID else { throw .replaced }
+    func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
+        let document: VaultDocument
         do throws(VaultError) {
-            let found = try document.key(with: opener, ceiling: ceiling).0.secret
-            guard found == key.secret || !state.isRekeyed(in: document) else { throw .rekeyed }
-            return found == key.secret
-        } catch .wrongPassphrase, .wrongRecoveryKey {
-            return false
+            document = try VaultDocument(parsing: location.read())
+            guard document.vaultID == key.vaultID else { throw .replaced }
+        } catch {
+            throw OpenerCheck.Failure(reason: error, mayHideAttempt: false)
         }
+        let found: SecretBytes
+        do throws(SlotRefusal) {
+            found = try document.openedKey(with: opener, ceiling: ceiling).0.secret
+        } catch {
+            switch error.outcome {
+            case .refused: return false
+            case .undecided, .notTried:
+                throw OpenerCheck.Failure(
+                    reason: error.error, mayHideAttempt: error.outcome == .undecided)
+            }
+        }
+        guard found == key.secret || !state.isRekeyed(in: document) else {
+            throw OpenerCheck.Failure(reason: .rekeyed, mayHideAttempt: false)
+        }
+        return found == key.secret
     }
 }
 

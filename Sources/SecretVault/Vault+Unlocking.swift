@@ -6,7 +6,8 @@ extension Vault {
     ///
     /// An attempt with a passphrase is written down before it is made, and its outcome before it is
     /// told: refused, or nothing any more. Interruptions are held back meanwhile; an attempt that stays
-    /// undecided all the same costs a wait, but never a record. After five attempts in a row that did
+    /// undecided all the same costs a wait, but never a record; so does one that a slot refused while
+    /// another slot was not tried. After five attempts in a row that did
     /// not open the vault there is a wait. Records that so many refused attempts are to wipe are wiped
     /// before anything is tried, and again before the answer. A recovery key can't be guessed, so it is
     /// not counted, opens during a wait, and clears the count.
@@ -122,11 +123,12 @@ private struct VaultOpening: ~Copyable {
             do throws(SlotRefusal) {
                 key = try document.openedKey(with: opener, ceiling: ceiling)
             } catch {
-                if error.isAnswer {
+                switch error.outcome {
+                case .refused:
                     try counter.save(begun.deciding(.vault, .refused, at: reading()))
                     _ = try wipeWhatIsDue(counter)
-                } else {
-                    _ = counter.settle(attempts)
+                case .undecided: break  // It stays as it was begun: it costs a wait.
+                case .notTried: _ = counter.settle(attempts)
                 }
                 throw error.error
             }

@@ -293,6 +293,29 @@ struct LockOutTests {
         #expect(throws: VaultError.newerAttempts(2)) { try vault.unlock() }
     }
 
+    @Test("the file is made anew where its sequence has come to its end, and goes on counting")
+    func endOfSequence() throws {
+        let vault = try TestVault()
+        let name = try vault.counted("attempts")
+        for slot in 0..<2 {
+            _ = try vault.unlock()
+            var bytes = try vault.folder.bytes(of: name)
+            let last = try vault.attempts().text(sequence: VaultLimits.number)
+            let start = slot * AttemptsFile.slotCount
+            bytes.replaceSubrange(start..<start + last.count, with: last)
+            try vault.put(bytes, as: name)
+            let clock = TestClock()
+            for count: UInt64 in 1...5 {
+                #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
+                #expect(try vault.attempts().vault?.refused == count)
+            }
+            #expect(throws: VaultError.lockedOut(seconds: 60)) {
+                try unlock(vault, right, at: clock)
+            }
+            try vault.put([], as: name)
+        }
+    }
+
     @Test("a slot over the ceiling is no try; one beside it counts")
     func slotsOverTheCeiling() throws {
         let vault = try TestVault()

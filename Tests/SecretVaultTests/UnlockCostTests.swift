@@ -105,4 +105,105 @@ struct UnlockCostTests {
         }
         #expect(try vault.attempts().vault?.count == 1)
     }
+
+    /// A vault with slots of 2^10 and 2^11, the dear one opened by "dear", whose entry asks at each use.
+    private func made(onFailure: AccessControl.OnFailure) throws -> (TestVault, RecordID) {
+        let vault = try TestVault()
+        let id = try vault.fill()[0]
+        let cost = try ScryptCost(logN: 11)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.addPassphrase(secret("dear"), cost: cost, now: 0)
+            try changes.setAccessControl(
+                of: id, to: AccessControl(presence: .perUse(.any), onFailure: onFailure))
+        }
+        return (vault, id)
+    }
+
+    @Test("O-11 O-15 a passphrase that was not tried on every slot wipes nothing, and waits")
+    func undecided() throws {
+        let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
+        let box = try vault.box(of: id)
+        let clock = TestClock()
+        func unlock(_ passphrase: String, ceiling: Int) throws -> UnlockedVault {
+            try Vault.unlock(
+                at: vault.path, with: .passphrase(secret(passphrase)), ceiling: ceiling,
+                reading: clock.reading)
+        }
+        for count: UInt64 in 1...4 {
+            #expect(throws: VaultError.costOverCeiling(logN: 12, ceiling: 10)) {
+                try unlock("dear", ceiling: 10)
+            }
+            let counted = try #require(try vault.attempts().vault)
+            #expect(counted.refused == 0 && counted.undecided == count)
+        }
+        #expect(try !vault.holders(of: box).isEmpty)
+        #expect(try unlock("dear", ceiling: 20).reports.isEmpty)
+        #expect(try vault.attempts().isEmpty)
+        for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock("dear", ceiling: 10) } }
+        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock("dear", ceiling: 20) }
+        #expect(try !vault.holders(of: box).isEmpty)
+    }
+
+    @Test("O-15 a passphrase that every slot refused is wrong, and wipes")
+    func refused() throws {
+        let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
+        let box = try vault.box(of: id)
+        let wrong = VaultOpener.passphrase(secret("wrong"))
+        #expect(throws: VaultError.wrongPassphrase) {
+            try Vault.unlock(at: vault.path, with: wrong, ceiling: 12)
+        }
+        #expect(try vault.attempts().vault?.refused == 1)
+        #expect(try vault.holders(of: box) == [])
+    }
+
+    /// What came of asking for the passphrase at a use of the entry.
+    private func asked(_ passphrase: String, of vault: UnlockedVault, _ id: RecordID) -> String {
+        var check = OpenerCheck(.passphrase(secret(passphrase)), of: vault)
+        do {
+            let proof = try vault.prove(
+                &check, for: id, words: "test", reading: TestClock().reading)
+            return try vault.open(id, proof: proof).issuer
+        } catch let error as GateError<OpenerCheck.Failure> {
+            return "\(error)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("O-15 guesses at a use of an entry count, although a slot was not tried")
+    func undecidedAtUse() throws {
+        typealias Refusal = GateError<OpenerCheck.Failure>
+        let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
+        let open = try Vault.unlock(
+            at: vault.path, with: .passphrase(TestVault.passphrase), ceiling: 10)
+        let sly = Refusal.check(
+            OpenerCheck.Failure(
+                reason: .costOverCeiling(logN: 12, ceiling: 10), mayHideAttempt: true))
+        for count: UInt64 in 1...5 {
+            #expect(asked("wrong", of: open, id) == "\(sly)")
+            let counted = try vault.attempts().records[id]?.failures
+            #expect(counted?.refused == 0 && counted?.undecided == count)
+        }
+        let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+        #expect(asked(right, of: open, id) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        #expect(try !vault.holders(of: vault.box(of: id)).isEmpty)
+    }
+
+    @Test("O-15 a passphrase that no slot was tried with counts nothing at a use of an entry")
+    func notTriedAtUse() throws {
+        typealias Refusal = GateError<OpenerCheck.Failure>
+        let vault = try TestVault(recoveryKey: true)
+        let id = try vault.fill()[0]
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: id, to: AccessControl(presence: .perUse(.any), onFailure: .lockOut))
+        }
+        let key = try #require(vault.recoveryKey)
+        let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key), ceiling: 9)
+        let deaf = Refusal.check(
+            OpenerCheck.Failure(
+                reason: .costOverCeiling(logN: 10, ceiling: 9), mayHideAttempt: false))
+        for _ in 0..<7 { #expect(asked("wrong", of: open, id) == "\(deaf)") }
+        #expect(try vault.attempts().isEmpty)
+    }
 }
