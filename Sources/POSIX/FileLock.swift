@@ -6,6 +6,14 @@ public enum FileLockError: Error, Hashable, Sendable {
     case busy
     /// The system refused.
     case system(SystemCallFailure)
+
+    /// The system call that failed; the one that takes the lock, where somebody else held it.
+    public var failure: SystemCallFailure {
+        switch self {
+        case .busy: SystemCallFailure(call: "flock", number: EWOULDBLOCK)
+        case .system(let failure): failure
+        }
+    }
 }
 
 /// A lock on a file of its own, held until the value goes; the kernel lets go of it when the process

@@ -28,6 +28,18 @@ extension FileReplacement {
         }
     }
 
+    /// Whether the folder of the working files holds a file that begins with all that a generation of
+    /// this file begins with, whatever its mode is.
+    public func holdsGeneration(in own: borrowing Folder) throws(FileReplacementError) -> Bool {
+        for name in [previous, previousAside, aside] {
+            guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
+                facts.st_size >= beginning.count
+            else { continue }
+            if try beginsAsOurs(name, facts, in: own, orAs: nil) { return true }
+        }
+        return false
+    }
+
     /// Overwrites what the file held, but for its beginning, and removes its name.
     ///
     /// A file with a second name is somebody's current one: only this name goes.
@@ -66,10 +78,15 @@ extension FileReplacement {
     private func beginsAsOurs(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(FileReplacementError) -> Bool
     {
+        try beginsAsOurs(name, facts, in: folder, orAs: name == aside ? otherLeftover : nil)
+    }
+
+    private func beginsAsOurs(
+        _ name: String, _ facts: stat, in folder: borrowing Folder, orAs other: FileBeginning?
+    ) throws(FileReplacementError) -> Bool {
         // A file that was just made may not even be readable: its mode is set after that.
         guard facts.st_size > 0 else { return true }
-        var beginnings = [beginning]
-        if name == aside, let otherLeftover { beginnings.append(otherLeftover) }
+        let beginnings = [beginning] + (other.map { [$0] } ?? [])
         do throws(SystemCallFailure) {
             for beginning in beginnings {
                 let file = try folder.open(name, O_RDONLY)

@@ -106,6 +106,21 @@ extension VaultLocation {
     /// Where the folder of the file's own is, as its owner finds it.
     private var ownParts: [String] { [VaultLocation.keeper, "by-name", name] }
 
+    /// Where files of other names in the same folder would be whose own folders are still there.
+    func others() throws(VaultError) -> [VaultLocation] {
+        let names: [String]
+        do {
+            names = try Folder.names(at: base + "/" + ownParts.dropLast().joined(separator: "/"))
+        } catch {
+            throw .system(error)
+        }
+        var others: [VaultLocation] = []
+        for other in names where other != name {
+            others.append(try VaultLocation(folder + "/" + other))
+        }
+        return others
+    }
+
     private static func countParts(_ vaultID: [UInt8]) -> [String] {
         let digits = vaultID.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)

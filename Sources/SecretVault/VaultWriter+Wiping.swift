@@ -9,7 +9,7 @@ extension VaultWriter {
     func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
         let document = try VaultDocument(parsing: read())
         // The older file goes first: it holds the secrets, too, and a full disk needs its room.
-        try eraseAllButCurrent(of: document.vaultID)
+        try eraseOwnButCurrent(of: document.vaultID)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
         try save(wiped.bytes, of: wiped.vaultID, purging: true)
         _ = writeMark(of: wiped)

@@ -2,8 +2,8 @@ internal import POSIX
 
 /// The one who may write: holds the vault's lock for as long as it lives.
 struct VaultWriter: ~Copyable {
-    private let location: VaultLocation
-    private let folder: Folder
+    let location: VaultLocation
+    let folder: Folder
     private let own: Folder
     private let lock: FileLock
 
@@ -67,6 +67,8 @@ struct VaultWriter: ~Copyable {
     ///
     /// - Parameter purging: whether no older file stays; ``eraseAllButCurrent(of:)`` is to be called after.
     func save(_ bytes: [UInt8], of vaultID: [UInt8], purging: Bool) throws(VaultError) {
+        // A writer that is killed after the saving leaves what it was to erase.
+        if purging { try eraseUnderFormerNames(of: vaultID, passingOverLocked: true) }
         do {
             try file(of: vaultID).replace(
                 with: bytes.span, in: folder, besides: own, previous: purging ? .purged : .kept)
@@ -75,8 +77,15 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    /// Overwrites and removes the previous generation of the vault `vaultID`, and what killed writers left.
+    /// Overwrites and removes the previous generation of the vault `vaultID`, and what killed writers
+    /// left, also under names that the vault had before.
     func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+        try eraseOwnButCurrent(of: vaultID)
+        try eraseUnderFormerNames(of: vaultID, passingOverLocked: false)
+    }
+
+    /// The same under the vault's present name only.
+    func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
         do {
             try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own)
         } catch {
@@ -86,7 +95,7 @@ struct VaultWriter: ~Copyable {
 
     // Only a file that says it is this vault's is ever overwritten. A vault that somebody was killed at
     // making has another ID, and is known by its first generation, which holds no entries.
-    private func file(of vaultID: [UInt8]) -> FileReplacement {
+    func file(of vaultID: [UInt8]) -> FileReplacement {
         FileReplacement(
             of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
             orLeftover: VaultEnvelope.beginningOfFirst)

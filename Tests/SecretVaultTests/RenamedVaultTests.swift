@@ -1,0 +1,102 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Purging a vault that was renamed.
+struct RenamedVaultTests {
+    private static let oldPrevious = ".watchword/by-name/vault/previous"
+
+    /// A vault that has a previous generation and got the name `renamed`.
+    private func renamed() throws -> (vault: TestVault, path: String, ids: [RecordID]) {
+        let vault = try TestVault()
+        let open = try vault.unlock()
+        let ids = try ["alice", "bob"].map { name in
+            // An enrolled secret is wiped after three refused attempts.
+            try open.update { changes throws(VaultError) in
+                try changes.add(
+                    .enrolledSecret(issuer: name, account: "", value: secret("x")), now: 0)
+            }
+        }
+        let path = vault.folder.file("renamed")
+        try FileManager.default.moveItem(atPath: vault.path, toPath: path)
+        return (vault, path, ids)
+    }
+
+    private func open(_ path: String) throws(VaultError) -> UnlockedVault {
+        try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+    }
+
+    private func purge(_ id: RecordID, from path: String) throws {
+        try open(path).update { changes throws(VaultError) in
+            try changes.remove(id, purge: true)
+        }
+    }
+
+    private func generations(_ vault: TestVault) throws -> [String] {
+        try vault.files().filter { $0.contains("previous") || $0.hasSuffix("/new") }
+    }
+
+    @Test("O-12 wiping and purging leave nothing under a name that the vault had before")
+    func purging() throws {
+        let (wiped, path, _) = try renamed()
+        #expect(try generations(wiped) == [Self.oldPrevious])
+        for _ in 1...3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
+            }
+        }
+        #expect(try generations(wiped) == [])
+        let (purged, other, ids) = try renamed()
+        try purge(ids[0], from: other)
+        #expect(try generations(purged) == [])
+        #expect(try open(other).entries.map(\.issuer) == ["bob"])
+    }
+
+    @Test("O-12 what a killed writer left under a former name does not hinder purging")
+    func sharedBlocks() throws {
+        let (vault, path, ids) = try renamed()
+        let leftover = vault.folder.file(Self.oldPrevious + ".new")
+        try FileManager.default.linkItem(atPath: path, toPath: leftover)
+        try purge(ids[0], from: path)
+        #expect(try generations(vault) == [])
+        #expect(try open(path).entries.map(\.issuer) == ["bob"])
+    }
+
+    @Test("O-12 a copy of the vault, and another vault's files, keep their previous generation")
+    func others() throws {
+        let (vault, path, ids) = try renamed()
+        try vault.put(vault.folder.bytes(of: "renamed"))
+        let foreign = ".watchword/by-name/gone/previous"
+        try vault.put(TestVault().bytes(), as: foreign)
+        let kept = try vault.folder.bytes(of: Self.oldPrevious)
+        try purge(ids[0], from: path)
+        #expect(try vault.folder.bytes(of: Self.oldPrevious) == kept)
+        #expect(try generations(vault) == [foreign, Self.oldPrevious])
+    }
+
+    @Test("O-12 a former name that is locked is reported, and the change is saved")
+    func locked() throws {
+        let (vault, path, ids) = try renamed()
+        let own = try Folder(opening: vault.folder.file(".watchword/by-name/vault"))
+        let lock = try FileLock("lock", in: own, patience: 0)
+        let busy = FileLockError.busy.failure
+        #expect(throws: VaultError.previousNotErased(busy)) { try purge(ids[0], from: path) }
+        #expect(try open(path).entries.map(\.issuer) == ["bob"])
+        _ = consume lock
+        try purge(ids[1], from: path)
+        #expect(try generations(vault) == [])
+    }
+
+    @Test("O-12 a generation under a former name that others may read is in the way")
+    func readable() throws {
+        let (vault, path, ids) = try renamed()
+        try setMode(0o644, of: vault.folder.file(Self.oldPrevious))
+        #expect(throws: VaultError.inTheWay(name: Self.oldPrevious)) {
+            try purge(ids[0], from: path)
+        }
+        #expect(try open(path).entries.map(\.issuer) == ["alice", "bob"])
+    }
+}
