@@ -199,7 +199,7 @@ let package = Package(
             ], path: "Tests/ServiceTranscripts", swiftSettings: house),
         tests(
             "VerificationServiceTests", "Cryptography", "JSONReading", "JSONText",
-            "OneTimePassword", "POSIX", "ServiceTranscripts", "Verification",
+            "OneTimePassword", "POSIX", "ServiceTranscripts", "StoreContract", "Verification",
             "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
         program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "POSIX"),

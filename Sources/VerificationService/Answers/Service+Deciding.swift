@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import Synchronization
 internal import Verification
 
 extension Service {
@@ -20,18 +19,16 @@ extension Service {
         _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
         _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
     ) async throws(Refusal) -> Answer {
-        // What is kept is what is said: an answer is made once, and a picture in it drawn once.
-        let kept = Mutex<Answer?>(nil)
         let recorder = call.idempotency.map { idempotency in
             Recorder<Outcome>(key: idempotency.digest, request: idempotency.request) { outcome in
-                let made = answer(outcome)
-                kept.withLock { $0 = made }
-                return made.kept()
+                answer(outcome).kept()
             }
         }
         do throws(VerifierError) {
+            // From the outcome that was committed. What the recorder was asked for may belong to a
+            // decision that lost its race, and then nothing of it is stored.
             let outcome = try await body(recorder)
-            return kept.withLock { $0 } ?? answer(outcome)
+            return answer(outcome)
         } catch {
             guard case .answered(let recorded) = error, let idempotency = call.idempotency else {
                 throw Self.refusal(for: error)
