@@ -246,6 +246,36 @@ struct RecorderTests {
         #expect(try await !isThere(1, bench))
     }
 
+    @Test(
+        "O-06 an answer that is put back after its key was confirmed or revoked is not given again",
+        arguments: [Ending.use, .revocation])
+    func putBack(_ ending: Ending) async throws {
+        let bench = try TestBench()
+        let authenticator = try await enrolCode(bench)
+        let id = authenticator.credential
+        let row = try #require(
+            try await bench.store.answer(key: [UInt8](repeating: 1, count: 32)))
+        #expect(row.sealed != nil)
+        let code = try authenticator.code(at: bench.clock.now)
+        let confirmation = try await bench.verifier.confirm(
+            id, code: code, recorder: recorder(2) { _ in SecretBytes(text: "confirmed") })
+        #expect(confirmation.acceptance != nil)
+        if ending == .revocation { #expect(try await bench.verifier.revoke(id) == .done) }
+        #expect(try await !isThere(1, bench))
+        // The confirmation's own answer holds no secret, and stays.
+        #expect(try await isThere(2, bench))
+        bench.clock.advance(seconds: 80_000)
+        // What happens late in that day bears the clock out.
+        _ = try await bench.verify(try authenticator.wrongCode(at: bench.clock.now))
+        bench.clock.advance(seconds: 4 * 3_600)
+        #expect(try await bench.verifier.prune().answers == 2)
+        #expect(try await bench.store.commit([.insertAnswer(row)]) == .done)
+        let context = try await bench.verifier.context(.unknown)
+        let answer = try #require(try await bench.verifier.recorded(row.key, context))
+        #expect(answer.answer == nil)
+        #expect(answer.request == RecorderTests.request)
+    }
+
     @Test("O-06 the answer that holds recovery codes ends with their first use, and with a new set")
     func codesEnd() async throws {
         let bench = try TestBench()

@@ -8,7 +8,7 @@ extension Verifier {
         guard let key else { return nil }
         let row = try await read { store throws(StoreFailure) in try await store.answer(key: key) }
         guard let row else { return nil }
-        guard let sealed = row.sealed else {
+        guard let sealed = row.sealed, try await !hasEnded(secretsOf: row.credential) else {
             return RecordedAnswer(request: row.request, answer: nil)
         }
         let sealing = try context.key(sealed.keyID).answerKey(row.key)
@@ -17,6 +17,22 @@ extension Verifier {
             let answer = try sealing.open(sealed.bytes.span, associatedData: data.span)
             return RecordedAnswer(request: row.request, answer: answer)
         } catch { throw VerifierError(error) }
+    }
+
+    /// Whether a credential's secrets may no longer be read again.
+    ///
+    /// The answer's own row does not decide that: somebody who writes to the database could have put an
+    /// earlier copy of it back.
+    private func hasEnded(secretsOf id: CredentialID?) async throws(VerifierError) -> Bool {
+        guard let id else { return false }
+        guard let record = try await record(id) else { return true }
+        guard record.state == .pending || record.state == .active else { return true }
+        switch record.kind {
+        case .totp, .hotp: return record.state != .pending
+        case .recovery: return record.lastUsedAt != nil
+        // A device that lost a reply gets it again for as long as its credential is in use.
+        case .secret: return false
+        }
     }
 
     /// The answer to a decision, sealed: it may hold what is shown only once.
