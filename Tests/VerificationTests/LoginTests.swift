@@ -243,6 +243,19 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
+    @Test("N-39 a login ticket that is put back is worth nothing once its credential is revoked")
+    func ticketPutBack() async throws {
+        let bench = try TestBench()
+        let device = try await bench.enrolledDevice()
+        let login = try #require(try await bench.login(device, nonce: 1).acceptance).login
+        let digest = try await bench.keys.ring.lookup.digest(of: login.bytes, as: .loginTicket)
+        let row = try #require(try await bench.store.ticket(digest: digest))
+        #expect(try await bench.verifier.revoke(device.credential) == .done)
+        #expect(try await bench.store.commit([.insertTicket(row)]) == .done)
+        #expect(try await bench.verifier.redeemLogin(login).value == nil)
+        #expect(try await bench.events().last?.reason == .revoked)
+    }
+
     @Test("a closed account tells each of its devices so")
     func accountClosed() async throws {
         let bench = try TestBench()

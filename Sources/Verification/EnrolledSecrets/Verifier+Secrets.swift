@@ -108,7 +108,11 @@ extension Verifier {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
-            guard let record = try await record(row.credential), record.admits(client) else {
+            // Its tickets go with a credential; one that is there all the same was put back.
+            guard let record = try await record(row.credential), record.state == .active else {
+                return denied(row, context, because: .revoked)
+            }
+            guard record.admits(client) else {
                 return denied(row, context, because: .otherAudience)
             }
             return Decision(
