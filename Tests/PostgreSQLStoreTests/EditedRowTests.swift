@@ -44,6 +44,23 @@ struct EditedRowTests {
         }
     }
 
+    @Test(
+        "O-03 nothing is pruned where the oldest events were changed",
+        arguments: StoreContract.disguises)
+    func disguised(what: String, script: String) async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkDisguise(try database.open()) {
+            try database.query("SET search_path = watchword; " + script)
+        }
+    }
+
+    @Test("O-03 a clock is borne out by authentic events alone")
+    func witness() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkWitness(
+            edited(database, try database.open()), key: StoreKeys.known.auditKey)
+    }
+
     private func edited(_ database: TestDatabase, _ store: PostgreSQLStore) -> EditedDatabase {
         EditedDatabase(
             store, schema: "watchword.",

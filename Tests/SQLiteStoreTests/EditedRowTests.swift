@@ -44,6 +44,23 @@ struct EditedRowTests {
         }
     }
 
+    @Test(
+        "O-03 nothing is pruned where the oldest events were changed",
+        arguments: StoreContract.disguises)
+    func disguised(what: String, script: String) async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkDisguise(try database.open()) {
+            try edit(database.path, script)
+        }
+    }
+
+    @Test("O-03 a clock is borne out by authentic events alone")
+    func witness() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkWitness(
+            edited(database, try database.open()), key: database.keys.auditKey)
+    }
+
     private func edited(_ database: TestDatabase, _ store: SQLiteStore) -> EditedDatabase {
         let path = database.path
         return EditedDatabase(

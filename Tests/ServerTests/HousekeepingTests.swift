@@ -27,7 +27,8 @@ struct HousekeepingTests {
 
         func housekeeper(keepingEventsFor lifetime: Int64?) -> Housekeeping {
             Housekeeping(
-                store, keepingEventsFor: lifetime, now: { self.clock.withLock { $0.now } },
+                store, key: StoreKeys.known.auditKey, keepingEventsFor: lifetime,
+                now: { self.clock.withLock { $0.now } },
                 complaint: { _ in self.clock.withLock { $0.complaint } },
                 say: { event, facts in
                     let words = [event] + facts.map(\.1)

@@ -3,7 +3,7 @@ public import Verification
 /// A store together with a way into its database for somebody who can write it and has no key.
 public struct EditedDatabase: Sendable {
     let store: any VerificationStore
-    private let schema: String
+    let schema: String
     let bytes: @Sendable ([UInt8]) -> String
     let run: @Sendable (String) throws -> Void
     let columns: @Sendable (_ table: String) throws -> [String]

@@ -122,6 +122,90 @@ extension StoreContract {
         ("what it stood behind", "UPDATE events SET behind = 3 WHERE position = 5"),
     ]
 
+    /// What is done to fifty events, one a day, by who has no key and wants the server to erase them; the
+    /// chain's records are as they were, but for the last.
+    public static let disguises: [(String, String)] = [
+        ("all times", "UPDATE events SET time = 1000"),
+        ("an old event's time", "UPDATE events SET time = time + 1 WHERE position = 5"),
+        ("a young event's time", "UPDATE events SET time = 1000 WHERE position = 21"),
+        ("a time far off", "UPDATE events SET time = 9000000000000 WHERE position = 1"),
+        ("an old event", "DELETE FROM events WHERE position = 7"),
+        ("the first event", "DELETE FROM events WHERE position = 1"),
+        (
+            "a digest",
+            "UPDATE events SET digest = (SELECT digest FROM events AS other "
+                + "WHERE other.position = 30) WHERE position = 19"
+        ),
+        (
+            "a body",
+            "UPDATE events SET body = (SELECT body FROM events AS other "
+                + "WHERE other.position = 3) WHERE position = 4"
+        ),
+        ("a number", "UPDATE events SET sequence = 99 WHERE position = 20"),
+        ("the beginning", "UPDATE chains SET start_position = 1"),
+    ]
+
+    /// O-03: the server takes no event away, and authenticates no beginning, where one that is to go is
+    /// not what was written.
+    public static func checkDisguise(
+        _ store: any VerificationStore, edit: () throws -> Void
+    ) async throws {
+        for number in 1...50 {
+            _ = try await store.commit([
+                .appendEvent(.sample(number, at: Int64(number) * 86_400))
+            ])
+        }
+        try edit()
+        let chains = try await store.chains()
+        let events = try await store.events(after: 0, limit: 100)
+        // The first twenty are old.
+        let pruning = Pruning(now: .at(50 * 86_400), eventsBefore: .at(20 * 86_400 + 1))
+        let outcome = try await store.prune(pruning)
+        try expectEqual(outcome.events, 0)
+        try expect(outcome.areEventsAltered, "reported")
+        try expectEqual(try await store.events(after: 0, limit: 100), events)
+        try expectEqual(try await store.chains(), chains)
+    }
+
+    /// O-03: an event that was made up, or whose time was changed, does not bear the clock out.
+    public static func checkWitness(
+        _ database: EditedDatabase, key: AuditKey
+    ) async throws {
+        let store = database.store
+        for number in 1...50 {
+            _ = try await store.commit([
+                .appendEvent(.sample(number, at: Int64(number) * 86_400))
+            ])
+        }
+        func isBorneOut(_ day: Int64) async throws -> Bool {
+            try await store.bearsOut(
+                .at(day * 86_400), keepingEventsFor: 400 * 86_400_000, key: key)
+        }
+        try expectEqual(try await isBorneOut(60), true)
+        try expectEqual(try await isBorneOut(500), false)
+        _ = try await store.prune(Pruning(now: nil, eventsBefore: .at(46 * 86_400)))
+        // The first event that is kept is tied to the chain's beginning.
+        try expectEqual(try await isBorneOut(74), true)
+        // An event that is tied with another key.
+        guard let head = try await store.chains().first(where: { $0.head.sequence == 50 })?.head
+        else { throw ContractBreach(description: "one chain") }
+        var chain = EventChain(resuming: head, at: 50, key: try KeyRing.make().auditKey)
+        let leap = Event.sample(51, at: 490 * 86_400)
+        let forged = try chain.append(RecordedEvent(leap), position: 51)
+        let events = "\(database.schema)events"
+        try database.run(
+            "INSERT INTO \(events) SELECT 51, chain, 51, 50, \(forged.time.milliseconds), "
+                + "\(database.bytes(forged.body)), \(database.bytes(forged.digest)) "
+                + "FROM \(events) WHERE position = 50")
+        try expectEqual(try await store.events(after: 50, limit: 1).first?.event, leap)
+        try expectEqual(try await isBorneOut(500), false)
+        // An authentic event that gets another time.
+        try database.run(
+            "DELETE FROM \(events) WHERE position = 51; UPDATE \(events) "
+                + "SET time = \(forged.time.milliseconds) WHERE position = 50")
+        try expectEqual(try await isBorneOut(500), false)
+    }
+
     private static func write(
         _ change: StoreChange, _ number: Int, _ store: any VerificationStore
     ) async throws {

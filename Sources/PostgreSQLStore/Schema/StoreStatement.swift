@@ -41,7 +41,8 @@ enum StoreStatement: String, CaseIterable {
 
     /// What keeping house asks.
     static let pruning: [StoreStatement] = [
-        .events, .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart,
+        .events, .chains, .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents,
+        .updateStart,
         .knownHeads,
     ]
 

@@ -54,44 +54,43 @@ extension PostgreSQLSession {
             .text("UPDATE settings SET value = value WHERE name = 'pruning'"),
             .run(.pruneCredentials, due), .run(.pruneTickets, due), .run(.pruneAnswers, due),
         ]
-        let wantsEvents = pruning.eventsBefore != nil
-        let results = try run(commands + (wantsEvents ? [.run(.events, oldest)] : []))
-        var old: [ChainedEvent] = []
-        if let end = pruning.eventsBefore, let events = results.last {
-            let first = try events.all { row throws(PostgreSQLFailure) in try row.event() }
-            old = Array(first.prefix { $0.time < end })
-        }
-        _ = try run(try self.begin(behind: old, pruning, key: key) + [.text("COMMIT")])
+        // The records come last: they know of every event that is read.
+        let events: [PipelineCommand] =
+            pruning.eventsBefore == nil ? [] : [.run(.events, oldest), .run(.chains, .none)]
+        let results = try run(commands + events)
+        let old = try oldEvents(results.dropFirst(commands.count), pruning, key: key)
+        _ = try run(replacing(old) + [.text("COMMIT")])
         return PruningOutcome(
             credentials: results[2].changed, tickets: results[3].changed,
-            answers: results[4].changed, events: old.count)
+            answers: results[4].changed, events: old.count, areEventsAltered: old.areAltered)
+    }
+
+    private func oldEvents(
+        _ results: ArraySlice<PostgreSQLResult>, _ pruning: Pruning, key: AuditKey
+    ) throws(PostgreSQLFailure) -> OldEvents {
+        let first = try results.first?.all { row throws(PostgreSQLFailure) in try row.event() }
+        let chains = try results.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
+        return try cryptography { () throws(CryptographyFailure) in
+            try OldEvents(first ?? [], chains: chains ?? [], pruning: pruning, key: key)
+        }
     }
 
     /// Takes the events away, and lets each chain begin behind its last one that goes.
-    private func begin(
-        behind old: [ChainedEvent], _ pruning: Pruning, key: AuditKey
-    ) throws(PostgreSQLFailure) -> [PipelineCommand] {
-        guard let end = old.last, let before = pruning.eventsBefore else { return [] }
-        let pruned = PrunedEvents(before: before, at: pruning.now)
+    private func replacing(_ old: OldEvents) -> [PipelineCommand] {
+        guard let end = old.end else { return [] }
         var arguments = StatementArguments()
-        arguments.add(Int64(clamping: end.position))
+        arguments.add(Int64(clamping: end))
         var commands: [PipelineCommand] = [.run(.pruneEvents, arguments)]
-        var last: [[UInt8]: ChainedEvent] = [:]
-        for event in old { last[event.node] = event }
-        // Always in the same order, as everything that locks rows.
-        for event in last.values.sorted(by: { $0.node.lexicographicallyPrecedes($1.node) }) {
-            let start: ChainStart
-            do { start = try EventChain.start(behind: event, pruning: pruned, key: key) } catch {
-                throw .cryptography
-            }
+        // The chains are always locked in the same order.
+        for start in old.starts {
             var arguments = StatementArguments()
             arguments.add(start.node)
             arguments.add(Int64(clamping: start.sequence))
             arguments.add(start.digest)
             arguments.add(Int64(clamping: start.position))
             arguments.add(Int64(clamping: start.behind))
-            arguments.add(pruned.before.milliseconds)
-            arguments.add(pruned.at?.milliseconds)
+            arguments.add(start.pruning?.before.milliseconds)
+            arguments.add(start.pruning?.at?.milliseconds)
             arguments.add(start.authentication)
             commands.append(.run(.updateStart, arguments))
         }

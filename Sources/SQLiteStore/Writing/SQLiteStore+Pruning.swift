@@ -22,17 +22,14 @@ extension DatabaseWriter {
         let credentials = try prune(.pruneCredentials, pruning)
         let tickets = try prune(.pruneTickets, pruning)
         let answers = try prune(.pruneAnswers, pruning)
-        let events = try oldEvents(pruning)
-        for index in events.indices {
-            // Each chain begins behind its last event that goes.
-            let isLast = index + 1 == events.count || events[index + 1].node != events[index].node
-            if isLast, let before = pruning.eventsBefore {
-                try beginChain(
-                    behind: events[index], PrunedEvents(before: before, at: pruning.now))
-            }
+        let old = try oldEvents(pruning)
+        try database { () throws(SQLiteFailure) in
+            if let end = old.end { try session[.pruneEvents].bind(end).run() }
+            for start in old.starts { try session[.updateStart].bind(start).run() }
         }
         return PruningOutcome(
-            credentials: credentials, tickets: tickets, answers: answers, events: events.count)
+            credentials: credentials, tickets: tickets, answers: answers, events: old.count,
+            areEventsAltered: old.areAltered)
     }
 
     private func prune(_ statement: StoreStatement, _ pruning: Pruning) throws(MemberFailure) -> Int
@@ -43,23 +40,13 @@ extension DatabaseWriter {
     }
 
     /// The events that go: from the front, up to the first one that is young enough to stay.
-    private func oldEvents(_ pruning: Pruning) throws(MemberFailure) -> [ChainedEvent] {
-        guard let end = pruning.eventsBefore else { return [] }
-        let first = try database { () throws(SQLiteFailure) in
-            try session.events(after: 0, limit: pruning.limit)
+    private func oldEvents(_ pruning: Pruning) throws(MemberFailure) -> OldEvents {
+        let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
+        let (first, chains) = try database { () throws(SQLiteFailure) in
+            (try session.events(after: 0, limit: limit), try session.chains())
         }
-        return Array(first.prefix { $0.time < end })
-    }
-
-    private func beginChain(
-        behind last: ChainedEvent, _ pruning: PrunedEvents
-    ) throws(MemberFailure) {
-        let start = try cryptography { () throws(CryptographyFailure) in
-            try EventChain.start(behind: last, pruning: pruning, key: key)
-        }
-        _ = try database { () throws(SQLiteFailure) in
-            try session[.pruneEvents].bind(last.position).run()
-            try session[.updateStart].bind(start).run()
+        return try cryptography { () throws(CryptographyFailure) in
+            try OldEvents(first, chains: chains, pruning: pruning, key: key)
         }
     }
 }

@@ -6,6 +6,8 @@ import Verification
 /// (``VerificationStore/pruning(at:keepingEventsFor:)``).
 struct Housekeeping: Sendable {
     private let store: any VerificationStore
+    /// Proves that an event is one that was written.
+    private let key: AuditKey
     /// Milliseconds for which events are kept; nothing for ever.
     private let eventLifetime: Int64?
     private let now: @Sendable () -> UnixTime
@@ -16,12 +18,13 @@ struct Housekeeping: Sendable {
     private var cause: String?
 
     init(
-        _ store: any VerificationStore, keepingEventsFor eventLifetime: Int64?,
+        _ store: any VerificationStore, key: AuditKey, keepingEventsFor eventLifetime: Int64?,
         now: @escaping @Sendable () -> UnixTime,
         complaint: @escaping @Sendable (UnixTime) -> String?,
         say: @escaping @Sendable (String, [(String, String)]) -> Void
     ) {
         self.store = store
+        self.key = key
         self.eventLifetime = eventLifetime
         self.now = now
         self.complaint = complaint
@@ -34,12 +37,14 @@ struct Housekeeping: Sendable {
             let now = now()
             let hasOldEvents = try await hasOldEvents(now)
             var doubt = complaint(now)
+            var areEventsAltered = false
             if doubt == nil {
-                let pruning = try await store.pruning(at: now, keepingEventsFor: eventLifetime)
+                let pruning = try await store.pruning(
+                    at: now, keepingEventsFor: eventLifetime, key: key)
                 if hasOldEvents, pruning.eventsBefore == nil { doubt = "clock-not-borne-out" }
-                try await store.pruneAll(pruning)
+                areEventsAltered = try await store.pruneAll(pruning).areEventsAltered
             }
-            note(hasOldEvents ? doubt : nil)
+            note(areEventsAltered ? "events-altered" : hasOldEvents ? doubt : nil)
         } catch {
             say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
         }

@@ -145,7 +145,8 @@ enum Serve {
     ) async {
         let clock = settings.settings.clock
         var housekeeping = Housekeeping(
-            backing.store, keepingEventsFor: settings.eventLifetime, now: Backing.now,
+            backing.store, key: backing.keys.ring().auditKey,
+            keepingEventsFor: settings.eventLifetime, now: Backing.now,
             complaint: { now in clock.complaint(now: now, state: clockState()) },
             say: { event, facts in log.say(event, facts) })
         var trouble: String?

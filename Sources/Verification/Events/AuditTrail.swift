@@ -109,6 +109,9 @@ public struct AuditTrail: Sendable {
         position = event.position
     }
 
+    /// Whether nothing was found in the chains' records and in the events that were taken so far.
+    var isWholeSoFar: Bool { found.isEmpty }
+
     /// Whether an event is at its position: directly behind the one before it in the order of all, and
     /// where its own chain says.
     ///

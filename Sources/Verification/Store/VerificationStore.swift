@@ -102,12 +102,17 @@ public struct PruningOutcome: Hashable, Sendable {
     public let answers: Int
     /// Events.
     public let events: Int
+    /// Whether old events stay because they are not what was written (``OldEvents/areAltered``).
+    public let areEventsAltered: Bool
 
     /// Takes the counts.
-    public init(credentials: Int, tickets: Int, answers: Int, events: Int) {
+    public init(
+        credentials: Int, tickets: Int, answers: Int, events: Int, areEventsAltered: Bool = false
+    ) {
         self.credentials = credentials
         self.tickets = tickets
         self.answers = answers
         self.events = events
+        self.areEventsAltered = areEventsAltered
     }
 }

@@ -96,9 +96,10 @@ extension Verifier {
     public func prune(
         keepingEventsFor eventLifetime: Int64? = nil
     ) async throws(VerifierError) -> PruningOutcome {
-        let now = now
+        let (now, key) = (now, await ring().auditKey)
         return try await read { store throws(StoreFailure) in
-            try await store.pruneAll(store.pruning(at: now, keepingEventsFor: eventLifetime))
+            try await store.pruneAll(
+                store.pruning(at: now, keepingEventsFor: eventLifetime, key: key))
         }
     }
 
