@@ -170,19 +170,22 @@ struct TombstoneTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a wiped entry holds no secret any more, until another takes its place")
+    @Test("a wiped entry holds no secret any more; an entry of its own takes the new one")
     func wipedHoldsNothing() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
         let content = try vault.unlock().open(ids[1])
         try Self.wipe(ids[1], in: vault)
-        try vault.unlock().update { changes throws(VaultError) in
+        let new = try vault.unlock().update { changes throws(VaultError) -> RecordID in
             #expect(try changes.entries(withSecretOf: content) == [])
             #expect(try changes.entries(equivalentTo: content) == [])
             let given = try changes.content(content, notBehind: ids[1])
-            try changes.replace(ids[1], with: given)
-            #expect(try changes.entries(equivalentTo: content) == [ids[1]])
+            #expect(throws: VaultError.wiped) { try changes.replace(ids[1], with: given) }
+            let new = try changes.add(given, now: 1_795_000_200)
+            #expect(try changes.entries(equivalentTo: content) == [new])
+            return new
         }
-        #expect(Facts(try vault.unlock().open(ids[1])) == Facts(content))
+        #expect(Facts(try vault.unlock().open(new)) == Facts(content))
+        #expect(throws: VaultError.wiped) { try vault.unlock().open(ids[1]) }
     }
 }

@@ -179,7 +179,7 @@ struct RekeyTests {
         #expect(try vault.bytes() == bytes)
         // What was read before is still there.
         #expect(Facts(try open.open(ids[0])) == Facts(try TestVault.contents()[0]))
-        #expect(throws: VaultError.rekeyed) {
+        #expect(throws: OpenerCheck.Failure(reason: .rekeyed, mayHideAttempt: false)) {
             try open.isOpened(by: .passphrase(TestVault.passphrase))
         }
     }
