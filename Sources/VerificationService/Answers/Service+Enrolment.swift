@@ -144,7 +144,7 @@ extension Service {
         switch refusal {
         case .keyInUse: Answer(.keyInUse)
         case .tooMany: Answer(.tooManyCredentials)
-        case .unknownClient: Answer(.invalidField("redeemable_by"))
+        case .unknownClient: Answer(.unknownClient)
         }
     }
 

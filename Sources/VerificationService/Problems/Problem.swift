@@ -32,6 +32,8 @@ enum Problem: Error, Hashable, Sendable {
     case missingField(String)
     /// A field of another type or form.
     case invalidField(String)
+    /// A client named in the request does not exist, or is revoked.
+    case unknownClient
     /// A key of less than 128 bits (RFC 4226, section 4, R6).
     case keyTooShort
     /// No API key, none that is known, or one that is revoked.
@@ -92,6 +94,7 @@ extension Problem {
         case .unknownField: "unknown-field"
         case .missingField: "missing-field"
         case .invalidField: "invalid-field"
+        case .unknownClient: "unknown-client"
         case .keyTooShort: "key-too-short"
         case .unauthenticated: "unauthenticated"
         case .missingScope: "missing-scope"
@@ -131,6 +134,7 @@ extension Problem {
         case .unknownField: "The body has a field that this route does not have."
         case .missingField: "A field is missing."
         case .invalidField: "A field has the wrong type or form."
+        case .unknownClient: "A client that the request names is unknown or revoked."
         case .keyTooShort: "A key has at least 128 bits."
         case .unauthenticated: "A valid API key is needed."
         case .missingScope: "The API key lacks the scope."
@@ -158,6 +162,7 @@ extension Problem {
         case .malformedBody(let position?), .doubledField(let position):
             [("position", .number(Int64(position)))]
         case .missingField(let name), .invalidField(let name): [("field", .text(name))]
+        case .unknownClient: [("field", .text("redeemable_by"))]
         case .keyTooShort: [("field", .text("key"))]
         case .malformedHeader(let name): [("header", .text(name))]
         case .missingScope(let scope): [("scope", .text(scope.rawValue))]

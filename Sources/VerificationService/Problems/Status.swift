@@ -48,7 +48,7 @@ extension Problem {
         case .bodyTooLarge: .contentTooLarge
         case .notJSON: .unsupportedMediaType
         case .keyInUse, .tooManyCredentials, .refusedByState: .conflict
-        case .idempotencyKeyReused: .unprocessableContent
+        case .idempotencyKeyReused, .unknownClient: .unprocessableContent
         case .answerEnded: .gone
         case .tooManyRequests: .tooManyRequests
         case .unavailable, .keyUnavailable: .serviceUnavailable

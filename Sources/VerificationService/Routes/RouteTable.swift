@@ -21,7 +21,7 @@ enum RouteTable {
             answers: [
                 AnswerShapes.oneTimePassword, AnswerShapes.recoveryCodes, AnswerShapes.ticket,
             ],
-            problems: [.keyTooShort, .keyInUse, .tooManyCredentials]),
+            problems: [.keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient]),
         Route(
             operation: .listCredentials, method: .get,
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.manage),
