@@ -1,5 +1,6 @@
 import Courier
 import Cryptography
+import Dispatch
 import POSIX
 import TestSupport
 import Testing
@@ -120,10 +121,16 @@ import Testing
         func signIn() throws -> CourierAnswer {
             try asking.signIn(credential, handed.secret, nonce: 1)
         }
+        var whole = FaultyRoad.Fault()
+        let isOver = DispatchSemaphore(value: 0)
+        whole.atEnd = { isOver.signal() }
+        road.expect([whole])
         guard case .accepted = try signIn() else {
             Issue.record("not accepted")
             return
         }
+        // The client has its answer before the connection is over, and counted.
+        isOver.wait()
         let length = road.lastLengths.reply
         #expect(length > 300)
         for place in 0..<length {

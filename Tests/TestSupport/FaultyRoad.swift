@@ -23,6 +23,11 @@ public final class FaultyRoad: Sendable {
 
         /// Nothing goes wrong until something is set.
         public init() {}
+
+        /// Whether everything gets through, once.
+        var isHarmless: Bool {
+            requestLimit == nil && replyLimit == nil && !isHeld && !isDoubled
+        }
     }
 
     private struct State {
@@ -61,7 +66,8 @@ public final class FaultyRoad: Sendable {
     /// The faults of the next connections; those that wait are forgotten.
     public func expect(_ faults: [Fault]) { state.withLock { $0.faults = faults } }
 
-    /// Bytes of both sides on the last connection that went through without a fault.
+    /// Bytes of both sides on the last connection that went through without a fault, and that is over: its
+    /// client may have its answer a moment before that.
     public var lastLengths: (request: Int, reply: Int) {
         state.withLock { ($0.lastRequest, $0.lastReply) }
     }
@@ -104,7 +110,7 @@ public final class FaultyRoad: Sendable {
         guard let server = connected(to: target) else { return }
         let (request, replied) = pass(client, server, fault)
         if fault?.isDoubled == true { repeatNow(request) }
-        guard fault == nil else { return }
+        guard fault?.isHarmless != false else { return }
         state.withLock { ($0.lastRequest, $0.lastReply) = (request.count, replied) }
     }
 
