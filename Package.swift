@@ -1,23 +1,26 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The house's settings, for every target.
-let house: [SwiftSetting] = [
+// Every Swift target uses these settings.
+let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String, _ imports: Target.Dependency...) -> Target {
-    .target(name: name, dependencies: imports, swiftSettings: house)
+// A module in Sources; `documents` are the Markdown files beside its code.
+func module(
+    _ name: String, documents: [String] = [], _ imports: Target.Dependency...
+) -> Target {
+    .target(name: name, dependencies: imports, exclude: documents, swiftSettings: settings)
 }
 
 func program(_ name: String, path: String? = nil, _ imports: Target.Dependency...) -> Target {
-    .executableTarget(name: name, dependencies: imports, path: path, swiftSettings: house)
+    .executableTarget(name: name, dependencies: imports, path: path, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ imports: Target.Dependency...) -> Target {
-    .testTarget(name: name, dependencies: imports + ["TestSupport"], swiftSettings: house)
+    .testTarget(name: name, dependencies: imports + ["TestSupport"], swiftSettings: settings)
 }
 
 let package = Package(
@@ -33,9 +36,9 @@ let package = Package(
             name: "Verification", targets: ["Cryptography", "OneTimePassword", "Verification"]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
-        // For the fuzz and benchmark packages in Tests.
+        // Only for the packages Tests/Fuzz and Tests/Benchmarks.
         .library(
-            name: "Rooms",
+            name: "InternalModules",
             targets: [
                 "Cryptography", "ImageFile", "Interchange", "JSONReading", "JSONText",
                 "OneTimePassword", "Raster", "SecretVault", "SymbolDrawing", "SymbolReading",
@@ -43,9 +46,9 @@ let package = Package(
             ]),
     ],
     targets: [
-        // System libraries: each is imported by one target only.
+        // System libraries. Only one module imports each.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // Not linked: it is loaded by the first symbol that is drawn.
+        // Not linked: the program loads it when it draws its first symbol.
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
@@ -69,56 +72,56 @@ let package = Package(
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
-        room("POSIX", "CLinux", "CSeccomp"),
-        room("Presence"),
-        room("Raster"),
+        module("POSIX", "CLinux", "CSeccomp"),
+        module("Presence"),
+        module("Raster"),
         // Level 1
-        room("Cryptography", "COpenSSL"),
-        room("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
-        room("SymbolReading", "CZBar", "POSIX", "Raster"),
-        room("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
-        room("PresenceDevices", "POSIX", "Presence"),
-        room("HTTPClient", "CCurl", "POSIX"),
+        module("Cryptography", "COpenSSL"),
+        module("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
+        module("SymbolReading", "CZBar", "POSIX", "Raster"),
+        module("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
+        module("PresenceDevices", "POSIX", "Presence"),
+        module("HTTPClient", "CCurl", "POSIX"),
         // Level 2
-        room("Arguments", "POSIX"),
-        room("JSONText", "Cryptography", "POSIX"),
-        room("Courier", "Cryptography", "POSIX"),
-        room("OneTimePassword", "Cryptography"),
-        room("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
+        module("Arguments", "POSIX"),
+        module("JSONText", "Cryptography", "POSIX"),
+        module("Courier", "Cryptography", "POSIX"),
+        module("OneTimePassword", "Cryptography"),
+        module("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
         // Level 3
-        .target(
-            name: "SecretVault",
-            dependencies: ["Cryptography", "OneTimePassword", "POSIX", "Presence"],
-            exclude: ["VaultFile.md"], swiftSettings: house),
-        room("Verification", "Cryptography", "OneTimePassword", "POSIX"),
-        room("JSONReading", "CJansson", "Cryptography", "JSONText"),
+        module(
+            "SecretVault", documents: ["Security.md", "VaultFile.md"], "Cryptography",
+            "OneTimePassword", "POSIX", "Presence"),
+        module(
+            "Verification", documents: ["EnrolledSecrets.md"], "Cryptography", "OneTimePassword",
+            "POSIX"),
+        module("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
-        room("DeviceLogin", "Courier", "Cryptography", "SecretVault"),
-        room("Interchange", "Cryptography", "OneTimePassword"),
-        room("PictureReader", "POSIX"),
-        room("HTTPListener", "CMicroHTTPD", "Cryptography"),
-        room("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
-        room("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
-        room(
-            "VerificationService", "Cryptography", "ImageFile", "JSONReading", "JSONText",
-            "OneTimePassword", "POSIX", "Raster", "SymbolDrawing", "Verification"),
+        module("DeviceLogin", "Courier", "Cryptography", "SecretVault"),
+        module("Interchange", "Cryptography", "OneTimePassword"),
+        module("PictureReader", "POSIX"),
+        module("HTTPListener", "CMicroHTTPD", "Cryptography"),
+        module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
+        module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
+        module(
+            "VerificationService", documents: ["API.md"], "Cryptography", "ImageFile",
+            "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster", "SymbolDrawing",
+            "Verification"),
         // Level 5
-        room(
+        module(
             "Commands", "Arguments", "Courier", "Cryptography", "DeviceLogin", "ImageFile",
-            "Interchange",
-            "JSONText", "OneTimePassword",
-            "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster", "SecretVault",
-            "SymbolDrawing"),
-        room(
-            "ServerCommands", "Arguments", "Cryptography", "HTTPListener", "JSONText", "POSIX",
-            "PostgreSQLStore", "SQLiteStore", "Verification", "VerificationService"),
+            "Interchange", "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence",
+            "PresenceDevices", "Raster", "SecretVault", "SymbolDrawing"),
+        module(
+            "ServerCommands", documents: ["Operations.md"], "Arguments", "Cryptography",
+            "HTTPListener", "JSONText", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
+            "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
         program(
             "watchword-reader", "ImageFile", "PictureReader", "POSIX", "Raster", "SymbolReading"),
         program("watchword-presence", "PAMAuthentication", "POSIX"),
         program("watchword-server", "ServerCommands"),
-
         program(
             "watchword-courier", "Courier", "Cryptography", "HTTPClient", "JSONReading", "JSONText",
             "POSIX"),
@@ -126,13 +129,13 @@ let package = Package(
         // Tests
         .target(
             name: "TestSupport", dependencies: ["Cryptography", "OneTimePassword"],
-            path: "Tests/TestSupport", swiftSettings: house),
-        // A database server of the test's own.
+            path: "Tests/TestSupport", swiftSettings: settings),
+        // Starts a PostgreSQL server for a test.
         .target(
             name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
-            swiftSettings: house),
+            swiftSettings: settings),
         tests("PostgreSQLServerTests", "PostgreSQLServer"),
-        // Readers that do what must not take the others' pictures along.
+        // Picture readers that crash, lie or stay unconfined.
         program(
             "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "PictureReader", "POSIX"),
         program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "POSIX"),
@@ -145,7 +148,7 @@ let package = Package(
         tests(
             "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),
         tests("PresenceTests", "Presence"),
-        // One runs modules that a test names, the other asks as `watchword` does.
+        // One runs the PAM modules that a test names; the other checks presence like `watchword`.
         program(
             "StackedPresence", path: "Tests/PresencePrograms/StackedPresence", "PAMAuthentication"
         ),
@@ -167,7 +170,7 @@ let package = Package(
             "vault-writer"),
         program(
             "vault-writer", path: "Tests/VaultWriter", "Cryptography", "Presence", "SecretVault"),
-        // Calls what compares secrets, under a program that counts instructions.
+        // Calls the functions that compare secrets while valgrind counts instructions.
         .target(name: "InstructionCounter", path: "Tests/InstructionCounter"),
         program(
             "constant-time-probe", path: "Tests/ConstantTimeProbe", "Cryptography",
@@ -177,7 +180,7 @@ let package = Package(
             "StoreContract", "constant-time-probe"),
         .target(
             name: "StoreContract", dependencies: ["Cryptography", "Verification"],
-            path: "Tests/StoreContract", swiftSettings: house),
+            path: "Tests/StoreContract", swiftSettings: settings),
         program(
             "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLiteStore",
             "StoreContract", "Verification"),
@@ -196,7 +199,7 @@ let package = Package(
             dependencies: [
                 "Cryptography", "JSONReading", "JSONText", "OneTimePassword", "TestSupport",
                 "Verification", "VerificationService",
-            ], path: "Tests/ServiceTranscripts", swiftSettings: house),
+            ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
             "VerificationServiceTests", "Cryptography", "JSONReading", "JSONText",
             "OneTimePassword", "POSIX", "ServiceTranscripts", "StoreContract", "Verification",

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that who builds Watchword does not build what measures it.
-// Scripts/bench builds and runs it.
+// A package of its own, so that a build of Watchword does not build the benchmarks.
+// Scripts/bench builds and runs them.
 let package = Package(
     name: "Benchmarks",
     dependencies: [.package(name: "Watchword", path: "../..")],
@@ -11,7 +11,7 @@ let package = Package(
         .systemLibrary(name: "CSQLiteAlone", pkgConfig: "sqlite3"),
         .executableTarget(
             name: "CodeBenchmark",
-            dependencies: ["CSHA", .product(name: "Rooms", package: "Watchword")],
+            dependencies: ["CSHA", .product(name: "InternalModules", package: "Watchword")],
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
             name: "StoreBenchmark",
