@@ -1,48 +1,51 @@
 internal import COpenSSL
 
-/// A key pair for X25519 (RFC 7748): whoever knows the public half can agree on a secret with the owner
-/// of the private one.
+/// An X25519 key pair (RFC 7748).
+///
+/// Anyone with the public key can agree on a secret with the owner of the private key.
 public struct AgreementKey: Sendable {
-    /// How many bytes a private half, a public half and the secret agreed on have.
+    /// The length in bytes of a private key, a public key and a shared secret.
     public static let count = 32
 
-    /// The private half.
+    /// The private key.
     public let secret: SecretBytes
-    /// The public half.
+    /// The public key.
     public let publicKey: [UInt8]
 
-    /// Makes a new pair.
+    /// Generates a key pair.
     public static func make() throws(CryptographyFailure) -> AgreementKey {
         try AgreementKey(Randomness.secret(count: count))
     }
 
-    /// Takes a private half of 32 random bytes and computes the public one.
+    /// Uses a private key of 32 random bytes and computes its public key.
     public init(_ secret: SecretBytes) throws(CryptographyFailure) {
-        precondition(secret.count == Self.count, "a private half has 32 bytes")
+        precondition(secret.count == Self.count, "a private key has 32 bytes")
         let key = try PrivateHalf(secret)
         self.secret = secret
         publicKey = try key.publicKey()
     }
 
-    /// The secret that this private half and `publicKey` give; its other owner finds the same.
+    /// The shared secret of this private key and `publicKey`.
     ///
-    /// It is not uniformly distributed: derive keys from it, bound to both public halves.
+    /// Both sides compute the same one.
     ///
-    /// - Throws: ``KeyAgreementError/weakPublicKey`` for a public half that would give the same secret
-    ///   with every private one (RFC 7748, section 6.1).
+    /// It is not uniformly distributed: derive keys from it, bound to both public keys.
+    ///
+    /// - Throws: ``KeyAgreementError/weakPublicKey`` for a public key that gives the same secret
+    ///   with every private key (RFC 7748, section 6.1).
     public func agreedSecret(with publicKey: Span<UInt8>) throws(KeyAgreementError) -> SecretBytes {
-        precondition(publicKey.count == Self.count, "a public half has 32 bytes")
+        precondition(publicKey.count == Self.count, "a public key has 32 bytes")
         let key: PrivateHalf
         do { key = try PrivateHalf(secret) } catch { throw .failed(error) }
         return try key.agreedSecret(with: publicKey)
     }
 }
 
-/// Why there is no secret to agree on.
+/// Why no secret could be agreed on.
 public enum KeyAgreementError: Error, Hashable, Sendable {
-    /// The public half is a point of small order.
+    /// The public key is a point of small order.
     case weakPublicKey
-    /// OpenSSL could not do its work.
+    /// A call into OpenSSL failed.
     case failed(CryptographyFailure)
 }
 
@@ -86,7 +89,7 @@ public enum KeyAgreementError: Error, Hashable, Sendable {
         return try unsafe SecretBytes(count: AgreementKey.count) {
             output throws(KeyAgreementError) in
             var written = output.count
-            // OpenSSL refuses a secret of zeros, which only points of small order give.
+            // OpenSSL refuses an all-zero secret, which only points of small order produce.
             guard unsafe EVP_PKEY_derive(context, output.baseAddress, &written) == 1,
                 written == output.count
             else {

@@ -1,17 +1,19 @@
-/// Base64 with the standard alphabet and padding (RFC 4648, section 4), read strictly.
+/// Strict Base64 with the standard alphabet and padding (RFC 4648, section 4).
 ///
-/// The tables are indexed by the data, so an observer of the processor's caches could learn of it;
-/// what is secret here crosses a file or a screen in the same form anyway.
+/// The tables are indexed by the data, so cache timing can leak it. The secrets encoded here are
+/// written to a file or a screen in the same form anyway.
 public enum Base64 {
-    /// How many characters stand for `count` bytes.
+    /// The length of the encoding of `count` bytes.
     public static func encodedCount(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Writes bytes that may be seen.
+    /// Encodes bytes that are not secret.
     public static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
         [UInt8](capacity: encodedCount(of: bytes.count)) { output in encode(bytes, into: &output) }
     }
 
-    /// Writes a secret, as text that is one, too.
+    /// Encodes a secret.
+    ///
+    /// The text is secret, too.
     public static func encode(_ secret: SecretBytes) -> SecretBytes {
         secret.withBytes { bytes in
             SecretBytes(capacity: encodedCount(of: bytes.count)) { output in
@@ -20,14 +22,14 @@ public enum Base64 {
         }
     }
 
-    /// Reads text that may be seen.
+    /// Decodes text that is not secret.
     public static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
         try [UInt8](capacity: text.count / 4 * 3) { output throws(Base64Error) in
             try decode(text, into: &output)
         }
     }
 
-    /// Reads text that stands for a secret.
+    /// Decodes text that encodes a secret.
     public static func decodeSecret(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
         try SecretBytes(capacity: text.count / 4 * 3) { output throws(Base64Error) in
             try decode(text, into: &output)
@@ -72,7 +74,7 @@ public enum Base64 {
                 }
                 group = group << 6 | UInt32(sextet)
             }
-            // Bits that stand for no byte are zero, else two texts would mean the same.
+            // Unused bits must be zero; otherwise two texts would decode to the same bytes.
             guard group & (UInt32(1) << UInt32(8 * padding) - 1) == 0 else { throw .looseBits }
             for offset in 0..<(3 - padding) {
                 output.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * offset)))
@@ -81,8 +83,9 @@ public enum Base64 {
         }
     }
 
-    // A vault's list may be megabytes long, so groups without padding are read without a question
-    // for each character. Stops before the last group, and before one that holds what is no digit.
+    // A vault's list can be megabytes long, so groups without padding are decoded without checking
+    // each character separately. Stops before the last group, and before a group with an invalid
+    // character.
     private static func decodeFullGroups(
         _ text: Span<UInt8>, into output: inout OutputSpan<UInt8>
     ) -> Int {
@@ -103,7 +106,7 @@ public enum Base64 {
         return index
     }
 
-    // What each character stands for; 255 for one that is none.
+    // The value of each character; 255 for characters outside the alphabet.
     private static let values: [UInt8] = (0...255).map { value(of: $0) ?? 255 }
 
     private static func character(of sextet: UInt8) -> UInt8 {
@@ -128,12 +131,14 @@ public enum Base64 {
     }
 }
 
-/// Why a text is not Base64: where, never what stands there.
+/// Why a text is not Base64.
+///
+/// It gives the position, never the content.
 public enum Base64Error: Error, Hashable, Sendable {
-    /// The length is no multiple of four.
+    /// The length is not a multiple of four.
     case length
     /// A character outside the alphabet, or padding before the end.
     case character(at: Int)
-    /// The last character carries bits that belong to no byte.
+    /// The unused bits of the last character are not zero.
     case looseBits
 }

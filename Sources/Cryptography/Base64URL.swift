@@ -1,6 +1,6 @@
-/// Base64 with the alphabet for URLs and file names, without padding (RFC 4648, section 5).
+/// Base64 with the URL- and filename-safe alphabet, without padding (RFC 4648, section 5).
 public enum Base64URL {
-    /// Writes bytes that may be seen.
+    /// Encodes bytes that are not secret.
     public static func encode(_ bytes: Span<UInt8>) -> String {
         var text = Base64.encode(bytes)
         while text.last == padding { text.removeLast() }
@@ -8,7 +8,9 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Writes a secret, as text that is one, too.
+    /// Encodes a secret.
+    ///
+    /// The text is secret, too.
     public static func encode(_ secret: SecretBytes) -> SecretBytes {
         Base64.encode(secret).withBytes { text in
             SecretBytes(capacity: text.count) { output in
@@ -19,17 +21,17 @@ public enum Base64URL {
         }
     }
 
-    /// Reads text that may be seen.
+    /// Decodes text that is not secret.
     ///
-    /// - Throws: ``Base64Error``; each text that is taken is the only one for its bytes.
+    /// - Throws: ``Base64Error``. Exactly one text is accepted for each sequence of bytes.
     public static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
         let padded = try padded(text)
         return try padded.withBytes { padded throws(Base64Error) in try Base64.decode(padded) }
     }
 
-    /// Reads text that stands for a secret.
+    /// Decodes text that encodes a secret.
     ///
-    /// - Throws: ``Base64Error``; each text that is taken is the only one for its bytes.
+    /// - Throws: ``Base64Error``. Exactly one text is accepted for each sequence of bytes.
     public static func decodeSecret(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
         let padded = try padded(text)
         return try padded.withBytes { padded throws(Base64Error) in

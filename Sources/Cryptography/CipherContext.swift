@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// OpenSSL's context for one AES-256-GCM operation.
 ///
-/// OpenSSL counts in `Int32`: what is longer is handed over in pieces of 2^30 bytes.
+/// OpenSSL's lengths are `Int32`, so longer input is passed in pieces of 2^30 bytes.
 @safe struct CipherContext: ~Copyable {
-    // Fetched once: OpenSSL looks it up at each use otherwise.
+    // Fetched once; otherwise OpenSSL looks it up at each use.
     @safe private struct Cipher: @unchecked Sendable {
         let handle: OpaquePointer?
     }
@@ -15,7 +15,9 @@ internal import COpenSSL
     private static let piece = 1 << 30
     private let context: OpaquePointer
 
-    /// Makes a context; `call` names who asked, should it fail.
+    /// Creates a context.
+    ///
+    /// `call` is the operation to name if that fails.
     init(_ call: CryptographyFailure.Call) throws(CryptographyFailure) {
         guard unsafe Self.cipher.handle != nil, let ready = unsafe EVP_CIPHER_CTX_new() else {
             throw CryptographyFailure(call)
@@ -41,7 +43,7 @@ internal import COpenSSL
         }
     }
 
-    /// Writes what `box` holds to `plaintext`; what stands there is to be believed only if true.
+    /// Decrypts `box` into `plaintext`, which is authentic only if the result is `true`.
     func open(
         key: Span<UInt8>, associatedData: Span<UInt8>, box: Span<UInt8>,
         plaintext: UnsafeMutableBufferPointer<UInt8>
@@ -78,7 +80,7 @@ internal import COpenSSL
         }
     }
 
-    /// Feeds associated data (without an output) or text.
+    /// Passes associated data (without an output) or text.
     private func feed(
         _ call: Feed, _ bytes: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>?
     ) -> Bool {
@@ -98,7 +100,7 @@ internal import COpenSSL
     }
 
     private func end(_ call: End) -> Bool {
-        // GCM writes nothing here, but OpenSSL wants an address.
+        // GCM writes nothing here, but OpenSSL requires an address.
         var rest: UInt8 = 0
         var written: Int32 = 0
         return unsafe call(context, &rest, &written) == 1

@@ -1,9 +1,9 @@
-/// Whether OpenSSL's compression functions do here what they are taken for.
+/// Checks that OpenSSL's compression functions work as expected.
 ///
-/// They are deprecated: a later OpenSSL may keep their names and lay their contexts out in another
-/// way. So each is asked once in a process for an HMAC that is known (RFC 4226, appendix D, count
-/// 0, and the same with the longer hashes); a wrong answer means that ``EnvelopeKey`` makes the
-/// codes.
+/// They are deprecated: a later OpenSSL could keep their names and change the layout of their
+/// contexts. So each function computes a known HMAC once per process (RFC 4226, appendix D, count
+/// 0, and the same input with the longer hashes). If the result is wrong, ``EnvelopeKey`` computes
+/// the codes.
 enum CompressionCheck {
     static func isPassed(by algorithm: HashAlgorithm) -> Bool {
         switch algorithm {
@@ -13,7 +13,7 @@ enum CompressionCheck {
         }
     }
 
-    // A `static let` runs once, whoever comes first.
+    // A `static let` is initialised once, even if several threads use it first.
     private static let sha1 =
         HMACStates<SHA1Compression>.truncate(0, key: knownKey.span) == 1_284_755_224
     private static let sha256 =
@@ -21,6 +21,8 @@ enum CompressionCheck {
     private static let sha512 =
         HMACStates<SHA512Compression>.truncate(0, key: knownKey.span) == 604_125_165
 
-    /// “12345678901234567890”, the key of the RFC's appendix and no secret.
+    /// “12345678901234567890”, the key in the RFC's appendix.
+    ///
+    /// It is not secret.
     private static var knownKey: [UInt8] { (0..<20).map { 0x30 + UInt8(($0 + 1) % 10) } }
 }

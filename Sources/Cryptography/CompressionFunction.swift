@@ -1,34 +1,34 @@
 internal import COpenSSL
 
-// The only way to keep a hash state as a value: OpenSSL's compression functions, deprecated and
-// exported. They need no EVP call, which costs a process 0.85 ms the first time and heap
-// allocations each time.
-/// The compression function of a hash: one block into a state of up to eight words.
+// OpenSSL's compression functions, deprecated but exported, are the only way to keep a hash state
+// as a value. They avoid EVP calls, of which the first one in a process takes 0.85 ms and each one
+// allocates heap memory.
+/// The compression function of a hash: it mixes one block into a state of up to eight words.
 ///
-/// A state lies at the start of OpenSSL's context; the fields behind it serve its `Update` and
-/// `Final` and are neither read nor written by the compression.
+/// A state is at the start of OpenSSL's context. The fields after it are for `Update` and `Final`;
+/// the compression neither reads nor writes them.
 protocol CompressionFunction {
-    /// A word of the state and of the block, which has sixteen of them.
+    /// A word of the state, and of the block, which has sixteen words.
     associatedtype Word: FixedWidthInteger & SIMDScalar & UnsignedInteger
     /// OpenSSL's context.
     associatedtype Context
 
-    /// How many words of the state a digest shows.
+    /// The number of words of the state that make up a digest.
     static var stateWords: Int { get }
 
     /// Sets the initial state.
     static func start(_ context: UnsafeMutablePointer<Context>)
 
-    /// Takes one block into the state.
+    /// Mixes one block into the state.
     static func compress(_ context: UnsafeMutablePointer<Context>, _ block: UnsafeRawPointer)
 
-    /// Reads the state; words that the hash lacks are zero.
+    /// Reads the state; words that the hash does not have are zero.
     static func state(at memory: UnsafeRawPointer) -> SIMD8<Word>
 
-    /// The state as the digest's words of 32 bits, the first one first.
+    /// The state as the digest's 32-bit words, in order.
     static func digestWords(_ state: SIMD8<Word>) -> SIMD16<UInt32>
 
-    /// A block that begins with these sixteen bytes; zeros behind them.
+    /// A block that begins with these sixteen bytes and is otherwise zero.
     static func block(_ first: UInt64, _ second: UInt64) -> SIMD16<Word>
 
     /// Hashes a key that is longer than a block into `digest`.
@@ -71,7 +71,8 @@ enum SHA1Compression: CompressionFunction {
         unsafe SHA1_Transform(context, block.assumingMemoryBound(to: UInt8.self))
     }
 
-    // Loaded as it was stored, sixteen bytes and four: any other width would wait for the store.
+    // Loaded with the widths that it was stored with (sixteen bytes and four): any other width
+    // would stall on the store.
     @inline(__always)
     static func state(at memory: UnsafeRawPointer) -> SIMD8<UInt32> {
         let first = unsafe memory.loadUnaligned(as: SIMD4<UInt32>.self)

@@ -1,6 +1,8 @@
 internal import COpenSSL
 
-/// Tells in constant time whether both lend the same bytes; only the lengths may show.
+/// Compares two spans in constant time.
+///
+/// Only their lengths can leak.
 public func isEqualInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return unsafe left.withUnsafeBytes { left in

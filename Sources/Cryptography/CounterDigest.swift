@@ -1,10 +1,10 @@
 /// The HMAC of a counter, kept in registers or on the stack.
 ///
-/// It is as secret as the code that is cut from it.
+/// It is as secret as the code that is derived from it.
 public struct CounterDigest: Sendable {
-    /// The digest in big-endian words of 32 bits, zeros behind it.
+    /// The digest in big-endian 32-bit words, padded with zeros.
     private let words: SIMD16<UInt32>
-    /// How many words the digest has: 5, 8 or 16.
+    /// The number of words in the digest: 5, 8 or 16.
     private let count: Int
 
     init(words: SIMD16<UInt32>, count: Int) {
@@ -12,13 +12,14 @@ public struct CounterDigest: Sendable {
         self.count = count
     }
 
-    /// Four bytes from where the last byte's low half points to, without the topmost bit.
+    /// The dynamic truncation of RFC 4226, section 5.3: a 31-bit number.
     ///
-    /// That is the dynamic truncation of RFC 4226, section 5.3: a number of 31 bits.
+    /// The low four bits of the last byte give the offset of four bytes, of which the top bit is
+    /// cleared.
     public var truncated: UInt32 {
         let offset = Int(words[count - 1] & 15)
-        // The four bytes lie in one word or in two neighbours. The offset ends at 15, a digest's
-        // bytes at 19 or later, so there always is a neighbour.
+        // The four bytes are in one word or in two adjacent ones. The offset is at most 15 and a
+        // digest has at least 20 bytes, so the second word always exists.
         let pair = UInt64(words[offset >> 2]) << 32 | UInt64(words[(offset >> 2) + 1])
         return UInt32(truncatingIfNeeded: (pair &<< UInt64((offset & 3) * 8)) >> 32) & 0x7fff_ffff
     }

@@ -1,21 +1,23 @@
 internal import COpenSSL
 
-/// A call into OpenSSL that failed: which one, never what it worked on.
+/// A call into OpenSSL that failed.
 ///
-/// None of these calls fails by its input's content, only by missing memory, a missing source of
-/// randomness, or an OpenSSL whose set-up withholds the algorithm.
+/// It names the call, never its input.
+///
+/// The content of the input never makes these calls fail: only missing memory, a missing source of
+/// randomness, or an OpenSSL configuration without the algorithm does.
 public struct CryptographyFailure: Error, Hashable, Sendable {
-    /// What was being asked of OpenSSL.
+    /// The operation that OpenSSL was asked to perform.
     public enum Call: String, Hashable, Sendable {
         case random, digest, hmac, scrypt, hkdf, agreement, seal, open
     }
 
     /// The call that failed.
     public let call: Call
-    /// OpenSSL's packed error code; 0 when it gave none.
+    /// OpenSSL's packed error code; 0 if there was none.
     public let code: UInt
 
-    /// Takes the oldest code from OpenSSL's queue and empties the queue for the next caller.
+    /// Takes the oldest code from OpenSSL's error queue and clears the queue for the next caller.
     init(_ call: Call) {
         self.call = call
         code = UInt(ERR_get_error())

@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// The same HMACs by OpenSSL's EVP interface, from copies of two contexts.
+/// The same HMACs through OpenSSL's EVP interface, from copies of two contexts.
 ///
-/// ``PreparedKey`` takes this way where ``CompressionCheck`` finds that the compression functions,
-/// which OpenSSL has deprecated, do not do what they should. It costs two to three times as much,
-/// and heap allocations.
+/// ``PreparedKey`` falls back to it where ``CompressionCheck`` finds that the compression
+/// functions, which OpenSSL has deprecated, do not work as expected. It takes two to three times as
+/// long, and allocates heap memory.
 @safe final class EnvelopeKey: @unchecked Sendable {
-    // Sendable by hand: the contexts are written in the initialiser only; each HMAC works on
+    // `@unchecked Sendable`: the contexts are written only in the initialiser; each HMAC works on
     // copies.
     private let algorithm: HashAlgorithm
     private let inner: EnvelopeContext
@@ -15,7 +15,7 @@ internal import COpenSSL
     init(_ key: SecretBytes, algorithm: HashAlgorithm) {
         self.algorithm = algorithm
         let blockCount = algorithm == .sha512 ? 128 : 64
-        // The key, or the digest of a longer one, zeros behind it.
+        // The key, or the digest of a longer one, padded with zeros.
         let block = SecretBytes(capacity: blockCount) { output in
             key.withBytes { key in
                 if key.count > blockCount {
@@ -65,8 +65,8 @@ internal import COpenSSL
 
 /// OpenSSL's context for one digest.
 ///
-/// None of these calls fails but for want of memory, or in an OpenSSL without the algorithm: no
-/// code can be made then.
+/// These calls fail only if memory runs out or if OpenSSL lacks the algorithm. No code can be
+/// computed then.
 @safe final class EnvelopeContext {
     private let context: OpaquePointer
 
@@ -74,7 +74,7 @@ internal import COpenSSL
         guard let ready = unsafe EVP_MD_CTX_new() else { preconditionFailure("out of memory") }
         unsafe context = ready
         let done = unsafe EVP_DigestInit_ex(context, algorithm.openSSL, nil)
-        precondition(done == 1, "OpenSSL knows the hash functions of one-time passwords")
+        precondition(done == 1, "OpenSSL has the hash functions of one-time passwords")
     }
 
     init(copying other: EnvelopeContext) {
@@ -88,7 +88,7 @@ internal import COpenSSL
         let done = unsafe bytes.withUnsafeBytes { bytes in
             unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
         }
-        precondition(done == 1, "a digest takes bytes")
+        precondition(done == 1, "the digest could not be updated")
     }
 
     func finish() -> [64 of UInt8] {
@@ -97,7 +97,7 @@ internal import COpenSSL
         let done = unsafe span.withUnsafeMutableBufferPointer { digest in
             unsafe EVP_DigestFinal_ex(context, digest.baseAddress, nil)
         }
-        precondition(done == 1, "a digest has an end")
+        precondition(done == 1, "the digest could not be finished")
         return digest
     }
 

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Derives `count` bytes from a secret by HKDF with SHA-256 (RFC 5869).
+/// Derives `count` bytes from a secret with HKDF-SHA-256 (RFC 5869).
 ///
-/// `info` binds the result to its purpose: two purposes must never share one.
+/// `info` binds the result to its purpose. Two purposes must never share one.
 ///
-/// - Throws: ``CryptographyFailure``, also when more than 255 × 32 bytes are asked for.
+/// - Throws: ``CryptographyFailure``, also if `count` is greater than 255 × 32.
 public func hkdfSHA256(
     secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
 ) throws(CryptographyFailure) -> SecretBytes {

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// The HMAC (RFC 2104) of `message` under `key`: as many bytes as the algorithm's digest.
+/// The HMAC (RFC 2104) of `message` under `key`, as long as the algorithm's digest.
 ///
-/// The result is no secret by itself; compare it by ``isEqualInConstantTime(_:_:)``.
+/// The result is not secret; compare it with ``isEqualInConstantTime(_:_:)``.
 ///
-/// - Throws: ``CryptographyFailure`` when OpenSSL withholds the algorithm.
+/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer the algorithm.
 public func hmac(
     _ algorithm: HashAlgorithm, key: SecretBytes, message: Span<UInt8>
 ) throws(CryptographyFailure) -> [UInt8] {
@@ -13,12 +13,12 @@ public func hmac(
     return try stream.finish()
 }
 
-/// An HMAC over a message that comes in pieces.
+/// An HMAC over a message that arrives in pieces.
 @safe public struct HMACStream: ~Copyable {
     private let context: OpaquePointer
     private let count: Int
 
-    /// Starts an HMAC under `key`, which may have any length, also none.
+    /// Starts an HMAC under `key`, which may have any length, including zero.
     public init(_ algorithm: HashAlgorithm, key: SecretBytes) throws(CryptographyFailure) {
         guard let ready = unsafe HMAC_CTX_new() else { throw CryptographyFailure(.hmac) }
         let started = key.withBytes { key in
@@ -35,7 +35,7 @@ public func hmac(
         count = algorithm.digestCount
     }
 
-    /// Takes the next piece of the message.
+    /// Adds the next piece of the message.
     public mutating func update(_ bytes: Span<UInt8>) throws(CryptographyFailure) {
         let done = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe HMAC_Update(context, bytes.baseAddress, bytes.count)
@@ -43,7 +43,7 @@ public func hmac(
         guard done == 1 else { throw CryptographyFailure(.hmac) }
     }
 
-    /// Ends the message and gives its HMAC.
+    /// Ends the message and returns its HMAC.
     public consuming func finish() throws(CryptographyFailure) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: count)
         guard unsafe HMAC_Final(context, &result, nil) == 1 else {

@@ -1,11 +1,13 @@
 internal import COpenSSL
 
-// Sendable by hand: the contexts are written in the initialiser only, and each HMAC works on copies.
-/// A key made ready for many HMACs with SHA-256 (RFC 2104) of messages of any length.
+// `@unchecked Sendable`: the contexts are written only in the initialiser; each HMAC works on
+// copies.
+/// A key prepared for many HMACs with SHA-256 (RFC 2104) of messages of any length.
 ///
 /// It keeps the two hash contexts after HMAC's inner and outer pad, so that an HMAC costs its
-/// message's compressions and two more, and no allocation but its result. They are as secret as the
-/// key: they live in the locked heap while it has room and are wiped with the object.
+/// message's compressions and two more, and allocates nothing but its result. The contexts are as
+/// secret as the key. They are kept in the locked heap while it has space, and wiped with the
+/// object.
 @safe public final class HMACKey: @unchecked Sendable {
     private typealias Context = SHA256_CTX
     private static let blockCount = 64
@@ -18,7 +20,7 @@ internal import COpenSSL
     }
     private var outer: UnsafePointer<Context> { unsafe inner + 1 }
 
-    /// Takes a key of any length, also none.
+    /// Prepares a key of any length, including zero.
     public init(_ key: SecretBytes) {
         let block = Self.block(key)
         SecretHeap.prepare()
@@ -35,13 +37,13 @@ internal import COpenSSL
                 unsafe SHA256_Init(contexts + place) == 1
                     && Self.update(contexts + place, padded)
             }
-            precondition(isReady, "OpenSSL's own contexts take bytes")
+            precondition(isReady, "the hash contexts could not be updated")
         }
     }
 
     deinit { unsafe CRYPTO_secure_clear_free(memory, Self.byteCount, "HMACKey", 0) }
 
-    /// The key, or the digest of a longer one, zeros behind it (RFC 2104, section 2).
+    /// The key, or the digest of a longer one, padded with zeros (RFC 2104, section 2).
     private static func block(_ key: SecretBytes) -> SecretBytes {
         unsafe SecretBytes(count: blockCount) { block in
             key.withBytes { key in
@@ -56,14 +58,16 @@ internal import COpenSSL
         }
     }
 
-    /// The HMAC of `message`, 32 bytes; compare it by ``isEqualInConstantTime(_:_:)``.
+    /// The HMAC of `message`, 32 bytes.
+    ///
+    /// Compare it with ``isEqualInConstantTime(_:_:)``.
     public func authenticationCode(
         of message: Span<UInt8>
     ) throws(CryptographyFailure) -> [UInt8] {
         try unsafe authenticationCode { context in unsafe Self.update(context, message) }
     }
 
-    /// The HMAC of `head` and a secret behind it.
+    /// The HMAC of `head` followed by a secret.
     public func authenticationCode(
         of head: Span<UInt8>, _ secret: SecretBytes
     ) throws(CryptographyFailure) -> [UInt8] {
@@ -79,7 +83,7 @@ internal import COpenSSL
         var code = [UInt8](repeating: 0, count: Self.digestCount)
         let isDone = unsafe withUnsafeTemporaryAllocation(of: Context.self, capacity: 1) { room in
             guard let context = room.baseAddress else { return false }
-            // With either context on the stack anybody's message could be authenticated.
+            // Anyone who read either context from the stack could authenticate any message.
             defer { unsafe OPENSSL_cleanse(context, MemoryLayout<Context>.size) }
             unsafe context.initialize(to: inner.pointee)
             guard unsafe update(context), unsafe SHA256_Final(&code, context) == 1 else {

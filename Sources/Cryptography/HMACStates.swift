@@ -1,16 +1,16 @@
 internal import COpenSSL
 
-/// HMAC (RFC 2104) over a key's two prepared states, block by block.
+/// HMAC (RFC 2104) over a key's two prepared states, one block at a time.
 ///
-/// Blocks are put together by hand, as vectors: a message of a known short length pads to one
-/// block, and stores of sixteen bytes are what the compression's loads can be served from at once.
+/// The code assembles blocks as vectors: a short message of known length is padded to one block,
+/// and the compression's loads can be forwarded only from stores of sixteen bytes.
 enum HMACStates<Function: CompressionFunction> {
     private typealias Word = Function.Word
     private typealias Block = SIMD16<Function.Word>
     private typealias State = SIMD8<Function.Word>
     private typealias Workspace = HMACWorkspace<Function>
 
-    /// Writes the states after the inner and the outer pad, one behind the other.
+    /// Writes the states after the inner and the outer pad, one after the other.
     static func prepare(_ key: Span<UInt8>, at states: UnsafeMutableRawPointer) {
         unsafe Workspace.lend { workspace in
             let start = unsafe begin(key, in: workspace)
@@ -33,7 +33,7 @@ enum HMACStates<Function: CompressionFunction> {
         }
     }
 
-    /// The same, cut to 31 bits where it lies.
+    /// The same, truncated to 31 bits in place.
     @inline(__always)
     static func truncate(_ counter: UInt64, from states: UnsafeRawPointer) -> UInt32 {
         unsafe Workspace.lend { workspace in
@@ -42,8 +42,9 @@ enum HMACStates<Function: CompressionFunction> {
         }
     }
 
-    /// The same from a key that was not prepared and is used once: four compressions, and nothing
-    /// kept.
+    /// The same under a key that was not prepared and is used once: four compressions.
+    ///
+    /// Nothing is kept.
     @inline(__always)
     static func truncate(_ counter: UInt64, key: Span<UInt8>) -> UInt32 {
         unsafe Workspace.lend { workspace in
@@ -68,8 +69,9 @@ enum HMACStates<Function: CompressionFunction> {
         _ = unsafe workspace.run(message(middle), from: outer)
     }
 
-    /// Writes the key, or the digest of a longer one, zeros behind it; and gives the state that a
-    /// hash begins with.
+    /// Writes the key, or the digest of a longer one, padded with zeros.
+    ///
+    /// Returns the initial hash state.
     @inline(__always)
     private static func begin(_ key: Span<UInt8>, in workspace: Workspace) -> State {
         let padded = unsafe workspace.key
@@ -86,16 +88,16 @@ enum HMACStates<Function: CompressionFunction> {
         return unsafe workspace.state
     }
 
-    /// The last block of a message that is a pad's block and a counter.
+    /// The last block of a message that consists of the padded key's block and a counter.
     @inline(__always)
     private static func message(_ counter: UInt64) -> Block {
-        // Counter and end of message are the first sixteen bytes, whatever the words.
+        // The counter and the end-of-message bit are the first sixteen bytes for every word size.
         var block = Function.block(counter.bigEndian, (UInt64(1) << 63).bigEndian)
         block[15] = bitCount(ofMessage: 8)
         return block
     }
 
-    /// The last block of a message that is a pad's block and a digest.
+    /// The last block of a message that consists of the padded key's block and a digest.
     @inline(__always)
     private static func message(_ digest: State) -> Block {
         var block = Block.zero
@@ -105,11 +107,11 @@ enum HMACStates<Function: CompressionFunction> {
         return block
     }
 
-    /// The one bit that ends a message (FIPS 180-4, section 5.1).
+    /// The bit that marks the end of a message (FIPS 180-4, section 5.1).
     @inline(__always)
     private static var firstPadding: Word { (Word(1) << Word(Word.bitWidth - 1)).bigEndian }
 
-    /// The bits of the pad's block and of a message behind it, as the last block's last word.
+    /// The message length in bits (the padded key's block and what follows), as the last word.
     @inline(__always)
     private static func bitCount(ofMessage count: Int) -> Word {
         Word(truncatingIfNeeded: (Function.blockCount + count) * 8).bigEndian

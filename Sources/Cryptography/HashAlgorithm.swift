@@ -4,9 +4,9 @@ public enum HashAlgorithm: String, CaseIterable, Hashable, Sendable {
     case sha256 = "SHA256"
     case sha512 = "SHA512"
 
-    /// Bytes of a digest: 20, 32 or 64.
+    /// The length of a digest in bytes: 20, 32 or 64.
     ///
-    /// Also the key length that RFC 6238, section 5.1 recommends.
+    /// It is also the key length that RFC 6238, section 5.1 recommends.
     public var digestCount: Int {
         switch self {
         case .sha1: 20
@@ -15,8 +15,8 @@ public enum HashAlgorithm: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Bytes of a block (FIPS 180-4): 64, 64 or 128.
+    /// The length of a block in bytes (FIPS 180-4): 64, 64 or 128.
     ///
-    /// HMAC takes a key that is longer than this by its digest (RFC 2104, section 2).
+    /// HMAC replaces a key that is longer than a block by its digest (RFC 2104, section 2).
     public var blockCount: Int { self == .sha512 ? 128 : 64 }
 }

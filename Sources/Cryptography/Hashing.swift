@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-// Fetched once: OpenSSL looks it up at each use otherwise.
+// Fetched once; otherwise OpenSSL looks it up at each use.
 @safe private struct Digest: @unchecked Sendable {
     static let sha256 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-256", nil))
 
@@ -9,7 +9,7 @@ internal import COpenSSL
 
 /// The SHA-256 digest of `bytes`: 32 bytes.
 ///
-/// - Throws: ``CryptographyFailure`` when OpenSSL withholds SHA-256.
+/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-256.
 public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: HashAlgorithm.sha256.digestCount)
     guard let function = unsafe Digest.sha256.handle else { throw CryptographyFailure(.digest) }
@@ -21,9 +21,9 @@ public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] 
 }
 
 extension HashAlgorithm {
-    /// The digest of a secret, which is a secret as well.
+    /// The digest of a secret, which is secret, too.
     ///
-    /// - Throws: ``CryptographyFailure`` when OpenSSL withholds the algorithm.
+    /// - Throws: ``CryptographyFailure`` if OpenSSL does not offer the algorithm.
     public func digest(of secret: SecretBytes) throws(CryptographyFailure) -> SecretBytes {
         var isDone = false
         let digest = unsafe SecretBytes(count: digestCount) { digest in

@@ -1,7 +1,7 @@
 extension OutputSpan<UInt8> {
-    /// Appends all that `bytes` lends, for which there must be room.
+    /// Appends all of `bytes`, which must fit.
     public mutating func append(copying bytes: Span<UInt8>) {
-        precondition(bytes.count <= freeCapacity, "there is room for what is appended")
+        precondition(bytes.count <= freeCapacity, "the bytes fit into the output")
         unsafe withUnsafeMutableBufferPointer { buffer, count in
             unsafe bytes.withUnsafeBufferPointer { bytes in
                 let room = unsafe UnsafeMutableBufferPointer(rebasing: buffer[count...])
@@ -13,7 +13,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension [UInt8] {
-    /// Copies what `bytes` lends, which may be seen: nobody wipes an array.
+    /// Copies bytes that are not secret: an array is not wiped.
     public init(copying bytes: Span<UInt8>) {
         self.init(capacity: bytes.count) { output in output.append(copying: bytes) }
     }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// A key made ready for many HMACs of eight-byte counters, as one-time passwords need them.
+/// A key prepared for many HMACs of eight-byte counters, as one-time passwords need them.
 ///
 /// It keeps the two hash states after HMAC's inner and outer pad (RFC 2104, section 4), so that an
-/// HMAC costs two compressions and no heap allocation. The states are as secret as the key: they
-/// live in the locked heap while it has room and are wiped when the value's life ends; the key
+/// HMAC costs two compressions and no heap allocation. The states are as secret as the key. They
+/// are kept in the locked heap while it has space, and wiped when the value is destroyed. The key
 /// itself is not kept.
 @safe public struct PreparedKey: ~Copyable, @unchecked Sendable {
-    // Sendable by hand: the states are written in the initialiser only.
-    /// Which way an HMAC goes.
+    // `@unchecked Sendable`: the states are written only in the initialiser.
+    /// How an HMAC is computed.
     private enum Path {
         case sha1, sha256, sha512, envelope
     }
@@ -26,7 +26,7 @@ internal import COpenSSL
             key, algorithm: algorithm, isEnveloped: !CompressionCheck.isPassed(by: algorithm))
     }
 
-    /// Prepares `key` for the way that is asked for, whatever ``CompressionCheck`` says.
+    /// Prepares `key` for the given path, regardless of ``CompressionCheck``.
     init(_ key: SecretBytes, algorithm: HashAlgorithm, isEnveloped: Bool) {
         self.algorithm = algorithm
         SecretHeap.prepare()
@@ -52,8 +52,7 @@ internal import COpenSSL
         }
     }
 
-    /// The HMAC of `counter`, written as eight bytes, most significant first (RFC 4226, section
-    /// 5.2).
+    /// The HMAC of `counter` as eight big-endian bytes (RFC 4226, section 5.2).
     public func authenticationCode(of counter: UInt64) -> CounterDigest {
         switch path {
         case .sha1: unsafe HMACStates<SHA1Compression>.authenticate(counter, from: states)
@@ -63,8 +62,8 @@ internal import COpenSSL
         }
     }
 
-    /// The same HMAC, cut to 31 bits as RFC 4226, section 5.3 does: ``CounterDigest/truncated`` at
-    /// once.
+    /// The same HMAC, truncated to 31 bits (RFC 4226, section 5.3), as ``CounterDigest/truncated``
+    /// does, but faster.
     public func truncatedCode(of counter: UInt64) -> UInt32 {
         switch path {
         case .sha1: unsafe HMACStates<SHA1Compression>.truncate(counter, from: states)
@@ -74,9 +73,9 @@ internal import COpenSSL
         }
     }
 
-    /// The truncated HMAC of one counter under a key that is needed once.
+    /// The truncated HMAC of one counter, under a key that is used once.
     ///
-    /// Nothing is kept, so nothing is allocated; the key's blocks on the stack are wiped.
+    /// It allocates no heap memory, and wipes the key's blocks on the stack.
     public static func truncatedCode(
         of counter: UInt64, key: SecretBytes, algorithm: HashAlgorithm
     ) -> UInt32 {
@@ -94,7 +93,7 @@ internal import COpenSSL
 
     @inline(never)
     private func enveloped(_ counter: UInt64) -> CounterDigest {
-        guard let envelope else { preconditionFailure("this way was prepared") }
+        guard let envelope else { preconditionFailure("the key was prepared for this path") }
         return envelope.authenticationCode(of: counter)
     }
 

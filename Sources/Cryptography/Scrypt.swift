@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Derives `count` bytes from a passphrase by scrypt (RFC 7914).
+/// Derives `count` bytes from a passphrase with scrypt (RFC 7914).
 ///
-/// Takes as long as `cost` says, and ``ScryptCost/memoryNeeded`` bytes of memory meanwhile.
+/// `cost` determines the time it takes. It needs ``ScryptCost/memoryNeeded`` bytes of memory.
 ///
-/// - Throws: ``CryptographyFailure``, mostly because there is not that much memory.
+/// - Throws: ``CryptographyFailure``, usually because there is not enough memory.
 public func scrypt(
     passphrase: SecretBytes, salt: Span<UInt8>, cost: ScryptCost, count: Int
 ) throws(CryptographyFailure) -> SecretBytes {
@@ -12,7 +12,7 @@ public func scrypt(
         let done = passphrase.withBytes { passphrase in
             unsafe passphrase.withUnsafeBytes { passphrase in
                 unsafe salt.withUnsafeBufferPointer { salt in
-                    // An empty span may have no address, and a null passphrase means another call.
+                    // An empty span may have a null address, which makes OpenSSL do something else.
                     let none: StaticString = ""
                     let text =
                         unsafe passphrase.baseAddress ?? UnsafeRawPointer(none.utf8Start)

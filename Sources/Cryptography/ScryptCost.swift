@@ -1,4 +1,4 @@
-/// What one scrypt derivation costs (RFC 7914, section 2): memory, and time in proportion.
+/// The cost of one scrypt derivation (RFC 7914, section 2) in memory, and in time proportionally.
 public struct ScryptCost: Hashable, Sendable {
     /// The base-two logarithm of N, between 10 and 24.
     public let logN: Int
@@ -7,10 +7,10 @@ public struct ScryptCost: Hashable, Sendable {
     /// The parallelisation p.
     public let parallelism: Int
 
-    /// What a new vault takes: N = 2^17, r = 8, p = 1, which is 128 MiB.
+    /// The cost for a new vault: N = 2^17, r = 8, p = 1, which is 128 MiB.
     public static let standard = ScryptCost(checkedLogN: 17, blockSize: 8, parallelism: 1)
 
-    /// Takes N = 2^`logN`, with r = 8 and p = 1.
+    /// Sets N = 2^`logN`, r = 8 and p = 1.
     ///
     /// - Throws: ``ScryptCostError/outOfRange(logN:)`` unless `logN` is 10 to 24.
     public init(logN: Int) throws(ScryptCostError) {
@@ -18,21 +18,21 @@ public struct ScryptCost: Hashable, Sendable {
         self.init(checkedLogN: logN, blockSize: 8, parallelism: 1)
     }
 
-    /// The published vectors' costs, which are none to choose.
+    /// For the costs of published test vectors, which are outside the permitted range.
     init(checkedLogN logN: Int, blockSize: Int, parallelism: Int) {
         self.logN = logN
         self.blockSize = blockSize
         self.parallelism = parallelism
     }
 
-    /// How many bytes of memory the derivation needs, as OpenSSL counts them.
+    /// The bytes of memory that the derivation needs, as OpenSSL counts them.
     public var memoryNeeded: Int {
         let block = 128 * blockSize
         return block * parallelism + block * ((1 << logN) + 2)
     }
 }
 
-/// A scrypt cost that is refused.
+/// Why a scrypt cost was refused.
 public enum ScryptCostError: Error, Hashable, Sendable {
     /// N would be below 2^10 or above 2^24.
     case outOfRange(logN: Int)

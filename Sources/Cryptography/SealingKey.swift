@@ -1,21 +1,21 @@
 internal import COpenSSL
 
-/// A key that seals boxes: AES-256-GCM (NIST SP 800-38D) with a fresh random nonce for each.
+/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D) and a fresh random nonce per box.
 ///
-/// A box is nonce (12 bytes), ciphertext, tag (16 bytes). One key should not seal more than 2^32
-/// boxes, the standard's limit for random nonces. A box hides its content and not its length; it
-/// opens only with the associated data that it was sealed with.
+/// A box consists of the nonce (12 bytes), the ciphertext and the tag (16 bytes). Do not seal more
+/// than 2^32 boxes with one key, the standard's limit for random nonces. A box does not hide the
+/// length of its content. It opens only with the associated data that it was sealed with.
 public struct SealingKey: Sendable {
-    /// How many bytes a key has.
+    /// The length of a key in bytes.
     public static let keyCount = 32
-    /// By how many bytes a box is longer than its content.
+    /// The number of bytes by which a box is longer than its content.
     public static let overhead = nonceCount + tagCount
     private static let nonceCount = 12
     private static let tagCount = 16
 
     private let key: SecretBytes
 
-    /// Takes a key of 32 bytes, which must come from ``Randomness``, HKDF or scrypt.
+    /// Uses a 32-byte key, which must come from ``Randomness``, HKDF or scrypt.
     public init(_ key: SecretBytes) throws(SealedBoxError) {
         guard key.count == Self.keyCount else { throw .keyLength }
         self.key = key
@@ -30,7 +30,7 @@ public struct SealingKey: Sendable {
         }
     }
 
-    /// Seals what `plaintext` lends.
+    /// Seals the bytes that `plaintext` refers to.
     public func seal(
         _ plaintext: Span<UInt8>, associatedData: Span<UInt8>
     ) throws(CryptographyFailure) -> [UInt8] {
@@ -38,7 +38,9 @@ public struct SealingKey: Sendable {
         return try seal(plaintext, associatedData: associatedData, nonce: nonce)
     }
 
-    /// Seals with the nonce of a published vector; a nonce must never serve a key twice.
+    /// Seals with a given nonce, for test vectors.
+    ///
+    /// A nonce must never be used twice with one key.
     func seal(
         _ plaintext: Span<UInt8>, associatedData: Span<UInt8>, nonce: [UInt8]
     ) throws(CryptographyFailure) -> [UInt8] {
@@ -56,7 +58,7 @@ public struct SealingKey: Sendable {
 
     /// Opens a box.
     ///
-    /// - Throws: ``SealedBoxError/notAuthentic`` for a box that this key did not seal with this
+    /// - Throws: ``SealedBoxError/notAuthentic`` if this key did not seal the box with this
     ///   associated data, whatever the reason.
     public func open(
         _ box: Span<UInt8>, associatedData: Span<UInt8>
@@ -78,14 +80,14 @@ public struct SealingKey: Sendable {
     }
 }
 
-/// Why a box does not open, or a key is none.
+/// Why a box could not be opened, or a key was refused.
 public enum SealedBoxError: Error, Hashable, Sendable {
-    /// A sealing key has 32 bytes.
+    /// The key does not have 32 bytes.
     case keyLength
-    /// The box is shorter than an empty one.
+    /// The box is shorter than an empty box.
     case tooShort
-    /// Another key, other associated data, or a changed box: these cannot be told apart.
+    /// A different key, different associated data, or a changed box: these are indistinguishable.
     case notAuthentic
-    /// OpenSSL could not do its work.
+    /// A call into OpenSSL failed.
     case failed(CryptographyFailure)
 }

@@ -1,7 +1,7 @@
 extension SecretBytes {
-    /// Makes exactly `count` bytes that a C call fills in place.
+    /// Creates exactly `count` bytes that a C call writes in place.
     ///
-    /// The memory is zero before the call, and all of it counts as written after it.
+    /// The memory is zeroed before the call and treated as fully initialised after it.
     convenience init<Failure: Error>(
         count: Int,
         filledBy fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void

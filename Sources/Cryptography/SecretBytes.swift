@@ -1,21 +1,20 @@
 internal import COpenSSL
 
-// Sendable by hand: the memory is written in the initialiser only, before anybody else can see it.
-/// Bytes that nobody else may see: kept in OpenSSL's locked heap, wiped when the last owner lets
-/// go.
+// `@unchecked Sendable`: the memory is written only in the initialiser, before it is shared.
+/// Secret bytes, kept in OpenSSL's locked heap and wiped when the last reference is released.
 ///
-/// They are filled in place and lent by closure. The type has no description, is neither `Codable`
-/// nor `Hashable`, and compares in constant time. Where the locked heap is full or could not be had
-/// (`RLIMIT_MEMLOCK`), the bytes live in ordinary memory and are wiped all the same.
+/// They are written in place and lent to closures. The type has no description, is neither
+/// `Codable` nor `Hashable`, and compares in constant time. If the locked heap is full or
+/// unavailable (`RLIMIT_MEMLOCK`), the bytes are kept in ordinary memory, which is also wiped.
 @safe public final class SecretBytes: @unchecked Sendable {
-    /// How many bytes there are.
+    /// The number of bytes.
     public let count: Int
     private let memory: UnsafeMutableRawPointer
     private let capacity: Int
 
-    /// Makes room for `capacity` bytes and lets `fill` write them in place.
+    /// Allocates `capacity` bytes and lets `fill` write them in place.
     ///
-    /// - Throws: what `fill` throws; the memory is wiped then, too.
+    /// - Throws: what `fill` throws; the memory is wiped in that case, too.
     public init<Failure: Error>(
         capacity: Int, initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -38,7 +37,7 @@ internal import COpenSSL
         }
     }
 
-    /// Copies what `bytes` lends.
+    /// Copies the bytes that `bytes` refers to.
     public convenience init(copying bytes: Span<UInt8>) {
         self.init(capacity: bytes.count) { output in
             output.append(copying: bytes)
@@ -58,7 +57,9 @@ internal import COpenSSL
 }
 
 extension SecretBytes {
-    /// Tells in constant time whether both hold the same bytes; only the lengths may show.
+    /// Compares in constant time.
+    ///
+    /// Only the lengths can leak.
     public static func == (left: SecretBytes, right: SecretBytes) -> Bool {
         left.withBytes { left in right.withBytes { right in isEqualInConstantTime(left, right) } }
     }

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// Why a certificate and a key do not make a server.
+/// Why a certificate and a key cannot be used for a TLS server.
 public enum TLSIdentityError: Error, Hashable, Sendable {
-    /// The file holds no certificate in PEM.
+    /// The file has no certificate in PEM format.
     case noCertificate
-    /// The file holds no private key in PEM, or one under a passphrase.
+    /// The file has no private key in PEM format, or the key is encrypted.
     case noKey
-    /// The key is not the certificate's.
+    /// The key does not belong to the certificate.
     case mismatched
-    /// The certificate is good only from some later time on.
+    /// The certificate is not valid yet.
     case notYetValid
-    /// The certificate's time is over.
+    /// The certificate has expired.
     case expired
 }
 
-/// Looks whether a certificate (the first one of its file) and a private key belong together, and whether
-/// the certificate is in force.
+/// Checks that a certificate (the first one of its file) and a private key belong together, and
+/// that the certificate is valid at `time`.
 ///
-/// Who issued it, and for which name, is for the clients to judge.
+/// Its issuer and names are not checked; that is the clients' job.
 ///
 /// - Parameter time: Unix seconds.
 public func checkTLSIdentity(
@@ -31,7 +31,7 @@ public func checkTLSIdentity(
     let foundKey = unsafe key.withBytes { key in
         unsafe reading(key) { unsafe PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }
     }
-    // What did not work is said by the error; OpenSSL's own list is not to grow.
+    // Our error says what failed; do not let OpenSSL's error queue grow.
     defer { ERR_clear_error() }
     guard let key = unsafe foundKey else { throw .noKey }
     defer { unsafe EVP_PKEY_free(key) }
@@ -45,7 +45,7 @@ public func checkTLSIdentity(
     }
 }
 
-// Without it OpenSSL would ask on the terminal.
+// Otherwise OpenSSL would ask for a passphrase on the terminal.
 private func refusePassphrase(
     _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32, _: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }

@@ -21,7 +21,7 @@ struct AgreementKeyTests {
         #expect(try key.agreedSecret(with: peer.span).hex == vector.secret)
     }
 
-    @Test("two new pairs differ, and each finds the same secret with the other's public half")
+    @Test("two new key pairs differ and agree on the same secret")
     func pairs() throws {
         let (first, second) = (try AgreementKey.make(), try AgreementKey.make())
         #expect(first.publicKey != second.publicKey)
@@ -29,7 +29,7 @@ struct AgreementKeyTests {
         #expect(try one == second.agreedSecret(with: first.publicKey.span))
     }
 
-    @Test("public halves of small order are refused (RFC 7748, section 6.1)")
+    @Test("public keys of small order are refused (RFC 7748, section 6.1)")
     func smallOrder() throws {
         let key = try AgreementKey.make()
         // The points 0, 1 and -1, and a point of order 8.

@@ -22,7 +22,7 @@ struct Base64Tests {
         #expect(Base64.encode(secret) == SecretBytes(text: vector.text))
     }
 
-    @Test("every byte comes back, at every length")
+    @Test("every byte round-trips at every length")
     func roundTrip() throws {
         let bytes = (0...255).map { UInt8($0) }
         for count in 0...256 {
@@ -32,7 +32,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "what is not canonical is refused",
+        "text that is not canonical is refused",
         arguments: [
             ("Zg", Base64Error.length), ("Zg=", .length), ("Zg==\n", .length),
             ("Zg=a", .character(at: 2)), ("Zg==Zg==", .character(at: 2)),

@@ -20,7 +20,7 @@ struct HKDFVector: Codable, Sendable {
     let output: String
 }
 
-@Suite("Derivation of keys")
+@Suite("Key derivation")
 struct DerivationTests {
     private let none: [UInt8] = []
 
@@ -48,7 +48,7 @@ struct DerivationTests {
         #expect(key.hex == vector.output)
     }
 
-    @Test("HKDF gives 255 digests and not one byte more")
+    @Test("HKDF gives up to 255 digests and not one byte more")
     func hkdfLimit() throws {
         let secret = SecretBytes(text: "secret")
         let longest = try hkdfSHA256(
@@ -61,15 +61,15 @@ struct DerivationTests {
         #expect(error?.call == .hkdf)
     }
 
-    @Test("a cost is between 2^10 and 2^24", arguments: [10, 24])
+    @Test("a cost between 2^10 and 2^24 is accepted", arguments: [10, 24])
     func costInRange(logN: Int) throws { #expect(try ScryptCost(logN: logN).logN == logN) }
 
-    @Test("a cost beyond the range is refused", arguments: [9, 25, -1, Int.max])
+    @Test("a cost outside the range is refused", arguments: [9, 25, -1, Int.max])
     func costOutOfRange(logN: Int) {
         #expect(throws: ScryptCostError.outOfRange(logN: logN)) { try ScryptCost(logN: logN) }
     }
 
-    @Test("a new vault's cost needs 128 MiB and some kilobytes")
+    @Test("a new vault's cost needs 128 MiB and a few kilobytes")
     func standardCost() {
         #expect(ScryptCost.standard.memoryNeeded == (128 << 20) + 3 * 1024)
     }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Cryptography
 
-/// The prepared key against OpenSSL's own HMAC, which the published vectors prove.
+/// Compares the prepared key with OpenSSL's own HMAC, which the published vectors check.
 struct HMACKeyTests {
-    @Test("gives what HMAC gives, for keys and messages around every block's end")
+    @Test("a prepared key matches HMAC for lengths around every block boundary")
     func isTheSame() throws {
         for keyCount in [0, 1, 31, 32, 63, 64, 65, 128, 200] {
             let secret = SecretBytes(copying: Self.bytes(keyCount, from: 3).span)
@@ -24,7 +24,7 @@ struct HMACKeyTests {
         }
     }
 
-    @Test("may be used by many at once")
+    @Test("a prepared key can be used concurrently")
     func isShared() async throws {
         let key = HMACKey(SecretBytes(copying: Self.bytes(32, from: 1).span))
         let messages = (0..<64).map { Self.bytes(100, from: UInt8($0)) }

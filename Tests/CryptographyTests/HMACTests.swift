@@ -18,7 +18,7 @@ struct HMACTests {
     @Test("HMAC matches RFC 2202", arguments: try VectorFile<HMACVector>("hmac/rfc2202.json").cases)
     func matchesRFC2202(vector: HMACVector) throws { try check(vector) }
 
-    @Test("a message in pieces has the HMAC of the whole", arguments: HashAlgorithm.allCases)
+    @Test("an HMAC does not depend on how the message is split", arguments: HashAlgorithm.allCases)
     func pieces(algorithm: HashAlgorithm) throws {
         let key = SecretBytes(text: "a key")
         let message = Array("one message in three pieces".utf8)
@@ -31,7 +31,7 @@ struct HMACTests {
         #expect(pieces == whole)
     }
 
-    @Test("an empty key is a key")
+    @Test("an empty key is accepted")
     func emptyKey() throws {
         let none: [UInt8] = []
         let result = try hmac(.sha1, key: SecretBytes(text: ""), message: none.span)
@@ -43,7 +43,7 @@ struct HMACTests {
         let message = try Hex.bytes(vector.message)
         let key = try SecretBytes(hex: vector.key)
         let result = try hmac(algorithm, key: key, message: message.span)
-        // Test 5 of RFC 4231 prints a part.
+        // Test 5 of RFC 4231 has a truncated output.
         #expect(Hex.text(result).prefix(vector.hmac.count) == vector.hmac)
         #expect(result.count == algorithm.digestCount)
     }

@@ -6,11 +6,11 @@ import Testing
 @Suite("Prepared keys")
 struct PreparedKeyTests {
     @Test(
-        "a prepared key gives the HMAC of every counter, by compressions and by EVP contexts",
+        "a prepared key gives the correct HMAC, by compression and by EVP contexts",
         arguments: HashAlgorithm.allCases, [false, true])
     func agreesWithHMAC(algorithm: HashAlgorithm, isEnveloped: Bool) throws {
         let counters: [UInt64] = [0, 1, 255, 1 << 31, 1 << 32, 1 << 63, .max]
-        // Key lengths around a block's end: 64 bytes, and 128 for SHA-512.
+        // Key lengths around the end of a block: 64 bytes, and 128 for SHA-512.
         for count in [1, 20, 63, 64, 65, 127, 128, 129, 300] {
             let key = try Randomness.secret(count: count)
             let prepared = PreparedKey(key, algorithm: algorithm, isEnveloped: isEnveloped)
@@ -30,7 +30,7 @@ struct PreparedKeyTests {
         }
     }
 
-    @Test("every place that a digest can be cut at is cut right", arguments: HashAlgorithm.allCases)
+    @Test("truncation is correct at every offset", arguments: HashAlgorithm.allCases)
     func everyOffset(algorithm: HashAlgorithm) throws {
         let prepared = PreparedKey(SecretBytes(text: "any key"), algorithm: algorithm)
         var offsets: Set<UInt8> = []
@@ -42,7 +42,7 @@ struct PreparedKeyTests {
         #expect(offsets.count == 16)
     }
 
-    @Test("OpenSSL's compressions are what they are taken for", arguments: HashAlgorithm.allCases)
+    @Test("OpenSSL's compression functions pass the check", arguments: HashAlgorithm.allCases)
     func compressions(algorithm: HashAlgorithm) {
         #expect(CompressionCheck.isPassed(by: algorithm))
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct RandomnessTests {
-    @Test("H-18 N-30 every bit varies, and no byte repeats another", arguments: [16, 20, 32, 64])
+    @Test("H-18 N-30 every bit varies and no two bytes always match", arguments: [16, 20, 32, 64])
     func variation(count: Int) throws {
         let kinds: [() throws -> [UInt8]] = [
             { try Randomness.bytes(count: count) }, { try Randomness.secret(count: count).known },
@@ -18,13 +18,13 @@ struct RandomnessTests {
 
     @Test("H-18 a million keys are distinct")
     func distinct() throws {
-        // 64 of 160 bits are kept: all are distinct but for a chance of 3 in 10^8, while of 32 random
-        // bits some hundred would come twice.
+        // 64 of 160 bits are kept. A collision of them has a probability of 3 in 10^8; with 32
+        // bits, about a hundred collisions would be expected.
         var kept: [UInt64] = []
         kept.reserveCapacity(1_000_000)
         for _ in 0..<1_000_000 {
             let key = try Randomness.secret(count: 20)
-            // Rotated and multiplied, so that each byte has a part in what is kept.
+            // Rotated and multiplied, so that each byte affects what is kept.
             kept.append(
                 key.withBytes { bytes in
                     bytes.indices.reduce(0) { kept, index in
@@ -36,7 +36,7 @@ struct RandomnessTests {
         #expect(zip(kept, kept.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    /// What makes random values other than through ``Randomness``.
+    /// Ways to make random values that bypass ``Randomness``.
     private static let others = [
         "SystemRandomNumberGenerator", ".random(", ".randomElement", ".shuffle", "UUID(",
         "arc4random", "getrandom(", "/dev/urandom", "/dev/random", "RAND_", "drand48", "srand",
@@ -48,16 +48,16 @@ struct RandomnessTests {
         // The wrapper itself.
         "guard unsafe RAND_bytes(&bytes, Int32(count)) == 1 else {",
         "guard unsafe RAND_priv_bytes(bytes.baseAddress, Int32(count)) == 1 else {",
-        // How long two that collided wait before they try again.
+        // The random delay before two writers that collided try again.
         "let chosen = Int.random(in: delay / 2...delay)",
         "if delay > 0 { pause.wait(atMost: Int.random(in: delay / 2...delay)) }",
-        // An id that names nothing.
+        // An identifier that nothing else refers to.
         "let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]",
         // Calls `Randomness`.
         "do { return try RotationNonce.random() } catch { throw .cryptography(error) }",
     ]
 
-    /// The lines of a file that make random values and are not allowed to.
+    /// The lines of a file that make random values and are not allowed.
     private static func offending(_ text: String) -> [String] {
         let found = others.filter { text.contains($0) }
         guard !found.isEmpty else { return [] }
@@ -66,7 +66,7 @@ struct RandomnessTests {
         }
     }
 
-    @Test("H-18 V-11 N-17 N-30 the sources make random values through one wrapper alone")
+    @Test("H-18 V-11 N-17 N-30 the sources make random values only through one wrapper")
     func oneWrapper() throws {
         let sources = PackageFolder.root.appending(path: "Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
@@ -80,7 +80,7 @@ struct RandomnessTests {
         #expect(count > 300)
     }
 
-    @Test("the search finds each of the others, so that its silence means something")
+    @Test("the search finds each way to bypass the wrapper")
     func searching() {
         for name in Self.others {
             #expect(Self.offending("a\n    b =\(name)x\n") == ["b =\(name)x"])

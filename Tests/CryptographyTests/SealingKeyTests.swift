@@ -21,7 +21,7 @@ struct SealingKeyTests {
     init() throws { key = try SealingKey(try Randomness.secret(count: 32)) }
 
     @Test(
-        "boxes match the published ones",
+        "boxes match published test vectors",
         arguments: try VectorFile<SealingVector>("sealing/aes-256-gcm.json").cases)
     func matches(vector: SealingVector) throws {
         let key = try SealingKey(try SecretBytes(hex: vector.key))
@@ -33,7 +33,7 @@ struct SealingKeyTests {
         #expect(try open(box, with: key, data).hex == vector.plaintext)
     }
 
-    @Test("a box opens with its key and its data", arguments: [0, 1, 16, 1000])
+    @Test("a box opens with its key and its associated data", arguments: [0, 1, 16, 1000])
     func opens(count: Int) throws {
         let secret = try Randomness.secret(count: count)
         let box = try key.seal(secret, associatedData: data.span)
@@ -41,7 +41,7 @@ struct SealingKeyTests {
         #expect(try open(box, with: key, data) == secret)
     }
 
-    @Test("a box with any byte changed stays shut")
+    @Test("a box with any byte changed is refused")
     func changed() throws {
         let box = try key.seal(SecretBytes(text: "abc"), associatedData: data.span)
         for index in box.indices {
@@ -51,7 +51,7 @@ struct SealingKeyTests {
         }
     }
 
-    @Test("other data, another key and a shorter box are refused")
+    @Test("different associated data, a different key and a shorter box are refused")
     func refused() throws {
         let box = try key.seal(SecretBytes(text: ""), associatedData: data.span)
         let other = try SealingKey(try Randomness.secret(count: 32))
@@ -66,7 +66,7 @@ struct SealingKeyTests {
         #expect(throws: SealedBoxError.keyLength) { _ = try SealingKey(bytes) }
     }
 
-    @Test("two boxes of one content differ")
+    @Test("two boxes with the same content differ")
     func nonces() throws {
         let secret = SecretBytes(text: "same")
         let first = try key.seal(secret, associatedData: data.span)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct SecretBytesTests {
-    @Test("what the locked heap has no room for is kept all the same, and stays what it is")
+    @Test("secrets that do not fit into the locked heap keep their content")
     func biggerThanTheHeap() {
         let large = SecretBytes(capacity: 9 << 20) { output in
             for index in 0..<9 << 20 { output.append(UInt8(truncatingIfNeeded: index)) }
@@ -17,7 +17,7 @@ struct SecretBytesTests {
         #expect(small.withBytes { $0[0] } == 7)
     }
 
-    @Test("a heap full of small keys takes more of them")
+    @Test("small keys can be added when the locked heap is full")
     func manyKeys() {
         let keys = (0..<200_000).map { number in
             SecretBytes(capacity: 20) { output in
@@ -26,7 +26,7 @@ struct SecretBytesTests {
         }
         #expect(keys.allSatisfy { $0.count == 1 })
 
-        // A thread's random generator is made in the same heap when the thread asks first.
+        // A thread's random generator is created in the same heap at the thread's first request.
         let made = DispatchSemaphore(value: 0)
         let count = Mutex(0)
         Thread {
@@ -41,16 +41,16 @@ struct SecretBytesTests {
         #expect(keys.count == 200_000)
     }
 
-    /// Lets prepared keys, which can't be copied, stand in an array.
+    /// Makes prepared keys, which cannot be copied, storable in an array.
     private final class Holder {
         let key: PreparedKey
         init(_ key: SecretBytes) { self.key = PreparedKey(key, algorithm: .sha1) }
     }
 
-    @Test("more prepared keys than the locked heap has room for are made, and are right")
+    @Test("prepared keys that do not fit into the locked heap give correct codes")
     func manyPreparedKeys() throws {
         let key = SecretBytes(text: "12345678901234567890")
-        // 128 bytes each: six times a million bytes, where the heap has four.
+        // 128 bytes each: more than six million bytes, while the heap has four.
         let holders = (0..<50_000).map { _ in Holder(key) }
         // RFC 4226, appendix D.
         let last = try #require(holders.last)

@@ -9,7 +9,7 @@ struct VectorFileTests {
         let note: String?
     }
 
-    @Test("a file is read with its source")
+    @Test("a vector file is read with its source")
     func read() throws {
         let file = try load(
             #"{"source": "s", "cases": [{"name": "a"}, {"name": "b", "note": "c"}]}"#)
@@ -27,7 +27,7 @@ struct VectorFileTests {
         #expect(throws: VectorFileError.unknownKey) { try load(text) }
     }
 
-    @Test("a file without a case or without a source is refused")
+    @Test("a file without cases or without a source is refused")
     func incomplete() {
         #expect(throws: VectorFileError.noCases) { try load(#"{"source": "s", "cases": []}"#) }
         #expect(throws: DecodingError.self) { try load(#"{"cases": [{"name": "a"}]}"#) }
