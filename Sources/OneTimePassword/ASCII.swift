@@ -1,5 +1,5 @@
 extension Span where Element == UInt8 {
-    /// Whether the bytes begin with `prefix`, which is ASCII in small letters.
+    /// Whether the bytes begin with `prefix`, which must be lowercase ASCII.
     func hasPrefixIgnoringCase(_ prefix: String) -> Bool {
         guard count >= prefix.utf8.count else { return false }
         for (index, wanted) in prefix.utf8.enumerated()
@@ -7,19 +7,19 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// Whether the bytes are `word`, which is ASCII in small letters.
+    /// Whether the bytes equal `word`, which must be lowercase ASCII.
     func equalsIgnoringCase(_ word: String) -> Bool {
         count == word.utf8.count && hasPrefixIgnoringCase(word)
     }
 
-    /// The first place of `byte` in `range`.
+    /// The first index of `byte` in `range`.
     func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         range.first { self[$0] == byte }
     }
 }
 
 extension Span where Element == UInt8 {
-    /// What is left without ASCII's white space at both ends.
+    /// The range without ASCII white space at both ends.
     var rangeWithoutSpaces: Range<Int> {
         var range = 0..<count
         while let first = range.first, self[first].isASCIISpace { range = (first + 1)..<count }
@@ -27,14 +27,14 @@ extension Span where Element == UInt8 {
         return range
     }
 
-    /// Whether `%` and the two hexadecimal digits of `byte` stand at `index`.
+    /// Whether `%` and the two hexadecimal digits of `byte` are at `index`.
     func hasEncoded(_ byte: UInt8, at index: Int) -> Bool {
         index + 2 < count && self[index] == UInt8(ascii: "%")
             && self[index + 1].hexDigitValue == byte >> 4
             && self[index + 2].hexDigitValue == byte & 15
     }
 
-    /// The first place from `start` on where `byte` stands percent-encoded.
+    /// The first index from `start` on at which `byte` is percent-encoded.
     func firstEncoded(_ byte: UInt8, from start: Int) -> Int? {
         (start..<count).first { hasEncoded(byte, at: $0) }
     }
@@ -44,7 +44,7 @@ extension UInt8 {
     /// Whether it is a space, a tab or a line break.
     var isASCIISpace: Bool { self == UInt8(ascii: " ") || (0x09...0x0d).contains(self) }
 
-    /// The small letter of a capital one; anything else as it is.
+    /// The lowercase form of a capital letter; any other byte unchanged.
     var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
@@ -61,7 +61,7 @@ extension UInt8 {
 }
 
 extension String {
-    /// The text with small letters for capital ones of ASCII.
+    /// The text with ASCII capital letters in lower case.
     var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
     var hasSpaceAround: Bool {

@@ -1,17 +1,16 @@
 public import Cryptography
 
-/// Base32 (RFC 4648, section 6), the form in which keys are printed and typed.
+/// Base32 (RFC 4648, section 6), in which keys are printed and typed.
 public enum Base32 {
-    /// Whether a text ends with `=` up to a multiple of eight characters.
+    /// Whether text is padded with `=` to a multiple of eight characters.
     public enum Padding: Hashable, Sendable {
-        /// As RFC 4648 writes it.
+        /// As in RFC 4648.
         case required
-        /// As key URIs write it.
+        /// As in key URIs.
         case omitted
     }
 
-    /// Reads a text strictly: capital letters, digits 2 to 7, and the one padding that belongs
-    /// there.
+    /// Decodes text strictly: capital letters, the digits 2 to 7, and exactly the required padding.
     ///
     /// - Throws: ``Base32Error``.
     public static func decode(
@@ -22,13 +21,13 @@ public enum Base32 {
         throw .notStrict(first)
     }
 
-    /// Reads a text as apps really print it, and names what had to be tolerated for it.
+    /// Decodes text as apps actually print it, and reports each deviation that it accepted.
     ///
-    /// Spaces are all of ASCII's white space and dashes are hyphens; they may stand anywhere.
-    /// Digits 0, 1 and 8 are never taken for letters: which letter would be a guess.
+    /// White space (ASCII only) and hyphens may be anywhere. The digits 0, 1 and 8 are never read
+    /// as letters, because the letter would be a guess.
     ///
-    /// - Parameter padding: what is no tolerance.
-    /// - Returns: the bytes, and each tolerance once, in the order of ``Base32Tolerance``.
+    /// - Parameter padding: the padding that is not reported as a deviation.
+    /// - Returns: the bytes, and each deviation once, in the order of ``Base32Tolerance``.
     /// - Throws: ``Base32Error``.
     public static func decodeTolerantly(
         _ text: Span<UInt8>, expecting padding: Padding = .omitted
@@ -45,7 +44,9 @@ public enum Base32 {
         return (secret, Base32Tolerance.allCases.filter(reader.tolerances.contains))
     }
 
-    /// Writes a secret in capital letters: text that is a secret, too.
+    /// Encodes a secret in capital letters.
+    ///
+    /// The text is secret, too.
     public static func encode(
         _ secret: SecretBytes, padding: Padding = .omitted
     ) -> SecretBytes {
@@ -54,7 +55,7 @@ public enum Base32 {
         }
     }
 
-    /// How many characters `count` bytes need, padding included.
+    /// The number of characters for `count` bytes, including padding.
     static func encodedCount(of count: Int) -> Int { (count + 4) / 5 * 8 }
 
     /// Appends a secret in capital letters.
@@ -86,24 +87,26 @@ public enum Base32 {
         }
     }
 
-    /// The character of the lowest five bits.
+    /// The character for the lowest five bits.
     private static func character(of bits: UInt64) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: bits) & 31
         return value < 26 ? UInt8(ascii: "A") + value : UInt8(ascii: "2") + (value - 26)
     }
 }
 
-/// Why a text is not Base32: where, never what stands there.
+/// Why a text is not Base32.
+///
+/// It gives the position, never the content.
 public enum Base32Error: Error, Hashable, Sendable {
-    /// A character outside the alphabet, or anything behind the padding.
+    /// A character outside the alphabet, or anything after the padding.
     case character(at: Int)
-    /// What a strict reading does not take.
+    /// A deviation that a strict reading refuses.
     case notStrict(Base32Tolerance)
 }
 
-/// How a text strays from Base32 as it should be, and is understood all the same.
+/// A deviation from Base32 that a tolerant reading accepts.
 public enum Base32Tolerance: CaseIterable, Hashable, Sendable {
-    /// Small letters.
+    /// Lowercase letters.
     case lowerCase
     /// White space.
     case spaces
@@ -111,9 +114,8 @@ public enum Base32Tolerance: CaseIterable, Hashable, Sendable {
     case dashes
     /// Padding that is missing, superfluous or of the wrong length.
     case padding
-    /// Bits behind the last byte that are not zero, which are dropped.
+    /// Unused bits after the last byte that are not zero; they are dropped.
     case looseBits
-    /// One, three or six characters behind the last full group, of which the last one stands for no
-    /// byte.
+    /// One, three or six characters after the last full group, the last of which encodes no byte.
     case strayCharacter
 }

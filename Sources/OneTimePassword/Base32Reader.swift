@@ -1,13 +1,13 @@
-/// Takes Base32 character by character, and remembers what it had to tolerate.
+/// Reads Base32 character by character and records the deviations that it accepted.
 struct Base32Reader {
-    // An array, since these are few: a set would have to be made ready by whoever reads a single key.
+    // An array, since there are few: a set would have to be allocated for every single key.
     private(set) var tolerances: [Base32Tolerance] = []
     private var bits: UInt32 = 0
     private var held = 0
     private var characters = 0
     private var padding = 0
 
-    /// Takes the character that stands at `position`.
+    /// Reads the character at `position`.
     mutating func take(
         _ character: UInt8, at position: Int, into output: inout OutputSpan<UInt8>
     ) throws(Base32Error) {
@@ -45,9 +45,9 @@ struct Base32Reader {
         if !tolerances.contains(tolerance) { tolerances.append(tolerance) }
     }
 
-    /// Judges what is left when the text has ended.
+    /// Checks the rest after the end of the text.
     mutating func end(expecting expected: Base32.Padding) {
-        // Five bits and more that made no byte: a whole character stands there for nothing.
+        // Five or more bits that made no byte: a whole character encodes nothing.
         if held >= 5 {
             tolerate(.strayCharacter)
         } else if bits & (1 << UInt32(held) - 1) != 0 {

@@ -1,15 +1,15 @@
 /// A one-time code: up to ten ASCII characters, kept without a heap allocation.
 ///
-/// It is a short-lived secret. There is no description; who may show it writes its characters.
+/// It is a short-lived secret without a description; code that may show it writes its characters.
 public struct Code: Sendable {
-    /// How many characters: 1 to 10.
+    /// The number of characters, from 1 to 10.
     public let count: Int
-    /// The first eight characters, the first one in the lowest byte; zeros where there are fewer.
+    /// The first eight characters, the first one in the lowest byte, padded with zeros.
     let first: UInt64
-    /// The ninth and the tenth character, likewise.
+    /// The ninth and tenth characters, stored in the same way.
     let rest: UInt64
 
-    /// The longest code there is.
+    /// The length of the longest possible code.
     public static let maximalCount = 10
 
     init(first: UInt64, rest: UInt64 = 0, count: Int) {
@@ -18,7 +18,9 @@ public struct Code: Sendable {
         self.count = count
     }
 
-    /// Takes what somebody presented; what is longer than any code equals none.
+    /// Reads a code that somebody presented.
+    ///
+    /// Input that is too long equals no code.
     init(presented: Span<UInt8>) {
         var first: UInt64 = 0
         var rest: UInt64 = 0
@@ -43,9 +45,9 @@ public struct Code: Sendable {
         for index in 0..<count { output.append(self[index]) }
     }
 
-    /// Writes the characters, as ASCII, to the beginning of `output`, which has room for them.
+    /// Writes the characters, as ASCII, to the beginning of `output`, where they must fit.
     ///
-    /// - Returns: how many were written.
+    /// - Returns: the number of characters written.
     @discardableResult public func write(into output: inout MutableSpan<UInt8>) -> Int {
         // For the usual lengths the loop is unrolled and its stores are merged.
         switch count {
@@ -57,23 +59,26 @@ public struct Code: Sendable {
     }
 
     @inline(__always) private func write(_ known: Int, into output: inout MutableSpan<UInt8>) {
-        precondition(output.count >= known, "there is room for the code")
+        precondition(output.count >= known, "the code fits into the output")
         for index in 0..<known {
             output[index] = UInt8(truncatingIfNeeded: first &>> UInt64(8 &* index))
         }
     }
 
-    /// The characters as text, for who prints them: a copy that the caller answers for.
+    /// The characters as text, for display: a copy of the secret that the caller is responsible
+    /// for.
     public var text: String {
         var text = ""
         for index in 0..<count { text.unicodeScalars.append(Unicode.Scalar(self[index])) }
         return text
     }
 
-    /// Tells in constant time whether both are the same code.
+    /// Compares two codes in constant time.
     public static func == (left: Code, right: Code) -> Bool { left.difference(from: right) == 0 }
 
-    /// Zero for the same characters; the time it takes tells nothing of them.
+    /// Returns zero if the characters are the same.
+    ///
+    /// The time taken does not depend on them.
     @inline(__always) func difference(from other: Code) -> UInt64 {
         (first ^ other.first) | (rest ^ other.rest)
             | UInt64(truncatingIfNeeded: count ^ other.count)

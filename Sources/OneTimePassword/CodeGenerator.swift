@@ -1,11 +1,11 @@
 public import Cryptography
 
-/// Makes and checks codes under one key (RFC 4226, section 5), which it has prepared once.
+/// Generates and checks codes under one key (RFC 4226, section 5), which is prepared once.
 ///
 /// A code costs two compressions of the hash and no heap allocation.
 public struct CodeGenerator: ~Copyable, Sendable {
     private let key: PreparedKey
-    /// How the truncated number becomes characters.
+    /// How the truncated number is converted to characters.
     public let style: CodeStyle
 
     /// Prepares `key`, which may have any length.
@@ -14,12 +14,12 @@ public struct CodeGenerator: ~Copyable, Sendable {
         self.style = style
     }
 
-    /// The code at a counter or a step of time.
+    /// The code for a counter value or a time step.
     public func code(at movingFactor: UInt64) -> Code {
         style.code(from: key.truncatedCode(of: movingFactor))
     }
 
-    /// One code of a key that is not needed again: quicker than preparing the key for it.
+    /// A single code of a key that is used once: faster than preparing the key.
     public static func code(
         at movingFactor: UInt64, key: SecretBytes, algorithm: HashAlgorithm, style: CodeStyle
     ) -> Code {
@@ -27,18 +27,17 @@ public struct CodeGenerator: ~Copyable, Sendable {
             from: PreparedKey.truncatedCode(of: movingFactor, key: key, algorithm: algorithm))
     }
 
-    /// Looks for `presented` in the window of codes from `behind` before `around` to `ahead` after
-    /// it.
+    /// Looks for `presented` in the window from `behind` before `around` to `ahead` after it.
     ///
-    /// The whole window is walked and every comparison takes the same time, whatever was presented.
-    /// Factors below 0 and above 2^64 - 1 do not exist and are left out. When two factors of the
-    /// window share the code, the earlier one is returned.
+    /// The whole window is searched, and every comparison takes the same time, whatever was
+    /// presented. Moving factors below 0 and above 2^64 - 1 do not exist and are omitted. If two
+    /// moving factors in the window share the code, the earlier one is returned.
     ///
-    /// - Returns: the offset of the factor that matched from `around`, or nil.
+    /// - Returns: the offset of the matching moving factor from `around`, or `nil`.
     public func match(
         _ presented: Span<UInt8>, around: UInt64, behind: Int, ahead: Int
     ) -> Int? {
-        precondition(behind >= 0 && ahead >= 0, "a window's sides are not negative")
+        precondition(behind >= 0 && ahead >= 0, "behind and ahead are not negative")
         let wanted = Code(presented: presented)
         var found: UInt64 = 0
         var match = 0
@@ -50,7 +49,7 @@ public struct CodeGenerator: ~Copyable, Sendable {
                 : around.addingReportingOverflow(distance)
             if isOutside { continue }
             let difference = code(at: factor).difference(from: wanted)
-            // All ones for the first match, else zero, without a branch.
+            // All ones for the first match, otherwise zero, without a branch.
             let isEqual = ~UInt64(
                 bitPattern: Int64(bitPattern: difference | (0 &- difference)) >> 63)
             let takes = isEqual & ~found

@@ -1,12 +1,12 @@
-/// How many decimal digits a code has.
+/// The number of decimal digits in a code.
 ///
-/// RFC 4226, section 5.3 knows six to eight; services in the wild hand out others, and these are
-/// taken here, too. ``isStandard`` tells them apart.
+/// RFC 4226, section 5.3 specifies six to eight. Some services use other lengths, which are
+/// accepted here, too; see ``isStandard``.
 public struct CodeLength: Hashable, Sendable {
-    /// Between 1 and 10, always.
+    /// From 1 to 10.
     public let digits: Int
 
-    /// Six digits, which nearly everybody uses.
+    /// Six digits, which almost every service uses.
     public static let six = CodeLength(checked: 6)
     /// Eight digits.
     public static let eight = CodeLength(checked: 8)
@@ -25,8 +25,8 @@ public struct CodeLength: Hashable, Sendable {
     public var isStandard: Bool { (6...8).contains(digits) }
 }
 
-/// Why a number is no code length.
+/// Why a number is not a valid code length.
 public enum CodeLengthError: Error, Hashable, Sendable {
-    /// Codes have 1 to 10 digits.
+    /// The number is not between 1 and 10.
     case unsupported(Int)
 }

@@ -1,5 +1,5 @@
 extension CodeStyle {
-    /// Cuts a code from a truncated HMAC of 31 bits.
+    /// Derives a code from a truncated 31-bit HMAC.
     @inline(__always) func code(from number: UInt32) -> Code {
         switch self {
         case .decimal(let length): Self.decimal(number, digits: length.digits)
@@ -13,7 +13,7 @@ extension CodeStyle {
         guard digits > 8 else {
             return Code(first: eight &>> UInt64(64 &- 8 &* digits), count: digits)
         }
-        // Ten digits hold every number of 31 bits; nine leave the first of them out.
+        // Ten digits hold every 31-bit number; nine digits drop the first one.
         let head = UInt64(number / 100_000_000)
         let two = (head / 10 + 0x30) | ((head % 10 + 0x30) << 8)
         let skipped = UInt64(8 * (10 - digits))
@@ -22,12 +22,11 @@ extension CodeStyle {
         return Code(first: first, rest: last >> skipped, count: digits)
     }
 
-    /// The last eight decimal digits side by side as ASCII, the first of them in the lowest byte.
+    /// The last eight decimal digits as ASCII, the first of them in the lowest byte.
     ///
-    /// Lanes of four digits, of two and of one are divided at once: each division is a
-    /// multiplication that is exact for the range it works on. Quotient q and remainder r - q · d
-    /// beside each other are r << n less a multiple of q, which makes the chain of dependent steps
-    /// shorter.
+    /// Lanes of four digits, of two and of one are divided in parallel. Each division is a
+    /// multiplication that is exact for its range of operands. With quotient q and remainder r - q
+    /// · d side by side as r << n minus a multiple of q, the dependency chain is shorter.
     @inline(__always) private static func lastEightDigits(_ number: UInt32) -> UInt64 {
         let tenThousands = number / 10_000
         let high = tenThousands &- ((number / 100_000_000) &* 10_000)
@@ -40,7 +39,7 @@ extension CodeStyle {
         return ascii &- (tens &* ((10 << 8) - 1))
     }
 
-    /// Five characters of Steam Guard's alphabet, the lowest part of the number first.
+    /// Five characters of Steam Guard's alphabet, starting with the lowest part of the number.
     private static func steam(_ number: UInt32) -> Code {
         var left = number
         var characters: UInt64 = 0

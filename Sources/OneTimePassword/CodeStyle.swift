@@ -1,11 +1,11 @@
-/// How the truncated number becomes characters.
+/// How the truncated number is converted to characters.
 public enum CodeStyle: Hashable, Sendable {
     /// Decimal digits (RFC 4226, section 5.3).
     case decimal(CodeLength)
-    /// Five characters of Steam Guard's alphabet, which leaves out what is easily mistaken.
+    /// Five characters of Steam Guard's alphabet, which omits characters that are easily confused.
     case steam
 
-    /// How many characters a code has.
+    /// The number of characters in a code.
     public var length: Int {
         switch self {
         case .decimal(let length): length.digits
@@ -13,6 +13,6 @@ public enum CodeStyle: Hashable, Sendable {
         }
     }
 
-    /// Characters of a Steam Guard code.
+    /// The number of characters in a Steam Guard code.
     public static let steamLength = 5
 }

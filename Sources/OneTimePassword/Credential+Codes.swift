@@ -1,8 +1,8 @@
-/// Why a credential has no code there.
+/// Why a credential has no code for a moving factor.
 public enum CodeError: Error, Hashable, Sendable {
-    /// A counter's credential was asked by time, or the other way round.
+    /// The credential is HOTP and a time was given, or it is TOTP and a counter was given.
     case otherMovingFactor
-    /// The time lies before the first step.
+    /// The time is before the first step.
     case beforeStart
 }
 
@@ -20,7 +20,7 @@ extension Credential {
         code(at: try step(atUnixTime: unixTime))
     }
 
-    /// The step of a Unix time, as ``CodeGenerator`` takes it.
+    /// The time step of a Unix time, for ``CodeGenerator``.
     ///
     /// - Throws: ``CodeError/otherMovingFactor`` for HOTP, ``CodeError/beforeStart`` for a time
     ///   before T0.
@@ -29,7 +29,7 @@ extension Credential {
         do { return try timeStep.step(at: unixTime) } catch { throw .beforeStart }
     }
 
-    /// The code at a counter.
+    /// The code for a counter value.
     ///
     /// - Throws: ``CodeError/otherMovingFactor`` for TOTP.
     public func code(counter: UInt64) throws(CodeError) -> Code {

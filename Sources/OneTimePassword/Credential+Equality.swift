@@ -1,7 +1,7 @@
 internal import Cryptography
 
 extension Credential: Equatable {
-    /// Tells whether both say the same; their keys are compared in constant time.
+    /// Compares all properties; the keys are compared in constant time.
     public static func == (left: Credential, right: Credential) -> Bool {
         let sameKey = left.key == right.key
         return sameKey && left.issuer == right.issuer && left.account == right.account

@@ -1,17 +1,17 @@
 internal import Cryptography
 
-/// What the standards do not allow, though services hand it out.
+/// A property that the standards do not allow, although services use it.
 public enum CredentialWarning: Hashable, Sendable {
-    /// The key has fewer than the 128 bits of RFC 4226, section 4 (R6).
+    /// The key is shorter than the 128 bits of RFC 4226, section 4 (R6).
     case shortKey(bits: Int)
     /// Codes do not have six to eight digits (RFC 4226, section 5.3).
     case digits(Int)
-    /// A code stays valid for more than two minutes (NIST SP 800-63B-4, section 3.1.4.1).
+    /// A code is valid for more than two minutes (NIST SP 800-63B-4, section 3.1.4.1).
     case longPeriod(seconds: Int64)
 }
 
 extension Credential {
-    /// What the standards do not allow in this credential; it makes codes all the same.
+    /// The properties that the standards do not allow; the credential can be used nevertheless.
     public var warnings: [CredentialWarning] {
         var warnings: [CredentialWarning] = []
         if key.count < 16 { warnings.append(.shortKey(bits: key.count * 8)) }

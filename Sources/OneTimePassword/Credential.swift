@@ -1,39 +1,39 @@
 public import Cryptography
 
-/// Everything that makes one account's codes: a key, how it is used, and whose it is.
+/// Everything that determines one account's codes: the key, its parameters and its names.
 public struct Credential: Sendable {
-    /// A parameter of a key URI that means nothing here and is kept for others.
+    /// A parameter of a key URI that is not interpreted here but kept for other programs.
     ///
-    /// Names and values are kept as text: a key is only ever called `secret`.
+    /// Names and values are kept as text, since a key is always called `secret`.
     public struct Parameter: Hashable, Sendable {
-        /// The name as it was written.
+        /// The name as written.
         public let name: String
-        /// The value, decoded.
+        /// The decoded value.
         public let value: String
 
-        /// Keeps `value` under `name`.
+        /// Creates a parameter.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Who hands out the account; may be empty.
+    /// The provider of the account; may be empty.
     public let issuer: String
-    /// Whose account it is; may be empty.
+    /// The account's name; may be empty.
     public let account: String
     /// The shared secret, never empty.
     public let key: SecretBytes
-    /// The hash function under the HMAC.
+    /// The hash function of the HMAC.
     public let algorithm: HashAlgorithm
-    /// How codes look.
+    /// How codes are written.
     public let style: CodeStyle
-    /// What changes from code to code.
+    /// The moving factor.
     public let movingFactor: MovingFactor
-    /// What the key URI said beyond what is known here, in its order.
+    /// The key URI's other parameters, in their order.
     public let otherParameters: [Parameter]
 
-    /// Puts a credential together.
+    /// Creates a credential.
     ///
     /// - Throws: ``CredentialError``.
     public init(
@@ -63,19 +63,19 @@ public struct Credential: Sendable {
     }
 }
 
-/// Why there is no such credential.
+/// Why a credential is invalid.
 public enum CredentialError: Error, Hashable, Sendable {
     /// One of a credential's two names.
     public enum Name: Hashable, Sendable {
         case issuer, account
     }
 
-    /// A key has at least one byte.
+    /// The key is empty.
     case emptyKey
-    /// A name begins or ends with a space, which a key URI does not carry over.
+    /// A name begins or ends with a space, which a key URI does not preserve.
     case spaceAround(Name)
-    /// Names, key and parameters together would not fit into a key URI that can be read again.
+    /// Names, key and parameters do not fit into a key URI that can be read again.
     case tooLong
-    /// A parameter is given twice, or one of the credential's own is given as another.
+    /// A parameter occurs twice, or has the name of one of the credential's own parameters.
     case parameter(position: Int)
 }

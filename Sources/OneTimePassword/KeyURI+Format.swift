@@ -1,10 +1,12 @@
 public import Cryptography
 
 extension KeyURI {
-    /// Writes a credential as a key URI: text that is a secret, too.
+    /// Formats a credential as a key URI.
     ///
-    /// Everything is said, also what would go without saying. Reading it strictly gives the same
-    /// credential, unless it has neither issuer nor account.
+    /// The text is secret, too.
+    ///
+    /// All parameters are written, including those with default values. A strict reading gives the
+    /// same credential, unless both issuer and account are empty.
     public static func format(_ credential: Credential) -> SecretBytes {
         let head = headText(credential)
         let tail = tailText(credential)
@@ -17,19 +19,19 @@ extension KeyURI {
         }
     }
 
-    /// How long the URI is at most, if every character of a text has to be encoded.
+    /// The maximum length of the URI: every character of each text needs encoding.
     static func longestCount(
         _ issuer: String, _ account: String, _ key: SecretBytes,
         _ parameters: [Credential.Parameter]
     ) -> Int {
-        // The issuer stands there twice; the rest is scheme, type, names and four numbers.
+        // The issuer occurs twice; the rest is the scheme, the type, names and four numbers.
         let texts = parameters.reduce(2 * issuer.utf8.count + account.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count + 1
         }
         return 200 + 3 * texts + Base32.encodedCount(of: key.count)
     }
 
-    /// All that stands before the key.
+    /// Everything before the key.
     private static func headText(_ credential: Credential) -> String {
         let type: String
         switch (credential.movingFactor, credential.style) {
@@ -47,7 +49,7 @@ extension KeyURI {
         return needsColon ? "\(credential.issuer.percentEncoded):\(account)" : account
     }
 
-    /// All that stands behind the key.
+    /// Everything after the key.
     private static func tailText(_ credential: Credential) -> String {
         var text = ""
         func append(_ name: String, _ value: String) { text += "&\(name)=\(value)" }
@@ -68,7 +70,7 @@ extension KeyURI {
         return text
     }
 
-    /// Named only where type and issuer would say something else.
+    /// Only written if type and issuer would imply something else.
     private static func encoder(_ credential: Credential) -> String? {
         switch (credential.style, credential.movingFactor) {
         case (.steam, .counter): "steam"
@@ -82,7 +84,7 @@ extension KeyURI {
 }
 
 extension String {
-    /// The text with everything encoded but what needs it nowhere (RFC 3986, section 2.3), and `@`.
+    /// The text with all characters encoded except unreserved ones (RFC 3986, section 2.3) and `@`.
     fileprivate var percentEncoded: String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []

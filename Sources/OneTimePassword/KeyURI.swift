@@ -1,28 +1,30 @@
-/// A key URI, `otpauth://TYPE/LABEL?PARAMETERS`, as QR pictures carry it.
+/// A key URI, `otpauth://TYPE/LABEL?PARAMETERS`, as QR codes contain it.
 ///
-/// The Key URI Format of Google Authenticator's wiki is the nearest to a standard there is. Issuers
-/// stray from it; a lenient reading says in ``warnings`` how, a strict one refuses. Neither changes
-/// what is meant in silence.
+/// The Key URI Format in Google Authenticator's wiki is the closest there is to a standard. Issuers
+/// deviate from it. A lenient reading reports each deviation in ``warnings``; a strict reading
+/// refuses them. Neither changes the meaning silently.
 public struct KeyURI: Sendable {
-    /// How much of a URI's sloppiness is taken.
+    /// Which deviations from the format are accepted.
     public enum Reading: Hashable, Sendable {
-        /// Everything that ``KeyURIWarning`` names.
+        /// All deviations that ``KeyURIWarning`` lists.
         case lenient
-        /// None of it.
+        /// None.
         case strict
     }
 
-    /// What the URI says.
+    /// The credential that the URI describes.
     public let credential: Credential
-    /// What had to be tolerated, in the order of the URI's parts.
+    /// The deviations that were accepted, in the order of the URI's parts.
     public let warnings: [KeyURIWarning]
 
-    /// The most bytes that are read; a QR symbol holds fewer than 3,000.
+    /// The maximum length of a URI in bytes.
+    ///
+    /// A QR code holds fewer than 3,000.
     public static let maximalCount = 65_536
 
     /// Reads a URI.
     ///
-    /// - Throws: ``KeyURIError``, which says which part, never what stands there.
+    /// - Throws: ``KeyURIError``, which names the part, never its content.
     public init(
         parsing text: Span<UInt8>, reading: Reading = .lenient
     ) throws(KeyURIError) {
@@ -32,6 +34,8 @@ public struct KeyURI: Sendable {
         if reading == .strict, let first = warnings.first { throw .notStrict(first) }
     }
 
-    /// Whether `text` begins as a key URI does; the rest may still be wrong.
+    /// Whether `text` begins like a key URI.
+    ///
+    /// The rest may still be invalid.
     public static func isKeyURI(_ text: Span<UInt8>) -> Bool { KeyURIScheme(of: text) != nil }
 }

@@ -1,10 +1,10 @@
-/// Names under which a known parameter is written by mistake.
+/// A wrong name for a known parameter.
 ///
-/// The list is closed, so that naming one never says what else stands in a URI.
+/// The list is fixed, so that reporting a name never reveals other content of a URI.
 public struct KeyURIMisnomer: Hashable, Sendable {
-    /// The name, in small letters.
+    /// The name in lower case.
     public let name: String
-    /// What it most likely means.
+    /// The part that it most likely means.
     public let part: KeyURIPart
 
     private static let synonyms: [String: KeyURIPart] = [
@@ -13,10 +13,10 @@ public struct KeyURIMisnomer: Hashable, Sendable {
         "timestep": .period, "interval": .period, "seconds": .period, "count": .counter,
         "offset": .start, "epoch": .start,
     ]
-    /// What is left of `&amp;`, as HTML writes `&`.
+    /// The rest of `&amp;`, which is `&` in HTML.
     private static let entity = "amp;"
 
-    /// Recognises a name in small letters.
+    /// Recognises a lowercase name.
     init?(_ name: String) {
         let part: KeyURIPart?
         if name.hasPrefix(KeyURIMisnomer.entity) {

@@ -1,10 +1,10 @@
-/// The parameters that mean something here.
+/// The parameters that are interpreted here.
 enum KeyURIParameter: String, CaseIterable {
     case secret, issuer, algorithm, digits, encoder, period, counter
-    /// The start of time's steps: our own, since the format has no name for it.
+    /// The start of the time steps (T0). The name is ours; the format has none for it.
     case start = "t0"
 
-    /// Recognises a name in small letters.
+    /// Recognises a lowercase name.
     init?(_ name: String) { self.init(rawValue: name) }
 
     var part: KeyURIPart {
@@ -20,7 +20,7 @@ enum KeyURIParameter: String, CaseIterable {
         }
     }
 
-    /// Whether it means something for HOTP (`isCounted`) or for TOTP.
+    /// Whether it applies to HOTP (`isCounted`) or to TOTP.
     func belongs(isCounted: Bool) -> Bool {
         switch self {
         case .counter: isCounted

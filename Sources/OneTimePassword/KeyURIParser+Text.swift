@@ -1,7 +1,7 @@
 internal import Cryptography
 
 extension KeyURIParser {
-    /// A name or a value that is no secret, as text.
+    /// A name or a value that is not secret, as text.
     mutating func text(
         _ encoded: Span<UInt8>, _ part: KeyURIPart, plus: PercentDecoder.Plus
     ) -> String {
@@ -15,7 +15,7 @@ extension KeyURIParser {
         return text
     }
 
-    /// An issuer or an account: text without the spaces around it.
+    /// An issuer or an account, without surrounding spaces.
     mutating func name(
         _ encoded: Span<UInt8>, _ part: KeyURIPart, plus: PercentDecoder.Plus = .itself
     ) -> String {
@@ -25,7 +25,7 @@ extension KeyURIParser {
         return whole.withoutSpaceAround
     }
 
-    /// The key: decoded in locked memory from the first byte to the last.
+    /// The key, which is decoded entirely in locked memory.
     mutating func key(_ encoded: Span<UInt8>) throws(KeyURIError) -> SecretBytes {
         var decoder = PercentDecoder(plus: .space)
         let text = SecretBytes(capacity: encoded.count) { decoder.decode(encoded, into: &$0) }

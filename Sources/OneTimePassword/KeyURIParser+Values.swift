@@ -1,15 +1,14 @@
 internal import Cryptography
 
 extension KeyURIParser {
-    /// The issuer that counts: the parameter's, else the label's.
+    /// The issuer: the parameter's, or else the label's.
     mutating func issuer(_ value: Range<Int>?, _ label: Label, _ text: Span<UInt8>) -> String {
         guard let value else { return label.issuer ?? "" }
         let written = text.extracting(value)
         var literal = KeyURIParser()
         let withPlus = literal.name(written, .issuer)
         if let issuer = label.issuer, issuer == withPlus, issuer.utf8.contains(UInt8(ascii: "+")) {
-            // A plus sign may stand for itself or, as in forms, for a space. The label has no such
-            // doubt.
+            // A plus sign can mean itself or, as in forms, a space. In the label it is unambiguous.
             warnings += literal.warnings
             if written.firstIndex(of: UInt8(ascii: "+"), in: 0..<written.count) != nil {
                 warnings.append(.plusKept(.issuer))
@@ -25,7 +24,7 @@ extension KeyURIParser {
         return issuer
     }
 
-    /// The hash function; SHA-1 when nothing is said.
+    /// The hash function; SHA-1 if the parameter is absent.
     mutating func algorithm(
         _ query: KeyURIQuery, _ text: Span<UInt8>
     ) throws(KeyURIError) -> HashAlgorithm {
@@ -42,12 +41,12 @@ extension KeyURIParser {
         throw .unknownAlgorithm
     }
 
-    /// What may stand between `HMAC`, `SHA` and the number.
+    /// Characters that are accepted between `HMAC`, `SHA` and the number.
     private static var fillers: [UInt8] {
         [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: " ")]
     }
 
-    /// How codes look: told by the type, by the encoder, by the issuer, in this order.
+    /// The code style, determined by the type, then by the encoder, then by the issuer.
     mutating func style(
         _ type: URIType, _ issuer: String, _ query: KeyURIQuery, _ text: Span<UInt8>
     ) throws(KeyURIError) -> CodeStyle {
@@ -63,7 +62,7 @@ extension KeyURIParser {
         case nil where type == .steam:
             isSteam = true
         case nil:
-            // Five decimal digits of an issuer called Steam are written with their encoder.
+            // Five decimal digits for an issuer called Steam are written with an explicit encoder.
             isSteam =
                 type == .totp && issuer.asciiLowercased == "steam"
                 && (digits ?? UInt64(CodeStyle.steamLength)) == CodeStyle.steamLength
@@ -82,7 +81,7 @@ extension KeyURIParser {
         do { return .decimal(try CodeLength(digits: count)) } catch { throw .outOfRange(.digits) }
     }
 
-    /// The steps of time or the counter.
+    /// The time step or the counter.
     mutating func movingFactor(
         _ type: URIType, _ query: KeyURIQuery, _ text: Span<UInt8>
     ) throws(KeyURIError) -> MovingFactor {
@@ -99,7 +98,7 @@ extension KeyURIParser {
         }
     }
 
-    /// A parameter's value as text, without the spaces around it.
+    /// A parameter's value as text, without surrounding spaces.
     private mutating func value(
         _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
     ) -> String? {
@@ -124,7 +123,8 @@ extension KeyURIParser {
         return number
     }
 
-    /// Takes decimal digits and a minus before them: a negative number is one, if out of range.
+    /// Checks for decimal digits after an optional minus: a negative number is out of range, but a
+    /// number.
     private func checkDigits(_ text: String, _ part: KeyURIPart) throws(KeyURIError) {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -1,15 +1,15 @@
 internal import Cryptography
 
-/// Reads one key URI, and gathers what it had to tolerate.
+/// Reads one key URI and collects the deviations that it accepted.
 ///
-/// The text is lent to each step, so that no copy of it outlives the reading.
+/// The text is lent to each step, so that no copy of it outlives the parser.
 struct KeyURIParser {
-    /// What stands before the label.
+    /// The type, which precedes the label.
     enum URIType {
         case totp, hotp, steam
     }
 
-    /// What the label says; no issuer is nil.
+    /// The label's parts; the issuer is `nil` if there is none.
     struct Label {
         let issuer: String?
         let account: String
@@ -49,9 +49,9 @@ struct KeyURIParser {
         throw .unknownType
     }
 
-    /// Splits the label at its first bare colon, else at its first encoded one.
+    /// Splits the label at its first unencoded colon, or else at its first encoded one.
     ///
-    /// The format lets either stand between issuer and account, and lets encoded spaces follow it.
+    /// The format allows either between issuer and account, followed by encoded spaces.
     private mutating func label(_ text: Span<UInt8>) -> Label {
         guard text.count > 0 else {
             warnings.append(.emptyLabel)
@@ -67,7 +67,7 @@ struct KeyURIParser {
         {
             warnings.append(.severalColons)
         }
-        // An empty issuer is how an account with a colon in it is written when there is none.
+        // An account that contains a colon and has no issuer is written with an empty issuer.
         if issuer.isEmpty, text.firstEncoded(UInt8(ascii: ":"), from: accountStart) == nil {
             warnings.append(.emptyIssuer)
         }

@@ -1,6 +1,8 @@
-/// The parameters of a key URI: where the known ones' values stand, and the others as they are.
+/// The parameters of a key URI: the positions of known values, and the other parameters unchanged.
 struct KeyURIQuery {
-    /// Whether the type counts, which tells whose period and counter are.
+    /// Whether the type is HOTP.
+    ///
+    /// It decides whether a period or a counter belongs to it.
     let isCounted: Bool
     private(set) var values: [KeyURIParameter: Range<Int>] = [:]
     private(set) var others: [Credential.Parameter] = []
@@ -8,7 +10,7 @@ struct KeyURIQuery {
     private var known: Set<KeyURIParameter> = []
     private var count = 0
 
-    /// What other programs write for their own lists, and no code depends on.
+    /// Parameters that other programs use for display and that do not affect codes.
     private static let decorations: Set<String> = [
         "image", "imageurl", "icon", "logo", "color", "colour", "foreground", "background", "group",
         "tag", "tags", "note",
@@ -16,7 +18,7 @@ struct KeyURIQuery {
 
     init(isCounted: Bool) { self.isCounted = isCounted }
 
-    /// Takes the `name=value` that stands at `piece`.
+    /// Reads the `name=value` pair at `piece`.
     mutating func take(
         _ piece: Range<Int>, of text: Span<UInt8>, for parser: inout KeyURIParser
     ) throws(KeyURIError) {

@@ -2,7 +2,7 @@
 enum KeyURIScheme: CaseIterable {
     case otpauth, appleOTPAuth
 
-    /// The scheme and the slashes behind it.
+    /// The scheme and the slashes after it.
     private var prefix: String {
         switch self {
         case .otpauth: "otpauth://"
@@ -10,11 +10,10 @@ enum KeyURIScheme: CaseIterable {
         }
     }
 
-    /// How many bytes the scheme and the slashes have.
+    /// The length of the scheme and the slashes.
     var count: Int { prefix.utf8.count }
 
-    /// Finds the scheme at the beginning of `text`; capital letters are the same (RFC 3986, section
-    /// 3.1).
+    /// Finds the scheme at the beginning of `text`, ignoring case (RFC 3986, section 3.1).
     init?(of text: Span<UInt8>) {
         for scheme in Self.allCases where text.hasPrefixIgnoringCase(scheme.prefix) {
             self = scheme

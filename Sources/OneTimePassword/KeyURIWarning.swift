@@ -2,65 +2,64 @@
 public enum KeyURIPart: Hashable, Sendable {
     case scheme, type, label, issuer, account
     case secret, algorithm, digits, period, counter, start, encoder
-    /// A parameter without a meaning here, by its place among all, counted from one.
+    /// A parameter that is not interpreted here, by its position among all parameters, counted from
+    /// one.
     case parameter(Int)
 }
 
-/// How a key URI strays from the format, and is understood all the same.
+/// A deviation of a key URI from the format that a lenient reading accepts.
 public enum KeyURIWarning: Hashable, Sendable {
-    /// `apple-otpauth:`, which only Apple's own programs ask for.
+    /// `apple-otpauth:`, which only Apple's software uses.
     case appleScheme
-    /// Spaces, tabs or line breaks around the whole.
+    /// Spaces, tabs or line breaks around the URI.
     case spacesAroundURI
-    /// Spaces around a name, which are dropped.
+    /// Spaces around a name; they are removed.
     case spacesAround(KeyURIPart)
     /// A space that is not percent-encoded.
     case rawSpace(KeyURIPart)
-    /// A character beyond ASCII that is not percent-encoded.
+    /// A non-ASCII character that is not percent-encoded.
     case rawNonASCII(KeyURIPart)
-    /// Bytes that are no UTF-8 and were read as Latin-1.
+    /// Bytes that are not UTF-8 and were read as Latin-1.
     case readAsLatin1(KeyURIPart)
-    /// `#`, which begins a fragment in any other URI and is taken as itself.
+    /// `#`, which begins a fragment in any other URI; it is read literally.
     case rawHash(KeyURIPart)
-    /// `%` without two hexadecimal digits behind it, which is taken as itself.
+    /// `%` that is not followed by two hexadecimal digits; it is read literally.
     case rawPercent(KeyURIPart)
-    /// `+` in a parameter, which is read as a space, as forms write it, unless the label has the
-    /// plus sign.
+    /// `+` in a parameter, read as a space as in forms, unless the label contains the plus sign.
     case plusAsSpace(KeyURIPart)
-    /// `+` in a parameter, which is read as itself, since the label has it, too.
+    /// `+` in a parameter, read literally because the label contains it, too.
     case plusKept(KeyURIPart)
-    /// No label at all.
+    /// The label is missing.
     case emptyLabel
-    /// An issuer that is there and empty, which counts as none.
+    /// An empty issuer, which is treated as absent.
     case emptyIssuer
-    /// More than one bare colon in the label; the first one ends the issuer.
+    /// More than one unencoded colon in the label; the first one ends the issuer.
     case severalColons
-    /// The issuer parameter says something else than the label; the parameter counts.
+    /// The issuer parameter differs from the label; the parameter takes precedence.
     case issuersDiffer
-    /// A parameter's name is not in small letters.
+    /// A parameter's name is not in lower case.
     case parameterName(KeyURIPart)
-    /// A parameter has no value and counts as absent.
+    /// A parameter has no value and is treated as absent.
     case emptyValue(KeyURIPart)
-    /// Two `&` side by side, or one at the end.
+    /// Two consecutive `&`, or one at the end.
     case emptyParameter
-    /// The key is not Base32 as it should be.
+    /// The key deviates from Base32.
     case key(Base32Tolerance)
-    /// The algorithm's name is written in another way, such as `SHA-1`, `sha256` or `HmacSHA512`.
+    /// The algorithm's name has another spelling, such as `SHA-1`, `sha256` or `HmacSHA512`.
     case algorithmSpelling
-    /// HOTP without its counter, which is taken as 0.
+    /// HOTP without a counter, which is treated as 0.
     case missingCounter
-    /// Steam Guard is meant, told by the issuer alone.
+    /// Steam Guard, identified only by the issuer.
     case steamByIssuer
-    /// Steam Guard is meant, told by `encoder=steam`.
+    /// Steam Guard, identified by `encoder=steam`.
     case steamByEncoder
-    /// A parameter that belongs to the other type, such as a period for HOTP; it is kept and not
-    /// used.
+    /// A parameter of the other type, such as a period for HOTP; it is kept but not used.
     case otherType(KeyURIPart)
-    /// A parameter whose name means nothing here; it is kept and not used.
+    /// An unknown parameter; it is kept but not used.
     ///
-    /// Its name is not said: a stray `&` makes a name out of a piece of the key.
+    /// Its name is not reported, because a stray `&` can turn part of the key into a name.
     case unknownParameter(KeyURIPart)
-    /// A parameter that stands for a known one in other programs or by a mishap, such as `step` or
-    /// `amp;digits`; it is kept and not used, and so codes may differ.
+    /// A name that other programs use, or that an error produced, for a known parameter, such as
+    /// `step` or `amp;digits`; it is kept but not used, so codes may be wrong.
     case misnamedParameter(name: KeyURIMisnomer)
 }

@@ -1,14 +1,17 @@
 public import Cryptography
 
 extension MigrationBatch {
-    /// Writes the part as a URI: text that is a secret, too.
+    /// Formats the part as a URI.
     ///
-    /// Refused entries are not in it. Reading it gives the same credentials, size, index and
-    /// number.
+    /// The text is secret, too.
+    ///
+    /// Refused entries are left out. Reading the URI gives the same credentials, size, index and
+    /// identifier.
     public func format() -> SecretBytes {
         let entries = credentials.compactMap { MigrationEntryWriter($0) }
         let messages = entries.map { $0.message }
-        // Each entry costs a key and a length of at most ten bytes, and so do the four numbers.
+        // Each entry adds a tag and a length of at most ten bytes each, and so does each of the
+        // four numbers.
         let capacity = messages.reduce(80) { $0 + $1.count + 20 }
         let payload = SecretBytes(capacity: capacity) { output in
             for message in messages {
@@ -35,7 +38,8 @@ extension MigrationBatch {
         }
     }
 
-    /// Percent-encodes what Base64 has beyond letters and digits, as Google Authenticator does.
+    /// Percent-encodes the Base64 characters that are not alphanumeric, as Google Authenticator
+    /// does.
     private static func appendEncoded(_ byte: UInt8, to output: inout OutputSpan<UInt8>) {
         let digits: String
         switch byte {
@@ -50,7 +54,7 @@ extension MigrationBatch {
     }
 }
 
-/// Writes one entry of an export; there is none for what the format has no room for.
+/// Writes one entry of an export; there is no writer for entries that the format cannot represent.
 struct MigrationEntryWriter {
     private let credential: Credential
     private let digits: UInt64
@@ -74,7 +78,7 @@ struct MigrationEntryWriter {
         self.credential = credential
     }
 
-    /// The entry as a message of protocol buffers, which holds the key.
+    /// The entry as a Protocol Buffers message, which contains the key.
     var message: SecretBytes {
         let name =
             credential.issuer.isEmpty

@@ -1,13 +1,13 @@
 internal import Cryptography
 
-/// The numbers of the payload's fields.
+/// The field numbers of the payload.
 enum MigrationPayloadField: Int {
     case entry = 1
     case version, size, index, id
 }
 
 extension MigrationBatch {
-    /// Reads the payload, a message of protocol buffers.
+    /// Reads the payload, a Protocol Buffers message.
     init(payload bytes: Span<UInt8>, warnings: [MigrationWarning]) throws(MigrationError) {
         var reader = ProtobufReader(0..<bytes.count)
         var numbers: [MigrationPayloadField: Int32] = [:]
@@ -19,7 +19,8 @@ extension MigrationBatch {
             case (.entry, _):
                 throw .field(field.number)
             case (let name?, .varint(_, let value)):
-                // Negative numbers are written as 64 bits of which the lower half counts.
+                // Negative numbers are encoded with 64 bits, of which the lower half is
+                // significant.
                 guard numbers.updateValue(Int32(truncatingIfNeeded: value), forKey: name) == nil
                 else { throw .field(field.number) }
             case (_?, _):

@@ -1,34 +1,33 @@
 internal import Cryptography
 
-/// One part of an export of Google Authenticator, `otpauth-migration://offline?data=…`.
+/// One part of a Google Authenticator export, `otpauth-migration://offline?data=…`.
 ///
-/// An export of many entries is shown as several QR pictures; ``MigrationSet`` puts them together.
+/// A large export is shown as several QR codes; ``MigrationSet`` assembles them.
 public struct MigrationBatch: Sendable {
-    /// The version of the export: 1 or 2, or 0 when nothing is said.
+    /// The version of the export: 1 or 2, or 0 if it is missing.
     public let version: Int
-    /// How many parts the export has, at least one.
+    /// The number of parts in the export, at least one.
     public let size: Int
-    /// Which of the parts this is, counted from zero.
+    /// The index of this part, counted from zero.
     public let index: Int
-    /// The export's random number, the same in all its parts; always 0 in exports of version 2.
+    /// The export's random identifier, the same in all its parts; always 0 in exports of version 2.
     public let id: Int32
-    /// The entries that were understood, in their order.
+    /// The entries that were read, in their order.
     public let credentials: [Credential]
-    /// The entries that were not.
+    /// The entries that were refused.
     public let refusals: [MigrationRefusal]
-    /// What had to be tolerated.
+    /// The deviations that were accepted.
     public let warnings: [MigrationWarning]
 
-    /// The most bytes of a URI that are read.
+    /// The maximum length of a URI in bytes.
     public static let maximalCount = 1 << 20
-    /// The most parts of an export; real ones have ten entries in each.
+    /// The maximum number of parts; real exports have ten entries in each part.
     public static let maximalSize = 1_000
 
     /// Reads a URI.
     ///
-    /// - Throws: ``MigrationError``, for what spoils the whole part; an entry alone that is not
-    ///   understood becomes
-    ///   one of ``refusals``.
+    /// - Throws: ``MigrationError`` if the whole part is invalid. A single invalid entry is added
+    ///   to ``refusals`` instead.
     public init(parsing text: Span<UInt8>) throws(MigrationError) {
         var warnings: [MigrationWarning] = []
         let payload = try MigrationURI.payload(of: text, warnings: &warnings)
@@ -37,9 +36,9 @@ public struct MigrationBatch: Sendable {
         }
     }
 
-    /// Puts a part together, to be written.
+    /// Creates a part to be written.
     ///
-    /// - Throws: ``MigrationWritingError`` for what the format has no room for.
+    /// - Throws: ``MigrationWritingError`` for values that the format cannot represent.
     public init(
         credentials: [Credential], size: Int = 1, index: Int = 0, id: Int32, version: Int = 1
     ) throws(MigrationWritingError) {
@@ -68,19 +67,21 @@ public struct MigrationBatch: Sendable {
         self.warnings = warnings
     }
 
-    /// Whether `text` begins as a migration URI does; the rest may still be wrong.
+    /// Whether `text` begins like a migration URI.
+    ///
+    /// The rest may still be invalid.
     public static func isMigrationURI(_ text: Span<UInt8>) -> Bool {
         text.hasPrefixIgnoringCase(MigrationURI.prefix)
     }
 }
 
-/// What Google's export has no room for.
+/// What Google's export format cannot represent.
 public enum MigrationWritingError: Error, Hashable, Sendable {
-    /// The parts' number or the part's place does not fit.
+    /// The number of parts or the index is out of range.
     case sizeOrIndex
-    /// Versions 1 and 2 are known.
+    /// The version is neither 1 nor 2.
     case version
-    /// An entry with other than six or eight digits, thirty seconds from the epoch on, Steam's
-    /// alphabet, a counter above 2^63 - 1, or parameters of its own; its place.
+    /// An entry without six or eight digits, with time steps other than thirty seconds from the
+    /// epoch, Steam's alphabet, a counter above 2^63 - 1, or other parameters; its index.
     case entry(Int)
 }

@@ -1,19 +1,19 @@
 internal import Cryptography
 
-/// The numbers of an entry's fields.
+/// The field numbers of an entry.
 enum MigrationEntryField: Int {
     case key = 1
     case name, issuer, algorithm, digits, type, counter, uniqueID
 }
 
-/// Gathers the entries of one part.
+/// Collects the entries of one part.
 struct MigrationEntries {
     private(set) var warnings: [MigrationWarning]
     private(set) var credentials: [Credential] = []
     private(set) var refusals: [MigrationRefusal] = []
     private var count = 0
 
-    /// A part with more deviations than this was made to flood whoever reads of them.
+    /// A part with more deviations than this was made to flood the reader with warnings.
     private static let mostWarnings = 100
 
     init(warnings: [MigrationWarning]) { self.warnings = warnings }
@@ -22,7 +22,7 @@ struct MigrationEntries {
         if warnings.count < Self.mostWarnings { warnings.append(warning) }
     }
 
-    /// Reads the entry that stands at `range`.
+    /// Reads the entry at `range`.
     mutating func take(_ range: Range<Int>, of bytes: Span<UInt8>) throws(MigrationError) {
         let entry = count
         count += 1
@@ -69,7 +69,7 @@ struct MigrationEntries {
                 key: SecretBytes(copying: bytes.extracting(keyRange)), algorithm: algorithm,
                 style: .decimal(length), movingFactor: movingFactor)
         } catch {
-            // The key is there, the names were trimmed and there are no parameters.
+            // The key is not empty, the names were trimmed, and there are no parameters.
             throw .tooLong
         }
     }
@@ -106,7 +106,7 @@ struct MigrationEntries {
     ) throws(MigrationRefusal.Reason) -> MovingFactor {
         switch numbers[.type] ?? 0 {
         case 1:
-            // The counter is a signed number; a negative one is none.
+            // The counter is a signed number; a negative one is invalid.
             let counter = numbers[.counter] ?? 0
             guard Int64(bitPattern: counter) >= 0 else { throw .counterOutOfRange }
             return .counter(counter)
@@ -115,7 +115,9 @@ struct MigrationEntries {
         }
     }
 
-    /// Takes the issuer off the name, where it often stands, too; any other colon is the account's.
+    /// Removes the issuer from the name, which often repeats it.
+    ///
+    /// Any other colon belongs to the account.
     private mutating func names(
         name: String, issuer: String, _ entry: Int
     ) -> (issuer: String, account: String) {

@@ -1,64 +1,64 @@
 public import Cryptography
 
-/// Why a text is no part of an export of Google Authenticator: where, never what stands there.
+/// Why a text is not part of a Google Authenticator export.
+///
+/// It gives the position, never the content.
 public enum MigrationError: Error, Hashable, Sendable {
     /// It does not begin with `otpauth-migration://offline`.
     case notAMigrationURI
     /// It is longer than ``MigrationBatch/maximalCount``.
     case tooLong
-    /// There is no parameter `data`.
+    /// The parameter `data` is missing.
     case missingData
-    /// A parameter is there twice.
+    /// A parameter occurs twice.
     case doubledParameter
     /// `data` is not Base64.
     case base64(Base64Error)
-    /// The payload ends in the middle of something.
+    /// The payload ends in the middle of a field.
     case truncated
-    /// The payload is no message of protocol buffers; the place counts its bytes.
+    /// The payload is not a Protocol Buffers message; the position counts its bytes.
     case malformed(at: Int)
-    /// A field of the payload is there twice or has another type; its number in the message.
+    /// A field of the payload occurs twice or has another type; its number in the message.
     case field(Int)
-    /// A version that is not known: 1 and 2 are.
+    /// The version is neither 1 nor 2.
     case unknownVersion
     /// A number of parts below zero or above ``MigrationBatch/maximalSize``.
     case sizeOutOfRange
-    /// A part beyond the number of parts.
+    /// An index beyond the number of parts.
     case indexOutOfRange
 }
 
-/// What had to be tolerated in a part of an export.
+/// A deviation that was accepted in a part of an export.
 public enum MigrationWarning: Hashable, Sendable {
     /// Base64 without its padding.
     case missingPadding
-    /// A space where Base64 has a plus sign: somebody decoded the text once too often.
+    /// A space where Base64 has a plus sign: the text was decoded once too often.
     case spaceAsPlus
-    /// A parameter of the URI beside `data`, which is ignored.
+    /// A parameter of the URI other than `data`, which is ignored.
     case unknownParameter
-    /// The number of parts is not said and taken as one.
+    /// The number of parts is missing and treated as one.
     case missingSize
-    /// A field that nothing is known of, of the payload (entry nil) or of an entry, counted from
-    /// zero.
+    /// An unknown field of the payload (entry `nil`) or of an entry, counted from zero.
     case unknownField(entry: Int?, field: Int)
-    /// The entry does not say its algorithm, which is taken as SHA-1, Google Authenticator's own
-    /// default.
+    /// The entry has no algorithm. SHA-1 is used, which is Google Authenticator's own default.
     case unsaidAlgorithm(entry: Int)
-    /// The entry does not say how many digits, which is taken as six.
+    /// The entry has no number of digits. Six is used.
     case unsaidDigits(entry: Int)
-    /// A name is no UTF-8 and was read as Latin-1.
+    /// A name is not UTF-8 and was read as Latin-1.
     case readAsLatin1(entry: Int)
-    /// Spaces around a name were dropped.
+    /// Spaces around a name were removed.
     case spacesAround(entry: Int)
 }
 
-/// An entry that cannot be taken over, though the rest of its part can.
+/// An entry that cannot be imported, although the rest of its part can.
 public struct MigrationRefusal: Hashable, Sendable {
-    /// Why.
+    /// The reason for a refusal.
     public enum Reason: Hashable, Sendable {
         case missingKey, unknownAlgorithm, unknownDigits, unknownType, counterOutOfRange, tooLong
     }
 
-    /// The entry's place in its part, counted from zero.
+    /// The entry's index in its part, counted from zero.
     public let entry: Int
-    /// Why it cannot be taken over.
+    /// The reason.
     public let reason: Reason
 }

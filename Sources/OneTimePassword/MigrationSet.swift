@@ -1,16 +1,16 @@
 internal import Cryptography
 
-/// One export of Google Authenticator, put together from its parts in whatever order they come.
+/// One Google Authenticator export, assembled from parts in any order.
 public struct MigrationSet: Sendable {
-    /// How many parts the export has.
+    /// The number of parts in the export.
     public let size: Int
-    /// The export's number; 0 for version 2, where only size and place tell exports apart.
+    /// The export's identifier; 0 for version 2, whose exports differ only in size and index.
     public let id: Int32
-    /// The version that all parts have.
+    /// The version, which all parts share.
     public let version: Int
     private var batches: [Int: MigrationBatch]
 
-    /// Begins with one part.
+    /// Starts with one part.
     public init(_ first: MigrationBatch) {
         size = first.size
         id = first.id
@@ -18,28 +18,28 @@ public struct MigrationSet: Sendable {
         batches = [first.index: first]
     }
 
-    /// The parts that have not come yet, counted from zero.
+    /// The indexes of the missing parts, counted from zero.
     public var missing: [Int] { (0..<size).filter { batches[$0] == nil } }
 
-    /// Whether every part is there.
+    /// Whether every part is present.
     public var isComplete: Bool { batches.count == size }
 
-    /// The credentials of the parts that are there, in the export's order.
+    /// The credentials of the parts that are present, in the export's order.
     public var credentials: [Credential] {
         (0..<size).flatMap { batches[$0]?.credentials ?? [] }
     }
 
-    /// What came of a part.
+    /// The result of adding a part.
     public enum Outcome: Hashable, Sendable {
-        /// It was missing until now.
+        /// The part was missing and was added.
         case added
-        /// It was there already, with the same content.
+        /// The part was already present, with the same content.
         case repeated
-        /// It belongs to another export.
+        /// The part belongs to another export.
         case foreign
     }
 
-    /// Takes one more part, if it belongs here.
+    /// Adds a part if it belongs to this export.
     public mutating func add(_ batch: MigrationBatch) -> Outcome {
         guard batch.size == size, batch.id == id, batch.version == version else { return .foreign }
         guard let present = batches[batch.index] else {
@@ -50,13 +50,13 @@ public struct MigrationSet: Sendable {
     }
 }
 
-/// All exports of which parts have come, each told from the others.
+/// All exports of which parts were added.
 public struct MigrationCollection: Sendable {
-    /// The exports, in the order in which their first parts came.
+    /// The exports, in the order in which their first parts were added.
     public private(set) var sets: [MigrationSet] = []
     private var families: [Family.Key: Family] = [:]
 
-    /// The exports that only their parts tell apart.
+    /// The exports that only their parts distinguish.
     private struct Family {
         struct Key: Hashable {
             let version: Int
@@ -69,23 +69,25 @@ public struct MigrationCollection: Sendable {
             let contentHash: Int
         }
 
-        /// Their places in `sets`, in rising order.
+        /// Their indexes in `sets`, in ascending order.
         var sets: [Int] = []
         /// How many of them have the part with this index.
         ///
-        /// They are the first ones, as each part goes to the first export that lacks it.
+        /// These are always the first ones, because each part is added to the first export without
+        /// it.
         var counts: [Int: Int] = [:]
-        /// The places in `sets` of those that have a part with this content.
+        /// The indexes in `sets` of the exports that have a part with this content.
         var holders: [Part: [Int]] = [:]
     }
 
-    /// Begins with none.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Takes a part to the first export that it belongs to, or begins a new one with it.
+    /// Adds a part to the first export that it belongs to, or starts a new export with it.
     ///
-    /// It takes the same time however many exports there are.
+    /// The time does not depend on the number of exports.
     ///
+    /// - Returns: whether the part was already present.
     /// - Returns: whether it was there already.
     @discardableResult
     public mutating func add(_ batch: MigrationBatch) -> MigrationSet.Outcome {
@@ -110,7 +112,7 @@ public struct MigrationCollection: Sendable {
 }
 
 extension MigrationSet {
-    /// Whether the part is there with the same content.
+    /// Whether the part is present with the same content.
     fileprivate func holds(_ batch: MigrationBatch) -> Bool {
         batches[batch.index]?.holdsTheSame(as: batch) ?? false
     }
@@ -121,9 +123,9 @@ extension MigrationBatch {
         credentials == other.credentials && refusals == other.refusals
     }
 
-    /// A hash of what the part holds.
+    /// A hash of the part's content.
     ///
-    /// Its key is this process's own random one, so nobody can write parts whose hashes meet.
+    /// It is keyed with a random key of this process, so nobody can construct parts that collide.
     fileprivate var contentHash: Int {
         var hasher = Hasher()
         hasher.combine(refusals)

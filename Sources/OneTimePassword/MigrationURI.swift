@@ -1,10 +1,10 @@
 internal import Cryptography
 
-/// The outside of a migration URI: finds the payload and undoes both of its encodings.
+/// The URI around a migration payload: finds the payload and decodes its two encodings.
 enum MigrationURI {
     static let prefix = "otpauth-migration://offline"
 
-    /// The payload's bytes, which hold keys.
+    /// The payload's bytes, which contain keys.
     static func payload(
         of whole: Span<UInt8>, warnings: inout [MigrationWarning]
     ) throws(MigrationError) -> SecretBytes {
@@ -39,7 +39,7 @@ enum MigrationURI {
         }
     }
 
-    /// The parameter's value without percent-encoding, and with the padding that belongs there.
+    /// The parameter's value, percent-decoded and with its padding restored.
     private static func base64(
         _ encoded: Span<UInt8>, warnings: inout [MigrationWarning]
     ) -> SecretBytes {
@@ -48,7 +48,7 @@ enum MigrationURI {
         return decoded.withBytes { decoded in
             var hasSpace = false
             let missing = decoded.count % 4 == 0 ? 0 : 4 - decoded.count % 4
-            // One character too many is no padding that is missing.
+            // A single leftover character cannot be fixed by padding.
             let padding = missing == 3 ? 0 : missing
             let text = SecretBytes(capacity: decoded.count + padding) { output in
                 for index in decoded.indices {

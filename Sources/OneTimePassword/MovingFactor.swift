@@ -1,8 +1,8 @@
-/// What changes from code to code (RFC 4226, section 5.1; RFC 6238, section 4).
+/// The moving factor, which changes from code to code (RFC 4226, section 5.1; RFC 6238, section 4).
 public enum MovingFactor: Hashable, Sendable {
-    /// The step of time: TOTP.
+    /// The time step: TOTP.
     case time(TimeStep)
-    /// A counter, here the one of the next code: HOTP.
+    /// A counter, with the value for the next code: HOTP.
     case counter(UInt64)
 
     /// Whether it is a counter.

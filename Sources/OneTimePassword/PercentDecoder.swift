@@ -1,7 +1,6 @@
-/// Undoes percent-encoding (RFC 3986, section 2.1), and remembers what was not encoded as it should
-/// be.
+/// Decodes percent-encoding (RFC 3986, section 2.1), and records what was not encoded correctly.
 struct PercentDecoder {
-    /// What `+` stands for.
+    /// How `+` is interpreted.
     enum Plus {
         case itself, space
     }
@@ -15,7 +14,9 @@ struct PercentDecoder {
 
     init(plus: Plus) { self.plus = plus }
 
-    /// Appends what `text` means; `output` needs room for as many bytes as `text` has.
+    /// Appends the decoded text.
+    ///
+    /// `output` needs free space for as many bytes as `text` has.
     mutating func decode(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         var index = 0
         while index < text.count {
@@ -45,7 +46,7 @@ struct PercentDecoder {
         }
     }
 
-    /// What to warn of in `part`.
+    /// The warnings for `part`.
     func warnings(for part: KeyURIPart) -> [KeyURIWarning] {
         var warnings: [KeyURIWarning] = []
         if hasRawSpace { warnings.append(.rawSpace(part)) }

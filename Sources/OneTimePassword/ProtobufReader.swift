@@ -1,12 +1,12 @@
 internal import Cryptography
 
-/// A field of a protocol-buffers message, where its value stands.
+/// A field of a Protocol Buffers message and the position of its value.
 enum ProtobufField {
     /// A number.
     case varint(field: Int, value: UInt64)
-    /// Bytes, a text or a message.
+    /// Bytes, text or a nested message.
     case bytes(field: Int, range: Range<Int>)
-    /// A number of fixed width, which no message here has.
+    /// A fixed-width number, which no message here contains.
     case fixed(field: Int)
 
     var number: Int {
@@ -16,24 +16,24 @@ enum ProtobufField {
     }
 }
 
-/// Walks the fields of a protocol-buffers message (encoding of version 3, without groups).
+/// Iterates over the fields of a Protocol Buffers message (proto3 encoding, without groups).
 ///
-/// A length is believed only as far as the message goes; nothing is allocated by it.
+/// A length is never trusted beyond the end of the message, and nothing is allocated by it.
 struct ProtobufReader {
     private var position: Int
     private let end: Int
 
-    /// Reads the message that stands at `range`.
+    /// Reads the message at `range`.
     init(_ range: Range<Int>) {
         position = range.lowerBound
         end = range.upperBound
     }
 
-    /// The next field; nothing at the message's end.
+    /// The next field; `nil` at the end of the message.
     mutating func next(in bytes: Span<UInt8>) throws(MigrationError) -> ProtobufField? {
         guard position < end else { return nil }
         let key = try varint(in: bytes)
-        // Numbers of fields have 29 bits.
+        // Field numbers have 29 bits.
         guard let field = Int(exactly: key >> 3), (1..<(1 << 29)).contains(field) else {
             throw .malformed(at: position)
         }
@@ -63,7 +63,7 @@ struct ProtobufReader {
         position += count
     }
 
-    /// A number in groups of seven bits, the lowest first; 64 bits at most.
+    /// A number in groups of seven bits, the lowest first, with at most 64 bits.
     private mutating func varint(in bytes: Span<UInt8>) throws(MigrationError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -71,7 +71,7 @@ struct ProtobufReader {
             guard position < end else { throw .truncated }
             let byte = bytes[position]
             position += 1
-            // The tenth byte has room for one bit.
+            // The tenth byte can hold only one bit.
             guard shift < 63 || byte <= 1 else { throw .malformed(at: position) }
             value |= UInt64(byte & 0x7f) << shift
             guard byte & 0x80 != 0 else { return value }
@@ -80,7 +80,7 @@ struct ProtobufReader {
     }
 }
 
-/// Writes the fields of a protocol-buffers message.
+/// Writes the fields of a Protocol Buffers message.
 enum ProtobufWriter {
     static func append(_ value: UInt64, field: Int, to output: inout OutputSpan<UInt8>) {
         appendVarint(UInt64(field) << 3, to: &output)

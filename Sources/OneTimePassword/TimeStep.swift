@@ -1,14 +1,14 @@
-/// The division of time into steps (RFC 6238, section 4.1: X and T0).
+/// The division of time into time steps (RFC 6238, section 4.1: X and T0).
 public struct TimeStep: Hashable, Sendable {
-    /// Seconds in a step, at least 1.
+    /// The length of a step in seconds, at least 1.
     public let period: Int64
     /// The Unix time at which step 0 begins.
     public let start: Int64
 
-    /// Thirty seconds from the Unix epoch on, which nearly everybody uses.
+    /// Thirty-second steps that start at the Unix epoch, which almost every service uses.
     public static let standard = TimeStep(checkedPeriod: 30, start: 0)
 
-    /// Takes a period of at least one second, and a start, which may lie before 1970.
+    /// Uses a period of at least one second and a start, which may be before 1970.
     ///
     /// - Throws: ``TimeStepError/periodOutOfRange`` for a period of zero or less.
     public init(period: Int64, start: Int64 = 0) throws(TimeStepError) {
@@ -21,31 +21,33 @@ public struct TimeStep: Hashable, Sendable {
         self.start = start
     }
 
-    /// The step that `unixTime` lies in.
+    /// The time step that contains `unixTime`.
     ///
     /// - Throws: ``TimeStepError/beforeStart`` for a time before the start.
     public func step(at unixTime: Int64) throws(TimeStepError) -> UInt64 {
         try elapsed(at: unixTime) / UInt64(period)
     }
 
-    /// Seconds until the next step begins: 1 to the whole period.
+    /// Seconds until the next step begins, from 1 to the whole period.
     ///
     /// - Throws: ``TimeStepError/beforeStart`` for a time before the start.
     public func remaining(at unixTime: Int64) throws(TimeStepError) -> Int64 {
         period - Int64(try elapsed(at: unixTime) % UInt64(period))
     }
 
-    /// Seconds since the start; the widest distance of two `Int64` fits.
+    /// Seconds since the start.
+    ///
+    /// `UInt64` holds the largest difference of two `Int64` values.
     private func elapsed(at unixTime: Int64) throws(TimeStepError) -> UInt64 {
         guard unixTime >= start else { throw .beforeStart }
         return UInt64(bitPattern: unixTime &- start)
     }
 }
 
-/// Why there is no such step.
+/// Why a time step does not exist.
 public enum TimeStepError: Error, Hashable, Sendable {
-    /// A period lasts at least one second.
+    /// The period is less than one second.
     case periodOutOfRange
-    /// The time lies before the first step.
+    /// The time is before step 0.
     case beforeStart
 }

@@ -9,7 +9,7 @@ import Testing
     "Heap allocations",
     .enabled(if: allocations_are_counted(), "a sanitizer's allocator is not counted"))
 struct AllocationTests {
-    // Loops here count by hand: a range's iterator allocates in a debug build.
+    // Loops here count manually: a range's iterator allocates memory in a debug build.
     private let key = SecretBytes(text: "12345678901234567890")
 
     @Test("a prepared key makes codes without a heap allocation", arguments: HashAlgorithm.allCases)
@@ -49,7 +49,7 @@ struct AllocationTests {
         #expect(sum != 0)
     }
 
-    @Test("the count sees what does allocate: an array, and OpenSSL's EVP contexts")
+    @Test("the counter sees allocations by an array and by OpenSSL's EVP contexts")
     func counts() {
         var kept: [[UInt8]] = []
         kept.reserveCapacity(20)
@@ -66,8 +66,9 @@ struct AllocationTests {
         #expect(contexts >= 20)
     }
 
-    /// How often the heap was asked in the second of two runs; the first one makes what is made
-    /// once.
+    /// The number of heap allocations in the second of two runs.
+    ///
+    /// The first run makes the one-time ones.
     private func allocations(_ work: () -> Void) -> UInt {
         work()
         let before = allocations_of_this_thread()

@@ -26,7 +26,7 @@ struct Base32Tests {
         #expect(try decodeTolerantly(bare).tolerances.isEmpty)
     }
 
-    @Test("every byte comes back, at every length")
+    @Test("every byte round-trips at every length")
     func roundTrip() throws {
         let bytes = (0...255).map { UInt8($0) }
         for count in 0...256 {
@@ -39,7 +39,7 @@ struct Base32Tests {
     }
 
     @Test(
-        "each tolerance is named, and refused strictly",
+        "each deviation is reported, and refused by a strict reading",
         arguments: [
             ("mzxw6ytboi", "666f6f626172", Base32Tolerance.lowerCase),
             ("MZXW 6YTB OI", "666f6f626172", .spaces), ("MZXW6YTBOI\r\n", "666f6f626172", .spaces),
@@ -59,14 +59,14 @@ struct Base32Tests {
         }
     }
 
-    @Test("several tolerances are all named")
+    @Test("several deviations are all reported")
     func several() throws {
         let (secret, tolerances) = try decodeTolerantly(" mzxw-6ytb oj= ")
         #expect(secret.text == "foobar")
         #expect(tolerances == [.lowerCase, .spaces, .dashes, .padding, .looseBits])
     }
 
-    @Test("padding that is missing is missed where RFC 4648 wants it")
+    @Test("missing padding is reported where RFC 4648 requires it")
     func missingPadding() {
         #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY=====") }
         #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY") }
@@ -74,7 +74,7 @@ struct Base32Tests {
     }
 
     @Test(
-        "a character outside the alphabet is refused, and told where",
+        "a character outside the alphabet is refused with its position",
         arguments: [
             ("MZXW0", 4), ("1", 0), ("MZ8W", 2), ("MY======M", 8), ("M=Y", 2), ("MZXW6_", 5),
             ("MZ\u{e9}", 2), ("MZ\0", 2), ("MZ+W", 2),

@@ -35,7 +35,7 @@ struct SteamVector: Codable, Sendable {
 @Suite("Codes")
 struct CodeGeneratorTests {
     @Test(
-        "H-03 codes match RFC 4226, appendix D, with seven and eight digits, too",
+        "H-03 codes match RFC 4226, appendix D, also with seven and eight digits",
         arguments: try VectorFile<HOTPVector>("otp/rfc4226.json").cases)
     func matchesRFC4226(vector: HOTPVector) throws {
         let key = try SecretBytes(hex: vector.key)
@@ -66,7 +66,7 @@ struct CodeGeneratorTests {
     }
 
     @Test(
-        "H-04 T-06 counters and steps beyond 32 bits, up to 2^64 - 1, give the right codes",
+        "H-04 T-06 counters and time steps from 32 bits up to 2^64 - 1 give the right codes",
         arguments: try VectorFile<WideCounterVector>("otp/wide-counters.json").cases)
     func wideCounters(vector: WideCounterVector) throws {
         let counter = try #require(UInt64(vector.counter))

@@ -11,7 +11,7 @@ struct DigitsVector: Codable, Sendable {
 @Suite("Characters of a code")
 struct CodeTests {
     @Test(
-        "a number's last digits are its code, with leading zeros",
+        "a code has the last digits of the number, with leading zeros",
         arguments: try VectorFile<DigitsVector>("otp/digits.json").cases)
     func digits(vector: DigitsVector) throws {
         for (index, expected) in vector.codes.enumerated() {
@@ -20,7 +20,7 @@ struct CodeTests {
         }
     }
 
-    @Test("every length of code agrees with plain division, for numbers of every size")
+    @Test("codes of every length agree with plain division for numbers of every size")
     func division() throws {
         var generator = SeededGenerator(seed: 8)
         for _ in 0..<20_000 {
@@ -38,7 +38,7 @@ struct CodeTests {
         }
     }
 
-    @Test("characters are written in place, and nothing behind them")
+    @Test("characters are written in place, and nothing after them changes")
     func writing() throws {
         let code = CodeStyle.decimal(.eight).code(from: 1_234_567)
         var buffer = [UInt8](repeating: 0xff, count: 10)
@@ -50,7 +50,7 @@ struct CodeTests {
         #expect(appended == Array("01234567".utf8))
     }
 
-    @Test("two codes are the same if all their characters are")
+    @Test("two codes are equal if all their characters are")
     func equality() {
         let code = CodeStyle.decimal(.six).code(from: 123)
         #expect(code == CodeStyle.decimal(.six).code(from: 9_000_123))

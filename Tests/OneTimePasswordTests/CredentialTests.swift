@@ -7,7 +7,7 @@ import Testing
 struct CredentialTests {
     private let key = SecretBytes(text: "12345678901234567890")
 
-    @Test("a key has at least one byte")
+    @Test("an empty key is refused")
     func emptyKey() throws {
         #expect(throws: CredentialError.emptyKey) {
             try Credential(issuer: "A", account: "b", key: SecretBytes(text: ""))
@@ -16,7 +16,7 @@ struct CredentialTests {
             try Credential(issuer: "A", account: "b", key: SecretBytes(text: "x")).key.count == 1)
     }
 
-    @Test("a name has no space at either end", arguments: [" a", "a ", " "])
+    @Test("a name with a space at either end is refused", arguments: [" a", "a ", " "])
     func spaces(name: String) throws {
         #expect(throws: CredentialError.spaceAround(.issuer)) {
             try Credential(issuer: name, account: "b", key: key)
@@ -27,7 +27,7 @@ struct CredentialTests {
         #expect(try Credential(issuer: "a b", account: "", key: key).issuer == "a b")
     }
 
-    @Test("other parameters are others, each once")
+    @Test("other parameters that repeat or have a known name are refused")
     func parameters() throws {
         func make(_ names: [String], _ factor: MovingFactor) throws(CredentialError) -> Credential {
             try Credential(
@@ -47,7 +47,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("what the standards do not allow is warned of, and the nearest that they allow is not")
+    @Test("values that the standards do not allow give a warning, the nearest allowed ones none")
     func warnings() throws {
         func warnings(_ count: Int, _ digits: Int, _ period: Int64) throws -> [CredentialWarning] {
             try Credential(
@@ -65,17 +65,17 @@ struct CredentialTests {
         #expect(try warnings(16, 6, 121) == [.longPeriod(seconds: 121)])
     }
 
-    @Test("H-03 a code has one to ten digits, and six to eight are the standard", arguments: 1...10)
+    @Test("H-03 one to ten digits are accepted, and six to eight are standard", arguments: 1...10)
     func codeLength(digits: Int) throws {
         #expect(try CodeLength(digits: digits).isStandard == (6...8).contains(digits))
     }
 
-    @Test("no code has fewer or more digits", arguments: [0, 11, -1])
+    @Test("fewer than one or more than ten digits are refused", arguments: [0, 11, -1])
     func unsupportedLength(digits: Int) {
         #expect(throws: CodeLengthError.unsupported(digits)) { try CodeLength(digits: digits) }
     }
 
-    @Test("a step begins on its first second and ends before the next one's")
+    @Test("a time step begins at its first second and ends before the next step")
     func steps() throws {
         let step = try TimeStep(period: 30, start: 10)
         #expect(try step.step(at: 10) == 0)
@@ -90,7 +90,7 @@ struct CredentialTests {
         #expect(throws: TimeStepError.periodOutOfRange) { try TimeStep(period: -30) }
     }
 
-    @Test("T-06 the widest distance of two times is no overflow")
+    @Test("T-06 the largest difference between two times does not overflow")
     func widestSteps() throws {
         let step = try TimeStep(period: 1, start: .min)
         #expect(try step.step(at: .max) == .max)
@@ -100,7 +100,7 @@ struct CredentialTests {
         #expect(try long.remaining(at: .max) == .max - 1)
     }
 
-    @Test("a credential is asked by what it moves by")
+    @Test("a credential refuses the other kind of moving factor")
     func movingFactors() throws {
         let timed = try Credential(issuer: "", account: "", key: key)
         let counted = try Credential(issuer: "", account: "", key: key, movingFactor: .counter(1))

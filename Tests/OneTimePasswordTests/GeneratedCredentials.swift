@@ -1,7 +1,7 @@
 import Cryptography
 import OneTimePassword
 
-/// A generator of numbers that gives the same ones in every run (SplitMix64).
+/// A random number generator that gives the same numbers in every run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -17,7 +17,7 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension SeededGenerator {
-    /// A credential of any kind that there is, with names that a URI finds hard to carry.
+    /// A credential of any kind, with names that are hard to encode in a URI.
     mutating func credential() throws -> Credential {
         let movingFactor: MovingFactor =
             Bool.random(using: &self)
@@ -37,7 +37,7 @@ extension SeededGenerator {
             otherParameters: parameters(isCounted: movingFactor.isCounted))
     }
 
-    /// A credential that Google's export has room for.
+    /// A credential that Google's export format can represent.
     mutating func simpleCredential() throws -> Credential {
         try Credential(
             issuer: name(), account: name(), key: key(),

@@ -3,9 +3,9 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-@Suite("Key URIs there and back")
+@Suite("Key URI round trips")
 struct KeyURIRoundTripTests {
-    @Test("reading what was written gives the same credential, and writing that the same text")
+    @Test("a credential round-trips through its URI, and so does the URI")
     func roundTrips() throws {
         var generator = SeededGenerator(seed: 4226)
         for _ in 0..<2_000 {
@@ -18,7 +18,7 @@ struct KeyURIRoundTripTests {
     }
 
     @Test(
-        "what is written is read strictly, unless it has no name or a parameter that is not used")
+        "a written URI passes strict reading unless it has no name or an unused parameter")
     func strict() throws {
         var generator = SeededGenerator(seed: 6238)
         for _ in 0..<2_000 {
@@ -39,7 +39,7 @@ struct KeyURIRoundTripTests {
         }
     }
 
-    @Test("no text whatever stops the parsers", arguments: [1, 2, 3, 4])
+    @Test("no text makes the parsers crash", arguments: [1, 2, 3, 4])
     func garbage(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<500 {

@@ -3,11 +3,11 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// `key` of all URIs here, unless they say otherwise: “12345678901234567890”.
+/// `key` in all URIs here unless stated otherwise: “12345678901234567890”.
 private let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 private let keyBytes = "3132333435363738393031323334353637383930"
 
-/// A URI that is not as it should be, what it means all the same, and how it is named.
+/// A URI that deviates from the format, what it means, and the warning that is reported.
 struct Leniency: Sendable, CustomTestStringConvertible {
     let uri: String
     let issuer: String
@@ -83,7 +83,7 @@ struct KeyURITests {
             .unknownParameter(.parameter(2))),
     ]
 
-    @Test("each leniency is read and named", arguments: leniencies)
+    @Test("each deviation is accepted and reported", arguments: leniencies)
     func lenient(case leniency: Leniency) throws {
         let uri = try KeyURI(leniency.uri)
         #expect(uri.credential.issuer == leniency.issuer)
@@ -92,7 +92,7 @@ struct KeyURITests {
         #expect(uri.warnings == leniency.warnings)
     }
 
-    @Test("each leniency is refused when read strictly", arguments: leniencies)
+    @Test("each deviation is refused by a strict reading", arguments: leniencies)
     func strict(case leniency: Leniency) throws {
         let first = try #require(leniency.warnings.first)
         #expect(throws: KeyURIError.notStrict(first)) {
@@ -101,7 +101,7 @@ struct KeyURITests {
     }
 
     @Test(
-        "what the format allows needs no leniency",
+        "URIs that the format allows pass a strict reading",
         arguments: [
             ("otpauth://totp/A:b?secret=\(key)&issuer=A", "A", "b"),
             ("OTPAUTH://TOTP/A:b?secret=\(key)", "A", "b"),
@@ -122,7 +122,7 @@ struct KeyURITests {
         #expect(read.credential.account == account)
     }
 
-    @Test("a Latin-1 label is read as such, and refused when read strictly")
+    @Test("a Latin-1 label is read leniently and refused strictly")
     func latin1() throws {
         let bytes = Array("otpauth://totp/Caf".utf8) + [0xe9] + Array("?secret=\(key)".utf8)
         let uri = try KeyURI(parsing: bytes.span)
@@ -156,7 +156,7 @@ struct KeyURITests {
     }
 
     @Test(
-        "Steam Guard is recognised, and five digits that are none of its are not",
+        "Steam Guard is recognised, and other five-digit codes are not",
         arguments: [
             ("otpauth://steam/A:b?secret=\(key)", true),
             ("otpauth://steam/A:b?secret=\(key)&digits=5&algorithm=SHA1&period=30", true),
@@ -173,7 +173,7 @@ struct KeyURITests {
     }
 
     @Test(
-        "a known parameter under a wrong name is named, since its codes may be wrong",
+        "a wrong name for a known parameter is reported, since codes may be wrong",
         arguments: [
             ("amp;digits", KeyURIPart.digits), ("amp;period", .period), ("step", .period),
             ("Interval", .period), ("algo", .algorithm),
@@ -194,7 +194,7 @@ struct KeyURITests {
         }
     }
 
-    @Test("what other programs write for their lists is no stranger")
+    @Test("display parameters of other programs give no warning")
     func decorations() throws {
         let uri = "otpauth://totp/A:b?secret=\(key)&image=x&Icon=y&color=z"
         #expect(try KeyURI(uri, reading: .strict).warnings.isEmpty)
@@ -217,7 +217,7 @@ struct KeyURITests {
     }
 
     @Test(
-        "what cannot be understood is refused",
+        "an invalid URI is refused",
         arguments: [
             ("", KeyURIError.notAKeyURI), ("otpauth:", .notAKeyURI),
             ("otpauth:/totp/b", .notAKeyURI),
@@ -267,9 +267,9 @@ struct KeyURITests {
         #expect(throws: error) { _ = try KeyURI(uri) }
     }
 
-    @Test("a URI has an end, and so has the one that it would be written as")
+    @Test("a URI that is too long is refused, as is one whose canonical form is")
     func length() throws {
-        // Spaces take three bytes each when they are written, and the account stands there once.
+        // A space needs three bytes when it is written, and the account occurs once.
         let spaced = "a" + String(repeating: " ", count: 21_000) + "a"
         let uri = try KeyURI("otpauth://totp/\(spaced)?secret=\(key)")
         let again = try KeyURI.format(uri.credential).withBytes { try KeyURI(parsing: $0) }
@@ -287,7 +287,7 @@ struct KeyURITests {
         }
     }
 
-    @Test("no error and no warning says what stands in the URI")
+    @Test("errors and warnings never reveal the URI's content")
     func silence() throws {
         var generator = SeededGenerator(seed: 17)
         for _ in 0..<500 {

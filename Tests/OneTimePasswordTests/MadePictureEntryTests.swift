@@ -3,11 +3,11 @@ import Testing
 
 @testable import OneTimePassword
 
-/// What the made pictures' texts stand for, and their codes as another program computed them.
-@Suite("Entries of the made pictures")
+/// The entries in the generated pictures' texts, and their codes as computed by another program.
+@Suite("Entries of the generated pictures")
 struct MadePictureEntryTests {
     @Test(
-        "each text is read as its entries, and gives their codes", arguments: try MadePicture.all())
+        "each text gives its entries and their codes", arguments: try MadePicture.all())
     func entries(picture: MadePicture) throws {
         let credentials = try picture.texts.flatMap(Self.credentials)
         #expect(credentials.map(\.issuer) == picture.entries.map(\.issuer))

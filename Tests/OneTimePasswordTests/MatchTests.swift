@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Windows")
 struct MatchTests {
-    // RFC 4226, appendix D: these keys' codes of counters 0 to 9 all differ.
+    // RFC 4226, appendix D: this key's codes for counters 0 to 9 all differ.
     private static func generator() -> CodeGenerator {
         CodeGenerator(
             key: SecretBytes(text: "12345678901234567890"), algorithm: .sha1, style: .decimal(.six))
@@ -15,7 +15,7 @@ struct MatchTests {
         "520489",
     ]
 
-    @Test("H-14 the offset that matched is returned, up to the window's ends and not beyond")
+    @Test("H-14 the matching offset is returned, up to the ends of the window and not beyond")
     func offsets() {
         for (counter, code) in codes.enumerated() {
             let offset = counter - 5
@@ -24,14 +24,14 @@ struct MatchTests {
         }
     }
 
-    @Test("a window of nothing but its middle knows one code")
+    @Test("a window of size zero matches one code only")
     func narrow() {
         #expect(match("254676", around: 5, behind: 0, ahead: 0) == 0)
         #expect(match("338314", around: 5, behind: 0, ahead: 0) == nil)
     }
 
     @Test(
-        "what is not exactly the code matches nothing",
+        "text that is not exactly the code matches nothing",
         arguments: [
             "", "25467", "2546760", "254677", "0254676", " 254676", "254676\0", "２５４６７６",
             "254676254676254676",
@@ -40,18 +40,18 @@ struct MatchTests {
         #expect(match(presented, around: 5, behind: 2, ahead: 3) == nil)
     }
 
-    @Test("factors below zero and above 2^64 - 1 do not exist")
+    @Test("moving factors below zero and above 2^64 - 1 are not searched")
     func ends() {
         #expect(match("755224", around: 0, behind: 5, ahead: 0) == 0)
         #expect(match("755224", around: 2, behind: 5, ahead: 0) == -2)
         let last = Self.generator().code(at: .max).text
         #expect(match(last, around: .max, behind: 1, ahead: 5) == 0)
         #expect(match(last, around: .max - 1, behind: 1, ahead: 5) == 1)
-        // Past the end is not past the beginning.
+        // The window must not wrap around.
         #expect(match("755224", around: .max, behind: 0, ahead: 5) == nil)
     }
 
-    @Test("of two factors with one code the earlier one is returned")
+    @Test("the earlier of two moving factors with the same code is returned")
     func collision() throws {
         let one = CodeGenerator(
             key: SecretBytes(text: "12345678901234567890"), algorithm: .sha1,
@@ -62,7 +62,7 @@ struct MatchTests {
         #expect(one.match(two.span, around: 3, behind: 0, ahead: 6) == 3)
     }
 
-    @Test("codes of Steam Guard and of ten digits match, too")
+    @Test("Steam Guard codes and ten-digit codes match, too")
     func otherStyles() throws {
         let key = SecretBytes(text: "12345678901234567890")
         for style in [CodeStyle.steam, .decimal(try CodeLength(digits: 10))] {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Sets of Google's exports")
 struct MigrationSetTests {
-    @Test("parts may come in any order, and are put in theirs")
+    @Test("parts may arrive in any order and are sorted")
     func anyOrder() throws {
         let orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [1, 0, 2]]
         for order in orders {
@@ -18,7 +18,7 @@ struct MigrationSetTests {
         }
     }
 
-    @Test("a missing part is named")
+    @Test("a missing part is reported")
     func missing() throws {
         var collection = MigrationCollection()
         collection.add(try part(3, of: 4))
@@ -29,7 +29,7 @@ struct MigrationSetTests {
         #expect(set.credentials.map(\.account) == ["1", "3"])
     }
 
-    @Test("a part that comes twice counts once")
+    @Test("a repeated part counts once")
     func repeated() throws {
         var collection = MigrationCollection()
         #expect(collection.add(try part(0, of: 2)) == .added)
@@ -37,7 +37,7 @@ struct MigrationSetTests {
         #expect(collection.sets.map(\.missing) == [[1]])
     }
 
-    @Test("exports are told apart by their number")
+    @Test("exports are distinguished by their identifier")
     func byNumber() throws {
         var collection = MigrationCollection()
         collection.add(try part(0, of: 2, id: 1))
@@ -46,12 +46,12 @@ struct MigrationSetTests {
         #expect(collection.sets.map(\.id) == [1, 2])
     }
 
-    @Test("exports of version 2 have no number: size and place tell them apart")
+    @Test("exports of version 2 are distinguished by size and index")
     func withoutNumber() throws {
         var collection = MigrationCollection()
         collection.add(try part(0, of: 2, id: 0, version: 2, account: "a"))
         collection.add(try part(0, of: 3, id: 0, version: 2, account: "b"))
-        // The same place with something else in it cannot be the same export.
+        // The same index with other content cannot belong to the same export.
         collection.add(try part(0, of: 2, id: 0, version: 2, account: "c"))
         collection.add(try part(1, of: 2, id: 0, version: 2, account: "d"))
         #expect(collection.sets.map(\.size) == [2, 3, 2])
@@ -59,10 +59,10 @@ struct MigrationSetTests {
     }
 
     @Test(
-        "O-15 exports of one part each cost the same however many there are",
+        "O-15 adding a one-part export takes the same time however many there are",
         .timeLimit(.minutes(5)), arguments: [(Int32(0), 2), (Int32(1), 1)])
     func manyExports(number: Int32, version: Int) throws {
-        // With a comparison of each part with each export before it, this takes an hour.
+        // If each part were compared with every earlier export, this would take an hour.
         let count: Int32 = 30_000
         var collection = MigrationCollection()
         for index in 0..<count {
@@ -71,7 +71,7 @@ struct MigrationSetTests {
             #expect(collection.add(batch) == .added)
         }
         #expect(collection.sets.count == Int(count))
-        // A part with another place goes to the first export that lacks it.
+        // A part with another index is added to the first export without it.
         let last = try part(999, of: 1_000, id: 0, version: version, account: "last")
         #expect(collection.add(last) == .added)
         #expect(collection.add(last) == .repeated)
@@ -79,7 +79,7 @@ struct MigrationSetTests {
         #expect(collection.sets.count == Int(count))
     }
 
-    @Test("parts are sorted as one after the other would be, whatever the order")
+    @Test("parts are sorted into the same sets as by a sequential search")
     func sorted() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -3,7 +3,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// A message of protocol buffers, written by hand.
+/// A Protocol Buffers message, encoded by hand.
 struct Message {
     private(set) var bytes: [UInt8] = []
 
@@ -37,7 +37,7 @@ struct Message {
     static let entry = Message().text(1, "12345678901234567890").text(2, "A:b").text(3, "A")
         .number(4, 1).number(5, 1).number(6, 2)
 
-    /// A payload of one entry.
+    /// A payload with one entry.
     static func payload(_ entry: Message = entry) -> Message {
         Message().bytes(1, entry.bytes).number(2, 1).number(3, 1).number(4, 0).number(5, 7)
     }
@@ -71,7 +71,7 @@ struct MigrationTests {
         #expect(credential.movingFactor == .time(.standard))
     }
 
-    @Test("only the issuer itself is taken off a name")
+    @Test("only the issuer itself is removed from a name")
     func names() throws {
         for (name, issuer, account) in [
             ("A:b", "A", "b"), ("A:b:c", "A", "b:c"), ("C:b", "A", "C:b"), ("A:b", "", "A:b"),
@@ -86,7 +86,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a negative number of the export, and one of version 2 with a unique identifier")
+    @Test("a negative identifier is read, and so is one in version 2")
     func numbers() throws {
         let negative = UInt64(bitPattern: Int64(-1_320_898_453))
         let first = Message().bytes(1, Message.entry.bytes).number(2, 1).number(3, 1)
@@ -99,7 +99,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "each strangeness is understood and named",
+        "each deviation is accepted and reported",
         arguments: [
             (Message.payload().number(9, 1), MigrationWarning.unknownField(entry: nil, field: 9)),
             (Message().bytes(1, Message.entry.bytes), .missingSize),
@@ -131,7 +131,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "an entry that cannot be taken over is refused alone",
+        "an entry that cannot be imported is refused on its own",
         arguments: [
             (Message().text(2, "b").number(6, 2), MigrationRefusal.Reason.missingKey),
             (Message().text(1, "").number(6, 2), .missingKey),
@@ -159,7 +159,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "a spoiled payload is refused as a whole",
+        "an invalid payload is refused as a whole",
         arguments: [
             (Message().number(2, 3), MigrationError.unknownVersion),
             (Message().number(2, UInt64(bitPattern: -1)), .unknownVersion),
@@ -173,7 +173,7 @@ struct MigrationTests {
             (.payload(Message.entry.text(1, "k")), .field(1)),
             (.payload(Message.entry.number(4, 1)), .field(4)),
             (.payload(Message().number(1, 1)), .field(1)),
-            // Hostile lengths: more than there is, and more than there can be.
+            // Hostile lengths: beyond the end of the message, and beyond any possible length.
             (Message().raw([0x0a, 0x7f, 0]), .truncated),
             (Message().raw([0x0a] + Message.varint(.max)), .truncated),
             (Message().raw([0x0a] + Message.varint(1 << 62)), .truncated),
@@ -188,7 +188,7 @@ struct MigrationTests {
         #expect(throws: error) { _ = try MigrationBatch(message) }
     }
 
-    @Test("wherever a payload is cut, it is refused or has fewer parts, and nothing worse")
+    @Test("a truncated payload is refused or has fewer entries, wherever it is cut")
     func truncated() throws {
         let whole = Message.payload().bytes
         let entryEnd = 2 + Message.entry.bytes.count
@@ -205,7 +205,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "a URI that is none is refused",
+        "text that is not a migration URI is refused",
         arguments: [
             ("", MigrationError.notAMigrationURI), ("otpauth://totp/b", .notAMigrationURI),
             ("otpauth-migration://online?data=AA==", .notAMigrationURI),
@@ -223,14 +223,14 @@ struct MigrationTests {
         #expect(throws: error) { _ = try MigrationBatch(text) }
     }
 
-    @Test("the URI's own strangenesses are named")
+    @Test("deviations in the URI itself are reported")
     func uriWarnings() throws {
         let data = "EAEYAQ"
         let bare = try MigrationBatch("otpauth-migration://offline?data=\(data)")
         #expect(bare.warnings == [.missingPadding])
         let extra = try MigrationBatch("OTPAUTH-MIGRATION://offline/?a=b&data=\(data)%3D%3D")
         #expect(extra.warnings == [.unknownParameter])
-        // Field 15 has a byte that Base64 writes with a plus sign.
+        // Field 15 has a byte that is a plus sign in Base64.
         let message: [UInt8] = [0x18, 0x01, 0x7a, 0x03, 0x00, 0x00, 0xf8, 0x10, 0x01]
         let encoded = String(decoding: Base64.encode(message.span), as: UTF8.self)
         #expect(encoded.contains("+"))
@@ -241,7 +241,7 @@ struct MigrationTests {
         #expect(kept.warnings == [.unknownField(entry: nil, field: 15)])
     }
 
-    @Test("reading what was written gives the same part, and writing that the same text")
+    @Test("a part round-trips through its URI, and so does the URI")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 2)
         for round in 0..<300 {
@@ -259,7 +259,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("what the format has no room for is not written")
+    @Test("values that the format cannot represent are not written")
     func noRoom() throws {
         let key = SecretBytes(text: "k")
         let steam = try Credential(issuer: "", account: "", key: key, style: .steam)

@@ -33,7 +33,7 @@ struct MigrationVector: Codable, Sendable {
     }
 }
 
-@Suite("Google's exports, as another program wrote them")
+@Suite("Google's exports, written by another program")
 struct MigrationVectorTests {
     @Test(
         "a part is read",
@@ -47,7 +47,7 @@ struct MigrationVectorTests {
     }
 
     @Test(
-        "a part is written, byte for byte",
+        "a part is written byte for byte as the other program writes it",
         arguments: try VectorFile<MigrationVector>("migration/exports.json").cases)
     func written(vector: MigrationVector) throws {
         let batch = try MigrationBatch(
@@ -56,7 +56,7 @@ struct MigrationVectorTests {
         #expect(batch.format().text == vector.uri)
     }
 
-    @Test("all parts at once, last ones first, become the sets that they are of")
+    @Test("parts of several exports, in reverse order, are assembled into their sets")
     func sets() throws {
         let vectors = try VectorFile<MigrationVector>("migration/exports.json").cases
         var collection = MigrationCollection()

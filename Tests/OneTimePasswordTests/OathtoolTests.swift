@@ -8,11 +8,11 @@ import Testing
 struct OathtoolTests {
     private static let oathtool = ForeignProgram("oathtool")
 
-    // oathtool prints a run of codes at once (`--window`), so that a process gives ten of the
-    // thousand. It knows six, seven and eight digits, takes signed 64-bit times, and hashes beyond
+    // oathtool prints a run of codes at once (`--window`), so that one process gives ten of the
+    // thousand. It supports six, seven and eight digits, signed 64-bit times, and hashes other than
     // SHA-1 for TOTP only.
     @Test(
-        "T-02 T-06 a thousand codes of random keys, times, digits and algorithms agree",
+        "T-02 T-06 codes agree for a thousand random keys, times, digits and algorithms",
         .enabled(if: oathtool != nil, "oathtool is not installed"))
     func agreement() throws {
         let oathtool = try #require(Self.oathtool)
@@ -28,7 +28,7 @@ struct OathtoolTests {
                 first = generator.number() >> 1
                 arguments.append("--counter=\(first)")
             } else {
-                // From 1970 far beyond 2038.
+                // From 1970 to far beyond 2038.
                 let time = Int64(generator.number() >> 20)
                 let step = Int64.random(in: 1...120, using: &generator)
                 first = try TimeStep(period: step).step(at: time)
@@ -37,7 +37,7 @@ struct OathtoolTests {
                     "--time-step-size=\(step)s",
                 ]
             }
-            // A known secret of a test may be an argument.
+            // The secret is public, so it may be passed as an argument.
             arguments.append(Hex.text(key.bytes))
             let outcome = try oathtool.run(arguments)
             let codes = CodeGenerator(
