@@ -81,7 +81,7 @@ struct CopyTests {
         let listed = try await state.run("audit", "ended", "--store", lost)
         #expect(listed.status == 0)
         #expect(listed.text == "\(bob.credential)\n")
-        // The README's other way comes to the same.
+        // The filter in Operations.md finds the same credentials.
         try state.folder.write(events?.body ?? [], to: "events.json")
         let filter = #".events[] | select(.kind == "revoked" or .kind == "disabled") | .credential"#
         let jq = try #require(ForeignProgram("jq"))

@@ -6,52 +6,56 @@ import Testing
 
 @Suite("Guessing odds")
 struct GuessingOddsTests {
-    private let readme: String
+    private let page: String
 
     init() throws {
-        readme = try String(
-            contentsOf: PackageFolder.root.appending(path: "README.md"), encoding: .utf8)
+        page = try String(
+            contentsOf: PackageFolder.root.appending(
+                path: "Sources/Verification/EnrolledSecrets.md"), encoding: .utf8)
     }
 
-    @Test("V-01 each window's guessing odds stand in the README as the constants make them")
+    @Test("V-01 the documentation states the guessing odds that follow from the constants")
     func odds() throws {
         let policy = Policy.standard
         for profile in WindowProfile.allCases {
             let isDefault = profile == policy.profile ? " (default)" : ""
             #expect(
-                readme.contains(
+                page.contains(
                     try row(
                         "`\(profile.rawValue)`\(isDefault)", profile.behind, profile.ahead,
                         profile.codeCount)))
         }
         #expect(
-            readme.contains(
+            page.contains(
                 try row(
                     "HOTP, look-ahead \(policy.lookAhead)", 0, policy.lookAhead,
                     policy.lookAhead + 1)))
     }
 
-    @Test("V-01 the waits, the lives and the limits of the verifier stand in the README")
+    @Test("V-01 the documentation states the waits, lifetimes and limits of the verifier")
     func limits() throws {
         let policy = Policy.standard
         let day: Int64 = 86_400_000
         let slowest = Double(guesses(within: .max).last ?? 0) / Double(day)
-        // A table's or a paragraph's lines may break anywhere.
-        let text = readme.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        // The lines of a paragraph may break anywhere.
+        let text = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for words in [
-            "Five failures in a row are free", "30 s, doubling to 1 h",
-            "The hundredth in a row disables the credential",
-            String(format: "after %.1f days at the earliest", slowest),
+            "| fewer than 5 | none |", "| 5 | wait of 30 s;",
+            "the wait doubles with each failure, up to 1 h",
+            String(
+                format: "| 100 | the credential is disabled, after %.1f days at the earliest",
+                slowest),
             "\(guesses(within: day).count) guesses a day",
-            "confirmed within \(Policy.enrolmentLifetime / 60_000) minutes",
-            "redeemed within \(Policy.loginLifetime / 1_000) seconds",
-            "given again for \(Policy.answerLifetime / 3_600_000) hours",
-            "a subject has \(policy.maximalCredentials) credentials",
-            "is denied after \(policy.idleLifetime / day) days without use",
-            "after \(policy.absoluteLifetime / day) days in any case",
-            "looks \(Policy.maximalDrift) steps to either side",
-            "or \(Policy.resynchronizationCounters) counters ahead",
-            "the third in a row ends the credential",
+            "confirmation of an enrolment, redemption of an enrolment ticket "
+                + "| within \(Policy.enrolmentLifetime / 60_000) minutes |",
+            "redemption of a login ticket | within \(Policy.loginLifetime / 1_000) seconds |",
+            "(`Idempotency-Key`) | \(Policy.answerLifetime / 3_600_000) hours |",
+            "credentials per subject, without revoked ones | \(policy.maximalCredentials) |",
+            "enrolled secret, without use | \(policy.idleLifetime / day) days |",
+            "enrolled secret, in any case | \(policy.absoluteLifetime / day) days |",
+            "resynchronisation, TOTP | \(Policy.maximalDrift) steps in both directions |",
+            "resynchronisation, HOTP | \(Policy.resynchronizationCounters) counters ahead |",
+            "the third consecutive secret that the server never issued revokes",
         ] {
             #expect(text.contains(words), "\(words)")
         }
@@ -73,7 +77,7 @@ struct GuessingOddsTests {
         }
     }
 
-    /// A row of the README's table.
+    /// A row of the table.
     private func row(_ name: String, _ behind: Int, _ ahead: Int, _ right: Int) throws -> String {
         func oneIn(_ count: Int) -> String {
             let number = (1_000_000 / Double(count * right)).rounded()
