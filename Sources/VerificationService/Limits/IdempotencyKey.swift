@@ -1,26 +1,29 @@
 internal import Cryptography
 internal import Verification
 
-/// The name that a client gives a request, so that it may come twice and count once.
+/// The client's name for a request, by which a repetition is recognised.
 struct IdempotencyKey: Hashable, Sendable {
     /// The header field.
     static let header = "Idempotency-Key"
-    /// What a key looks like: 1 to 255 visible ASCII characters.
+    /// The form of a key: 1 to 255 visible ASCII characters.
     static let pattern = "^[!-~]{1,255}$"
-    /// What OpenAPI says about it.
+    /// The description in OpenAPI.
     static let explanation =
-        "The same key and body get the same answer for 24 hours; the same key with another body is "
-        + "refused. An answer that holds a secret ends when its credential comes into use, is revoked or "
-        + "is deleted: from then on the same key gets 410. A random UUID is a good key."
+        "The same key with the same request gets the same response for 24 hours. The same key with another "
+        + "request gets 422. A response that contains a secret is deleted when its credential is used for the "
+        + "first time, revoked or deleted; the same key then gets 410, except for device logins, which are "
+        + "decided again. Use a random UUID."
 
-    /// A digest of who asks and of the key: what an answer is kept under.
+    /// A digest of the sender and the key: the stored response's primary key.
     let digest: [UInt8]
-    /// A digest of the request under the key, which is not stored: a body may hold a short code.
+    /// A digest of the request, keyed with the idempotency key, which is not stored: a body may contain a
+    /// short code.
     let request: [UInt8]
 
-    /// Takes the key of a request; nothing when it has none.
+    /// Reads the key of a request; `nil` if it has none.
     ///
-    /// - Parameter asker: whose keys they are: the API client's id, or what a device proves itself by.
+    /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the device's ticket or
+    ///   secret.
     init?(of request: ServiceRequest, asker: [UInt8]) throws(Problem) {
         guard let text = try request.value(of: Self.header) else { return nil }
         let key = Array(text.utf8)

@@ -1,8 +1,8 @@
 internal import JSONText
 
-/// The interface described in OpenAPI 3.1, made from the routes themselves.
+/// The OpenAPI 3.1 document, generated from the routes.
 ///
-/// The document and the server read the same table, so neither can say what the other does not do.
+/// The document and the server use the same table, so they cannot disagree.
 enum OpenAPIDocument {
     /// The whole document.
     static var json: JSONValue {
@@ -30,13 +30,12 @@ enum OpenAPIDocument {
     }
 
     private static let description = """
-        Bodies are closed: unknown, doubled and null fields are refused, and nothing of a malformed \
-        request touches any state. Every error is application/problem+json (RFC 9457) with a stable \
-        type. A wrong code is no error. Names and subjects have at most as many bytes in UTF-8 as \
-        characters are allowed. Bodies have at most 64 KiB. The clients of one server are one tenant: \
-        each of them may do with every subject and credential what its scopes allow. The exception is a \
-        login ticket: only the client that enrolled the device, and those that the enrolment names in \
-        redeemable_by, can redeem it.
+        Unknown fields, duplicate names and null are rejected. A malformed request changes no state. Every \
+        error is application/problem+json (RFC 9457) with a stable type. A wrong code is a decision, not an \
+        error. The maximum lengths of names and subjects also apply to their bytes in UTF-8. A body has at \
+        most 64 KiB. All clients of one server are one tenant: a client can use its scopes on every subject \
+        and every credential. Login tickets are the exception: only the client that enrolled the device, and \
+        the clients that the enrolment lists in redeemable_by, can redeem them.
         """
 
     private static let securityScheme = JSONValue.object([
@@ -44,7 +43,7 @@ enum OpenAPIDocument {
         (
             "description",
             .text(
-                "An API key of `watchword-server client add`, with the scopes "
+                "An API key from `watchword-server client add`. Its scopes are a selection of "
                     + Scope.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ),
     ])
@@ -70,7 +69,7 @@ enum OpenAPIDocument {
         switch route.access {
         case .scope(let scope):
             members.append(("security", .list([.object([("apiKey", .list([]))])])))
-            members.append(("description", .text("Needs the scope `\(scope.rawValue)`.")))
+            members.append(("description", .text("Requires the scope `\(scope.rawValue)`.")))
         case .device, .everybody: members.append(("security", .list([])))
         }
         let parameters = OpenAPISchema.parameters(of: route)
@@ -155,13 +154,13 @@ enum OpenAPIDocument {
         ),
     ]
 
-    /// A response for each status that a problem can have, and with it the types that it can be.
+    /// One response for each status, with the problem types that have it.
     private static var problemResponses: [(String, JSONValue)] {
         let all = RouteTable.all.flatMap(\.allProblems) + [.methodNotAllowed([])]
         let statuses = Set(all.map(\.status)).sorted { $0.rawValue < $1.rawValue }
         return statuses.map { status in
             let problems = all.filter { $0.status == status }
-            let asksForPatience = problems.contains { problem in
+            let hasRetryAfter = problems.contains { problem in
                 problem.headers.contains { $0.name == "Retry-After" }
             }
             let names = Set(problems.map(\.type)).sorted()
@@ -195,7 +194,7 @@ enum OpenAPIDocument {
                     (
                         "headers",
                         .object(
-                            headers.filter { asksForPatience || $0.0 != "Retry-After" }
+                            headers.filter { hasRetryAfter || $0.0 != "Retry-After" }
                                 .map(reference))
                     ),
                     ("content", content("application/problem+json", schema)),

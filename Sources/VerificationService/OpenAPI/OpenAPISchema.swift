@@ -1,15 +1,15 @@
 internal import JSONText
 
-/// JSON Schemas (draft 2020-12, as OpenAPI 3.1 takes it) of what the service reads and says.
+/// JSON Schemas (draft 2020-12, as in OpenAPI 3.1) of request and response bodies.
 enum OpenAPISchema {
-    /// A reference to one shape, or a choice between several.
+    /// A reference to the only shape, or `oneOf` several.
     static func any(of shapes: [Shape]) -> JSONValue {
         shapes.count == 1
             ? reference(shapes[0])
             : .object([("oneOf", .list(shapes.map(reference)))])
     }
 
-    /// The schemas of the shapes and of those inside them, each once.
+    /// The schemas of the shapes and of the shapes nested in them, each once.
     static func schemas(of shapes: [Shape]) -> [(String, JSONValue)] {
         var schemas: [(String, JSONValue)] = []
         var rest = shapes
@@ -22,7 +22,7 @@ enum OpenAPISchema {
         return schemas
     }
 
-    /// What every problem looks like.
+    /// The schema of every problem.
     static let problem = JSONValue.object([
         ("type", .text("object")),
         (
@@ -37,7 +37,8 @@ enum OpenAPISchema {
                 (
                     "field",
                     .object([
-                        ("type", .text("string")), ("description", .text("The field at fault.")),
+                        ("type", .text("string")),
+                        ("description", .text("The name of the field at fault.")),
                     ])
                 ),
                 ("header", .object([("type", .text("string"))])),
@@ -46,7 +47,10 @@ enum OpenAPISchema {
                     "position",
                     .object([
                         ("type", .text("integer")),
-                        ("description", .text("The byte of the body, or near it.")),
+                        (
+                            "description",
+                            .text("The approximate byte offset of the error in the body.")
+                        ),
                     ])
                 ),
             ])
@@ -55,7 +59,7 @@ enum OpenAPISchema {
         ("additionalProperties", .flag(false)),
     ])
 
-    /// The parameters of a route: in its path, its query and its header.
+    /// The parameters of a route, in its path, query and header fields.
     static func parameters(of route: Route) -> [JSONValue] {
         var parameters: [JSONValue] = []
         for case .parameter(let name, let form) in route.path {

@@ -12,7 +12,7 @@ enum RouteTable {
         Route(
             operation: .enrol, method: .post,
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.enrol),
-            summary: "Hands out a new credential: a key, recovery codes, or a ticket for a device.",
+            summary: "Enrols a credential: a key, recovery codes, or a ticket for a device.",
             body: .byType([
                 ("totp", RequestShapes.timeBased), ("hotp", RequestShapes.counterBased),
                 ("recovery", RequestShapes.recovery), ("secret", RequestShapes.enrolledSecret),
@@ -30,7 +30,7 @@ enum RouteTable {
         Route(
             operation: .closeAccount, method: .delete, path: path(.word("subjects"), subject),
             access: .scope(.manage),
-            summary: "Revokes all of a subject's credentials; devices are told to wipe theirs.",
+            summary: "Revokes all credentials of a subject and tells devices to wipe theirs.",
             success: .done),
         Route(
             operation: .renameCredential, method: .patch,
@@ -40,40 +40,40 @@ enum RouteTable {
         Route(
             operation: .revokeCredential, method: .delete,
             path: path(.word("credentials"), credential), access: .scope(.manage),
-            summary: "Revokes a credential at once, and deletes its secrets.", success: .done,
+            summary: "Revokes a credential and deletes its secrets.", success: .done,
             problems: [.unknownCredential]),
         Route(
             operation: .confirmCredential, method: .post,
             path: path(.word("credentials"), credential, .word("confirm")),
             access: .scope(.enrol),
-            summary: "Puts a credential into use with its first code, which is spent by that.",
+            summary: "Activates a credential with its first code, and spends the code.",
             body: .one(RequestShapes.confirmation), success: .answered,
             answers: [AnswerShapes.result], problems: [.unknownCredential]),
         Route(
             operation: .resynchronizeCredential, method: .post,
             path: path(.word("credentials"), credential, .word("resync")),
             access: .scope(.manage),
-            summary: "Finds the counter or the drift again by two consecutive codes.",
+            summary: "Finds the counter or the clock drift from two consecutive codes.",
             body: .one(RequestShapes.resynchronization), success: .answered,
             answers: [AnswerShapes.result], problems: [.unknownCredential]),
         Route(
             operation: .unlockCredential, method: .post,
             path: path(.word("credentials"), credential, .word("unlock")),
             access: .scope(.manage),
-            summary: "Lifts a wait; never a disablement.", success: .done,
+            summary: "Ends a wait. Does not re-enable a disabled credential.", success: .done,
             problems: [.unknownCredential, .refusedByState]),
     ]
 
     private static let checks: [Route] = [
         Route(
             operation: .verify, method: .post, path: path(.word("verifications")),
-            access: .scope(.verify), summary: "Checks a code, and spends it when it is right.",
+            access: .scope(.verify), summary: "Verifies a code, and spends it if it is correct.",
             body: .one(RequestShapes.verification), success: .answered,
             answers: [AnswerShapes.acceptance, AnswerShapes.denial]),
         Route(
             operation: .redeemLogin, method: .post, path: path(.word("logins"), .word("redeem")),
             access: .scope(.verify),
-            summary: "Tells the clients that it is for who signed in, once for each login ticket.",
+            summary: "Redeems a login ticket and returns who signed in, once.",
             body: .one(RequestShapes.loginRedemption), success: .answered,
             answers: [AnswerShapes.signedIn, AnswerShapes.refusal]),
     ]
@@ -82,13 +82,13 @@ enum RouteTable {
         Route(
             operation: .redeemEnrolment, method: .post,
             path: path(.word("device"), .word("enrolments")), access: .device,
-            summary: "Hands a device its secret for an enrolment ticket.",
+            summary: "Exchanges an enrolment ticket for the device's first secret.",
             body: .one(RequestShapes.ticketRedemption), success: .made,
             answers: [AnswerShapes.deviceSecret], problems: [.refusedTicket]),
         Route(
             operation: .signIn, method: .post, path: path(.word("device"), .word("logins")),
             access: .device,
-            summary: "Takes an enrolled secret and hands out a login ticket and the next secret.",
+            summary: "Exchanges an enrolled secret for a login ticket and the next secret.",
             body: .one(RequestShapes.login), success: .answered,
             answers: [
                 AnswerShapes.loginAcceptance, AnswerShapes.loginDenial, AnswerShapes.loginWipe,
@@ -98,11 +98,11 @@ enum RouteTable {
     private static let records: [Route] = [
         Route(
             operation: .listEvents, method: .get, path: path(.word("events")),
-            access: .scope(.audit), summary: "Lists events in their order, from behind a position.",
+            access: .scope(.audit), summary: "Lists events in order, after a position.",
             parameters: [("after", 0...Int64.max), ("limit", 1...1_000)], success: .answered,
             answers: [AnswerShapes.events]),
         Route(
             operation: .describeInterface, method: .get, path: path(.word("openapi.json")),
-            access: .everybody, summary: "Describes this interface.", success: .answered),
+            access: .everybody, summary: "Returns this OpenAPI document.", success: .answered),
     ]
 }
