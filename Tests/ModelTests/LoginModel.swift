@@ -17,6 +17,8 @@ struct LoginModel: StateMachine {
         var isInterleaved = false
         /// Whether somebody copies the device's record.
         var hasThief = false
+        /// Whether the exploration begins when the owner and the thief have sent the same secret.
+        var haveBothSent = false
         /// How many messages arrive once more.
         var duplicates = 0
         /// Whether the second version of the keys becomes the current one.
@@ -160,6 +162,10 @@ struct LoginModel: StateMachine {
         if let count = setting.loginsSinceBackup {
             state = try await apply(.backUp, to: state)
             for _ in 0..<count { state = try await signedIn(state) }
+        }
+        if setting.haveBothSent {
+            let actions: [Action] = [.copy, .start(0), .store(0), .start(1), .store(1)]
+            for action in actions { state = try await apply(action, to: state) }
         }
         initialStates = [state]
     }

@@ -34,6 +34,13 @@ struct LoginModelTests {
             "two nodes")
     }
 
+    @Test("R-07 N-37 two nodes decide on the same secret at once, sent by two holders")
+    func bothSent() async throws {
+        try await explore(
+            LoginModel.Setting(isInterleaved: true, haveBothSent: true), depth: 10,
+            "two nodes, both holders have sent")
+    }
+
     @Test("O-07 a clock that jumps by months, ends, and what devices are told then")
     func clocks() async throws {
         try await explore(
