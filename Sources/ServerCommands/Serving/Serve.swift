@@ -59,7 +59,7 @@ enum Serve {
             log.say("few-connections", [("cause", ServerWords.shortage(of: room))])
         }
         let housekeeper = Task.detached {
-            await keepHouse(backing, settings, log)
+            await keepHouse(backing, service, settings, log)
         }
         do {
             try wait(signals) {
@@ -72,6 +72,7 @@ enum Serve {
         housekeeper.cancel()
         await housekeeper.value
         await writeDenials(backing, log, atEnd: true)
+        service.logCountedRefusals(atEnd: true)
         ends.stop()
         backing.close()
         log.say("stopped", [])
@@ -141,7 +142,7 @@ enum Serve {
     }
 
     private static func keepHouse(
-        _ backing: Backing, _ settings: ServingSettings, _ log: ServerLog
+        _ backing: Backing, _ service: Service, _ settings: ServingSettings, _ log: ServerLog
     ) async {
         let clock = settings.settings.clock
         var housekeeping = Housekeeping(
@@ -154,6 +155,7 @@ enum Serve {
             // Also once at the beginning: a server may be started again more often than it gets to it.
             await housekeeping.tidy()
             await writeDenials(backing, log, atEnd: false)
+            service.logCountedRefusals()
             let found = backing.store.trouble
             if found != trouble { log.say("database-trouble", [("cause", found ?? "over")]) }
             trouble = found

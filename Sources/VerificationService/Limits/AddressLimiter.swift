@@ -40,7 +40,7 @@ final class AddressLimiter: Sendable {
     ///
     /// - Parameter address: as text; all that is none counts as one.
     func take(_ address: String, now: ContinuousClock.Instant) -> Int? {
-        let key = key(of: address)
+        let key = NetworkAddress.sender(of: address)
         return state.withLock { state in
             if state.buckets[key] == nil, state.buckets.count >= capacity {
                 sweep(&state, now: now)
@@ -50,16 +50,6 @@ final class AddressLimiter: Sendable {
             }
             return take(&state.buckets[key, default: full(now)], now: now)
         }
-    }
-
-    private func key(of address: String) -> NetworkAddress {
-        guard let known = NetworkAddress(address) else {
-            guard let none = NetworkAddress(bytes: [UInt8](repeating: 0, count: 16)) else {
-                preconditionFailure("16 bytes are an address")
-            }
-            return none
-        }
-        return known.sender
     }
 
     private func full(_ now: ContinuousClock.Instant) -> Bucket {

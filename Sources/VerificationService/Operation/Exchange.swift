@@ -18,6 +18,14 @@ struct Exchange: Sendable {
     var client: ClientRow?
 }
 
+extension Exchange {
+    /// Whether anybody could have caused this, any number of times: no API key was accepted, and it is
+    /// no decision about a device.
+    fileprivate func isAnybodys(_ status: Status) -> Bool {
+        client == nil && (status.isProblem || route?.access != .device)
+    }
+}
+
 extension Service {
     /// Begins an exchange.
     func begin(_ request: ServiceRequest) -> Exchange {
@@ -71,13 +79,25 @@ extension Service {
         metrics.end(
             operation: exchange.route?.operation.rawValue ?? "none", status: status.rawValue,
             outcome: outcome, microseconds: microseconds)
-        surroundings.log(
-            LogLine(
-                time: surroundings.now(), requestID: exchange.id ?? "",
-                method: exchange.method?.rawValue ?? "other", route: exchange.route?.template,
-                status: status.rawValue, outcome: outcome, client: exchange.client?.name,
-                address: Origin(address: exchange.address).address, duration: microseconds,
-                cause: cause))
+        let line = LogLine(
+            time: surroundings.now(), requestID: exchange.id ?? "",
+            method: exchange.method?.rawValue ?? "other", route: exchange.route?.template,
+            status: status.rawValue, outcome: outcome, client: exchange.client?.name,
+            address: Origin(address: exchange.address).address, duration: microseconds,
+            cause: cause)
+        let written =
+            exchange.isAnybodys(status)
+            ? refusals.enter(line, at: surroundings.instant()) : line
+        if let written { surroundings.log(written) }
+    }
+
+    /// Logs the requests that were only counted; to be called once a minute, and at the end.
+    ///
+    /// - Parameter atEnd: whether all of them are logged, because there is no next time.
+    package func logCountedRefusals(atEnd: Bool = false) {
+        for line in refusals.takeDue(at: surroundings.instant(), all: atEnd) {
+            surroundings.log(line)
+        }
     }
 
     private func requestID() -> String? {

@@ -21,12 +21,28 @@ package struct LogLine: Hashable, Sendable {
     package let outcome: String
     /// What is called so by people who added the API key; nothing for devices.
     package let client: String?
-    /// The client's address.
-    package let address: String
+    /// The client's address; empty when there are several.
+    package private(set) var address: String
     /// Microseconds from the request to the answer.
     package let duration: Int64
     /// What went wrong inside, such as `busy SQLITE_BUSY`.
     package let cause: String?
+    /// How many requests the line stands for; all but the count is the last one's.
+    private(set) var count = 1
+
+    /// The line as one that stands for so many requests.
+    func standing(for count: Int) -> LogLine {
+        var line = self
+        line.count = count
+        return line
+    }
+
+    /// The line as one that stands for requests from several addresses.
+    var fromSeveralAddresses: LogLine {
+        var line = self
+        line.address = ""
+        return line
+    }
 
     /// One line of JSON, with its line end.
     package func rendered() -> SecretBytes {
@@ -38,6 +54,7 @@ package struct LogLine: Hashable, Sendable {
         if let client { members.append(("client", .text(client))) }
         members += [("address", .text(address)), ("microseconds", .number(duration))]
         if let cause { members.append(("cause", .text(cause))) }
+        if count > 1 { members.append(("count", .number(Int64(count)))) }
         return JSONValue.object(members).renderedLine()
     }
 }

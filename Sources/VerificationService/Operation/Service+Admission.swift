@@ -109,7 +109,7 @@ extension Service {
     }
 
     /// The refusal, or one for asking too often: who guesses or looks for holes is slowed down.
-    private func limited(_ refusal: Refusal, _ exchange: Exchange) -> Refusal {
+    func limited(_ refusal: Refusal, _ exchange: Exchange) -> Refusal {
         guard let seconds = limiter.take(exchange.address, now: surroundings.instant()) else {
             return refusal
         }

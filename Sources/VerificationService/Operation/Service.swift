@@ -8,6 +8,7 @@ package final class Service: Sendable {
     let settings: ServiceSettings
     let surroundings: ServiceSurroundings
     let limiter: AddressLimiter
+    let refusals: RefusalLog
     let metrics = Metrics()
     /// The OpenAPI document, which stays the same.
     let description = OpenAPIDocument.json.rendered()
@@ -19,7 +20,9 @@ package final class Service: Sendable {
         self.verifier = verifier
         self.settings = settings
         self.surroundings = surroundings
-        limiter = AddressLimiter(rate: settings.addressRate, now: surroundings.instant())
+        let start = surroundings.instant()
+        limiter = AddressLimiter(rate: settings.addressRate, now: start)
+        refusals = RefusalLog(start: start)
     }
 
     /// The OpenAPI document, as `GET /v1/openapi.json` gives it.
@@ -48,14 +51,16 @@ package final class Service: Sendable {
         }
     }
 
-    /// The answer to a request that the listener itself refuses: logged and counted like the others.
+    /// The answer to a request that the listener itself refuses: limited, logged and counted like the
+    /// others.
     ///
     /// - Parameter peer: who sent it; of its head nothing is believed, so what a proxy says of others is
     ///   not looked at either.
     package func refuse(_ reason: UnreadableRequest, peer: String) -> ServiceResponse {
         let nothing = SecretBytes(copying: [UInt8]().span)
         let request = ServiceRequest(method: "", target: "", body: nothing, peer: peer)
-        return end(begin(request), Refusal(Problem(reason)))
+        let exchange = begin(request)
+        return end(exchange, limited(Refusal(Problem(reason)), exchange))
     }
 
     private func perform(_ call: Call) async throws(Refusal) -> Answer {

@@ -1,0 +1,104 @@
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+struct RefusalLogTests {
+    private let start = ContinuousClock.now
+
+    private func line(
+        _ address: String = "192.0.2.1", _ outcome: String = "unknown-route", request: Int = 0
+    ) -> LogLine {
+        LogLine(
+            time: UnixTime(milliseconds: 0), requestID: "rq_\(request)", method: "GET", route: nil,
+            status: 404, outcome: outcome, client: nil, address: address, duration: 1, cause: nil)
+    }
+
+    @Test("O-08 of one address and outcome, one line a minute is written, with the count")
+    func counting() {
+        let log = RefusalLog(start: start)
+        #expect(log.enter(line(), at: start)?.count == 1)
+        for second in 1..<60 {
+            #expect(log.enter(line(request: second), at: start + .seconds(second)) == nil)
+        }
+        #expect(log.takeDue(at: start + .seconds(59), all: false) == [])
+        let due = log.takeDue(at: start + .seconds(60), all: false)
+        #expect(due == [line(request: 59).standing(for: 59)])
+        // That was the second minute's line.
+        #expect(log.enter(line(), at: start + .seconds(61)) == nil)
+        #expect(log.enter(line(), at: start + .seconds(120))?.count == 2)
+        #expect(log.takeDue(at: start + .seconds(125), all: true) == [])
+        #expect(log.count == 0)
+    }
+
+    @Test("other addresses and outcomes have lines of their own; an IPv6 network is one address")
+    func kinds() {
+        let log = RefusalLog(start: start)
+        for written in [
+            line(), line("192.0.2.2"), line("192.0.2.1", "unauthenticated"), line("2001:db8::1"),
+        ] { #expect(log.enter(written, at: start) == written) }
+        #expect(log.enter(line("::ffff:192.0.2.1"), at: start) == nil)
+        #expect(log.enter(line("2001:db8::2"), at: start) == nil)
+        #expect(log.takeDue(at: start, all: false) == [])
+        #expect(log.takeDue(at: start, all: true).count == 2)
+    }
+
+    @Test("O-08 changing addresses outruns neither the memory nor the log")
+    func manyAddresses() {
+        let log = RefusalLog(capacity: 50, start: start)
+        var written: [LogLine] = []
+        for host in 0..<10_000 {
+            let line = line("10.0.\(host / 256).\(host % 256)", request: host)
+            if let line = log.enter(line, at: start) { written.append(line) }
+        }
+        #expect(log.count == 51)
+        // Fifty addresses, and one line for all the others.
+        #expect(written.count == 51 && written.last?.address == "")
+        let rest = log.takeDue(at: start + .seconds(60), all: false)
+        #expect(rest.map(\.count) == [9_949] && rest.first?.address == "")
+        #expect(log.takeDue(at: start + .seconds(120), all: false) == [])
+        #expect(log.count == 0)
+    }
+
+    @Test("O-08 a flood without an API key costs a line a minute; clients' requests are all logged")
+    func flood() async throws {
+        let rate = try #require(AddressRate(perSecond: 1, burst: 20))
+        let world = try await ServiceWorld(addressRate: rate)
+        for _ in 0..<100 {
+            _ = try await world.ask("GET", "/v1/events", as: nil)
+            _ = try await world.ask("GET", "/nowhere", as: nil)
+            _ = try await world.ask("GET", "/v1/openapi.json", as: nil)
+            _ = world.service.refuse(.malformed, peer: "192.0.2.7")
+        }
+        let outcomes = [
+            "unauthenticated", "unknown-route", "described", "malformed-request",
+            "too-many-requests",
+        ]
+        #expect(world.log.map(\.outcome) == outcomes)
+        world.clock.advance(seconds: 60)
+        world.service.logCountedRefusals()
+        #expect(world.log.reduce(0) { $0 + $1.count } == 400)
+        #expect(world.log.count == 10)
+        let last = try #require(world.log.first { $0.count > 1 && $0.status == 429 })
+        #expect(last.rendered().text.hasSuffix(",\"count\":379}\n"))
+        for _ in 0..<5 {
+            #expect(try await world.ask("GET", "/v1/events?x=1").status == 400)
+        }
+        #expect(world.log.count == 15)
+    }
+
+    @Test("V-19 malformed requests are limited by address like any others")
+    func malformed() async throws {
+        let rate = try #require(AddressRate(perSecond: 1, burst: 3))
+        let world = try await ServiceWorld(addressRate: rate)
+        for (number, reason) in UnreadableRequest.allCases.enumerated() {
+            let status = world.service.refuse(reason, peer: "192.0.2.7").status
+            #expect((status == 429) == (number >= 3))
+        }
+        #expect(try await world.ask("GET", "/v1/openapi.json", as: nil).status == 429)
+        let other = world.service.refuse(.malformed, peer: "192.0.2.8")
+        #expect(other.status == 400)
+    }
+}
