@@ -38,6 +38,8 @@ enum ServerFailure: Error {
     /// The system lets this process open so few files that there is no room for connections.
     case fewFiles(Int, needed: Int)
     case noSuchClient
+    /// The client was revoked, which is final.
+    case clientRevoked
     /// Another client that is not revoked has the name.
     case clientNameTaken
     /// A name that is too long, or that could be mistaken for an id.
@@ -79,7 +81,7 @@ enum ServerExit: Int32, CaseIterable, Sendable {
         switch self {
         case .done: "It is done."
         case .no:
-            "The answer is no: there is no such client, a client has the name already, events were tampered "
+            "The answer is no: there is no such client, it is revoked, a client has the name already, events were tampered "
                 + "with, or a part can't be read."
         case .usage: "The program was called in a way it does not understand."
         case .badInput: "A file is missing, damaged, in the way, or open to others."
@@ -93,7 +95,7 @@ enum ServerExit: Int32, CaseIterable, Sendable {
             case .usage, .noHome, .plainHTTP, .plainOperations, .spokenPassword, .noCopies,
                 .needsFile, .takesNoFile, .badClientName:
                 .usage
-            case .noSuchClient, .clientNameTaken: .no
+            case .noSuchClient, .clientRevoked, .clientNameTaken: .no
             case .keyFile(_, let error): ServerExit(error)
             case .store(_, let error): ServerExit(error)
             case .postgreSQL(_, let error): ServerExit(error)

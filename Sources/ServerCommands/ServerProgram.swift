@@ -60,6 +60,7 @@ public enum ServerProgram {
             await log.close()
         case .clientAdd: try await ManageClients.add(arguments, operand)
         case .clientList: try await ManageClients.list(arguments)
+        case .clientRenew: try await ManageClients.renew(arguments, operand)
         case .clientRevoke: try await ManageClients.revoke(arguments, operand)
         case .keysList: try await ManageKeys.list(arguments)
         case .keysRotate: try await ManageKeys.rotate(arguments)

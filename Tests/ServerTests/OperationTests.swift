@@ -97,6 +97,37 @@ struct OperationTests {
         try await server.stop()
     }
 
+    @Test("a client's key is renewed while the server runs, and a revoked client's is not")
+    func renewal() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let first = try await state.makeKey("verify")
+        let old = try Asker(server.port, key: first)
+        #expect(try await old.verify("bob", "123456")?.status == 200)
+        let renewed = try await state.run("client", "renew", "tests")
+        #expect(renewed.status == 0)
+        let second = renewed.text.trimmingCharacters(in: .newlines)
+        #expect(second.hasPrefix("wwk_") && second != first)
+        let new = try Asker(server.port, key: second)
+        #expect(try await old.verify("bob", "123456")?.status == 401)
+        #expect(try await new.verify("bob", "123456")?.status == 200)
+        #expect(try await new.ask("GET", "/v1/events")?.status == 403)
+        let output = try await state.run("client", "renew", "tests", "--json").output
+        let facts = try JSONSerialization.jsonObject(with: Data(output)) as? [String: Any]
+        let third = try Asker(server.port, key: try #require(facts?["key"] as? String))
+        #expect(try await new.verify("bob", "123456")?.status == 401)
+        #expect(try await third.verify("bob", "123456")?.status == 200)
+        let id = try #require(facts?["client"] as? String)
+        #expect(try await state.run("client", "revoke", id).status == 0)
+        let refused = try await state.run("client", "renew", id)
+        #expect(refused.status == 1 && refused.output == [])
+        #expect(String(decoding: refused.errors, as: UTF8.self).contains("this client is revoked"))
+        #expect(try await third.verify("bob", "123456")?.status == 401)
+        #expect(try await state.run("client", "renew", "nobody").status == 1)
+        #expect(try await state.run("audit", "verify").status == 0)
+        try await server.stop()
+    }
+
     @Test("a client is known by one name, and its name steers no terminal")
     func clientNames() async throws {
         let state = try ServerProcess.State()

@@ -110,7 +110,7 @@ struct PagesTests {
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
         arguments: [
             ("watchword-server ke", ["keys"]), ("watchword-server serve --prof", ["--profile"]),
-            ("watchword-server client ", ["add", "list", "revoke"]),
+            ("watchword-server client ", ["add", "list", "renew", "revoke"]),
             ("watchword-server restore cop", ["copy.db"]),
         ])
     func fish(_ line: String, _ words: [String]) throws {

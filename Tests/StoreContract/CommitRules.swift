@@ -111,6 +111,22 @@ extension StoreContract {
             try expectEqual(try await subject.second.commit([.insertClient(second)]), .done)
             try expectEqual(try await store.clients(), [revoked, second, other])
         },
+        Rule("a client that gets another digest is found by it, and no longer by the one before") {
+            subject in
+            let store = subject.store
+            try expectEqual(
+                try await store.commit([.insertClient(.sample(1)), .insertClient(.sample(2))]),
+                .done)
+            let renewed = ClientRow.sample(1, version: 2, digest: 3)
+            try expectEqual(try await store.commit([.updateClient(renewed)]), .done)
+            let second = subject.second
+            try expectEqual(try await second.client(digest: ClientRow.sample(1).digest), nil)
+            try expectEqual(try await second.client(digest: renewed.digest), renewed)
+            // A digest is nobody else's.
+            let taken = StoreChange.updateClient(.sample(2, version: 2, digest: 3))
+            try expectEqual(try await store.commit([taken]), .conflict)
+            try expectEqual(try await store.clients(), [renewed, .sample(2)])
+        },
         Rule("answers, clients and tickets come back as they were put") { subject in
             let store = subject.store
             let clients = [

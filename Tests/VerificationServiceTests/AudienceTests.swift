@@ -72,6 +72,28 @@ struct AudienceTests {
         }
     }
 
+    @Test("O-09 a client with a renewed key redeems the logins of the devices that it enrolled")
+    func renewed() async throws {
+        let world = try await ServiceWorld()
+        let login = try await login(world, as: "all")
+        let all = try #require(ClientID(text: try await id(of: "all", world)))
+        guard case .renewed(_, let key) = try await world.verifier.renewClient(all.bytes) else {
+            Issue.record("not renewed")
+            return
+        }
+        func redeem(_ key: SecretBytes?) async throws -> Reply {
+            let authorizations = key.map { [SecretBytes(text: "Bearer \($0.text)")] } ?? []
+            return try await world.send(
+                ServiceRequest(
+                    method: "POST", target: "/v1/logins/redeem",
+                    headers: [HTTPField("Content-Type", "application/json")],
+                    authorizations: authorizations,
+                    body: SecretBytes(text: #"{"login":"\#(login)"}"#), peer: "192.0.2.7"))
+        }
+        #expect(try await redeem(world.keys["all"]).status == 401)
+        #expect(try await redeem(key.text).text("subject") == "alice")
+    }
+
     @Test("O-09 names that are no clients are refused, and nothing is enrolled")
     func malformed() async throws {
         let world = try await ServiceWorld()

@@ -25,6 +25,76 @@ struct ClientTests {
         #expect(try await bench.verifier.revokeClient([1]) == .unknown)
     }
 
+    @Test("V-03 a renewed client keeps all but its key, and the old key stops working at once")
+    func renewal() async throws {
+        let bench = try TestBench()
+        let (client, key) = try #require(
+            try await bench.verifier.addClient(named: "shop", scopes: ["verify"]))
+        guard
+            case .renewed(let renewed, let newKey) = try await bench.verifier.renewClient(client.id)
+        else {
+            Issue.record("not renewed")
+            return
+        }
+        #expect(try await bench.verifier.client(presenting: key) == nil)
+        #expect(try await bench.verifier.client(presenting: newKey) == renewed)
+        #expect(try await bench.verifier.clients() == [renewed])
+        #expect(renewed.digest != client.digest)
+        #expect(
+            renewed
+                == ClientRow(
+                    id: client.id, version: 2, digest: renewed.digest, name: "shop",
+                    scopes: ["verify"], createdAt: client.createdAt, revokedAt: nil))
+        let event = try #require(try await bench.verifier.events(after: 0, limit: 9).last?.event)
+        #expect(event.kind == .clientRenewed)
+        #expect(event.origin.client?.bytes == client.id)
+    }
+
+    @Test("a revoked or unknown client gets no new key")
+    func noRenewal() async throws {
+        let bench = try TestBench()
+        let (client, key) = try #require(
+            try await bench.verifier.addClient(named: "shop", scopes: []))
+        #expect(try await bench.verifier.revokeClient(client.id) == .done)
+        let before = try await bench.verifier.clients()
+        for (id, isRevoked) in [(client.id, true), ([1], false)] {
+            switch try await bench.verifier.renewClient(id) {
+            case .revoked: #expect(isRevoked)
+            case .unknown: #expect(!isRevoked)
+            case .renewed: Issue.record("renewed")
+            }
+        }
+        #expect(try await bench.verifier.clients() == before)
+        #expect(try await bench.verifier.client(presenting: key) == nil)
+        let kinds = try await bench.verifier.events(after: 0, limit: 9).map(\.event?.kind)
+        #expect(kinds == [.clientAdded, .clientRevoked])
+    }
+
+    @Test("of the keys that fifty renewals at once hand out, one works")
+    func renewals() async throws {
+        let bench = try TestBench()
+        let (client, _) = try #require(
+            try await bench.verifier.addClient(named: "shop", scopes: []))
+        let keys = try await withThrowingTaskGroup(of: Token?.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    guard
+                        case .renewed(_, let key) = try await bench.verifier.renewClient(client.id)
+                    else { return nil }
+                    return key
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.compactMap { $0 }
+        }
+        #expect(keys.count == 50)
+        var working = 0
+        for key in keys where try await bench.verifier.client(presenting: key) != nil {
+            working += 1
+        }
+        #expect(working == 1)
+        #expect(try await bench.verifier.clients().map(\.version) == [51])
+    }
+
     @Test("of fifty clients of one name that are added at once, one is")
     func names() async throws {
         let bench = try TestBench()

@@ -7,6 +7,7 @@ extension ServerVerb {
         case .serve: .serve
         case .clientAdd: .clientAdd
         case .clientList: .clientList
+        case .clientRenew: .clientRenew
         case .clientRevoke: .clientRevoke
         case .keysList: .keysList
         case .keysRotate: .keysRotate
@@ -54,14 +55,27 @@ extension Page {
     fileprivate static let clientList = Page(
         summary: "list the clients", options: [.store, .keys, .json],
         examples: ["watchword-server client list"])
+    fileprivate static let clientRenew = Page(
+        summary: "replace a client's API key; the new key is shown once",
+        operands: .one("CLIENT"), options: [.store, .keys, .json],
+        examples: ["watchword-server client renew shop"],
+        details: [
+            "CLIENT is a name or an id, as client list prints them. The old key stops working at once. Id, "
+                + "name and scopes stay, and the client still redeems the logins of the devices that it "
+                + "enrolled. A revoked client cannot be renewed."
+        ])
     fileprivate static let clientRevoke = Page(
-        summary: "revoke a client's API key", operands: .one("CLIENT"),
+        summary: "revoke a client for good", operands: .one("CLIENT"),
         options: [.store, .keys, .json],
         examples: [
             "watchword-server client revoke shop",
             "watchword-server client revoke cl_IyIkYbmlVZ8PqDzyB0oA2Q",
         ],
-        details: ["CLIENT is a name or an id, as client list prints them."])
+        details: [
+            "CLIENT is a name or an id, as client list prints them. Logins of the devices that it enrolled "
+                + "can no longer be redeemed, unless the enrolment named other clients. If only the key "
+                + "has to go, use client renew."
+        ])
     fileprivate static let keysList = Page(
         summary: "list the keys and what uses them", options: [.store, .keys, .json],
         examples: ["watchword-server keys list"],

@@ -5,6 +5,7 @@ enum ServerVerb: String, ProgramVerb {
     case serve
     case clientAdd = "client add"
     case clientList = "client list"
+    case clientRenew = "client renew"
     case clientRevoke = "client revoke"
     case keysList = "keys list"
     case keysRotate = "keys rotate"

@@ -31,12 +31,23 @@ enum ManageClients {
         }
         backing.close()
         guard let added else { throw .clientNameTaken }
-        guard arguments.has(.json) else {
-            try ServerPrinter.line(added.key.text)
-            return
+        try show(added.key, of: added.client, arguments)
+    }
+
+    static func renew(_ arguments: ServerArguments, _ client: String) async throws(ServerFailure) {
+        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+        let renewal = try await verifying { () async throws(VerifierError) -> ClientRenewal in
+            guard let found = find(client, in: try await backing.verifier.clients()) else {
+                return .unknown
+            }
+            return try await backing.verifier.renewClient(found.id)
         }
-        try ServerPrinter.line(
-            .object(facts(added.client) + [("key", .secret(added.key.text))]))
+        backing.close()
+        switch renewal {
+        case .renewed(let client, let key): try show(key, of: client, arguments)
+        case .unknown: throw .noSuchClient
+        case .revoked: throw .clientRevoked
+        }
     }
 
     static func list(_ arguments: ServerArguments) async throws(ServerFailure) {
@@ -59,17 +70,30 @@ enum ManageClients {
     static func revoke(_ arguments: ServerArguments, _ client: String) async throws(ServerFailure) {
         let backing = try Backing.open(ServerPlaces(arguments), making: false)
         let outcome = try await verifying { () async throws(VerifierError) -> ChangeOutcome in
-            let all = try await backing.verifier.clients()
-            // Of those that are not revoked one at most has a name.
-            let named = all.filter { $0.name == client }
-            guard
-                let found = all.first(where: { id($0) == client })
-                    ?? named.first(where: { $0.revokedAt == nil }) ?? named.first
-            else { return .unknown }
+            guard let found = find(client, in: try await backing.verifier.clients()) else {
+                return .unknown
+            }
             return try await backing.verifier.revokeClient(found.id)
         }
         backing.close()
         guard outcome == .done else { throw .noSuchClient }
+    }
+
+    /// The client that has this id or name; of several with one name, the one that is not revoked.
+    private static func find(_ client: String, in all: [ClientRow]) -> ClientRow? {
+        let named = all.filter { $0.name == client }
+        return all.first { id($0) == client } ?? named.first { $0.revokedAt == nil } ?? named.first
+    }
+
+    /// Shows an API key, this once.
+    private static func show(
+        _ key: Token, of client: ClientRow, _ arguments: ServerArguments
+    ) throws(ServerFailure) {
+        guard arguments.has(.json) else {
+            try ServerPrinter.line(key.text)
+            return
+        }
+        try ServerPrinter.line(.object(facts(client) + [("key", .secret(key.text))]))
     }
 
     private static func id(_ client: ClientRow) -> String {

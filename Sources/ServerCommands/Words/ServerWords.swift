@@ -47,6 +47,8 @@ enum ServerWords {
             "the system lets this process open \(files) files, and each connection is one: it needs "
                 + "\(needed) at least (ulimit -n, or LimitNOFILE= in the unit)"
         case .noSuchClient: "there is no such client; see watchword-server client list"
+        case .clientRevoked:
+            "this client is revoked, and stays so; make another one with watchword-server client add"
         case .clientNameTaken:
             "another client has this name: choose another one, or revoke that client first"
         case .badClientName:

@@ -71,6 +71,8 @@ public struct Event: Hashable, Sendable {
         case restored
         /// An application may ask from now on.
         case clientAdded
+        /// An application has a new API key, and its old one is worthless.
+        case clientRenewed
         /// An application may not ask any more.
         case clientRevoked
     }

@@ -36,6 +36,7 @@ struct MemoryContent: Sendable {
                 }
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
+                && !clients.values.contains { $0.id != row.id && $0.digest == row.digest }
         case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: true
         }
     }

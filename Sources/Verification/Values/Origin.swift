@@ -7,7 +7,8 @@ public struct Origin: Hashable, Sendable {
     public let address: String
     /// What the client calls itself; empty when it is not known.
     public let userAgent: String
-    /// The application whose API key came with the request; nothing when there was none.
+    /// The application whose API key came with the request, or that the event is about; `nil` when there
+    /// was none.
     public let client: ClientID?
 
     /// The most bytes that are kept of each.
