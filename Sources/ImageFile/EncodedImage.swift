@@ -1,23 +1,23 @@
 public import Raster
 
-/// The bytes of a picture file whose header was read and found within the limits.
+/// A picture file whose header was read and is within the limits.
 ///
-/// Decoding is asked for separately, in the size and kind that is needed.
+/// Decoding is a separate step, with the size and kind that the caller needs.
 public struct EncodedImage: Sendable {
-    /// The kind of file, told by its content.
+    /// The file format, detected from the content.
     public let format: ImageFormat
-    /// Pixels in a row, as the header says.
+    /// The width in pixels, from the header.
     public let width: Int
-    /// Rows, as the header says.
+    /// The height in pixels, from the header.
     public let height: Int
-    /// Frames: 1, but for an animation.
+    /// The number of frames; 1 unless the picture is animated.
     public let frameCount: Int
 
     private let file: ImageDecoder
 
     /// Reads the header of `bytes`.
     ///
-    /// - Throws: ``ImageFileError``; nothing was allocated for pixels by then.
+    /// - Throws: ``ImageFileError``. No memory has been allocated for pixels at that point.
     public init(_ bytes: [UInt8], limits: ImageLimits = .standard) throws(ImageFileError) {
         try limits.check(byteCount: bytes.count)
         let file: ImageDecoder
@@ -45,10 +45,10 @@ public struct EncodedImage: Sendable {
     /// Decodes the brightness of a frame.
     ///
     /// - Parameters:
-    ///   - index: 0 up to ``frameCount``.
-    ///   - longerSide: The result may be smaller than the picture, where that is cheaper, but
-    ///     its longer side is never below this number unless the picture's is.
-    /// - Throws: ``ImageFileError/damaged(_:)`` when not one pixel can be had.
+    ///   - index: less than ``frameCount``.
+    ///   - longerSide: the result may be smaller than the picture where that is cheaper, but its
+    ///     longer side is never below this number unless the picture's is.
+    /// - Throws: ``ImageFileError/damaged(_:)`` if no pixel can be decoded.
     public func frame(
         _ index: Int = 0, longerSide: Int = .max
     ) throws(ImageFileError) -> ImageFrame {
@@ -56,12 +56,12 @@ public struct EncodedImage: Sendable {
         return try file.frame(index, longerSide: longerSide)
     }
 
-    /// Decodes the colours of a frame, transparent parts laid over white; `nil` for a gray picture.
+    /// Decodes the colours of a frame, with transparent parts on white; `nil` for a gray picture.
     ///
     /// - Parameters:
-    ///   - index: 0 up to ``frameCount``.
-    ///   - longerSide: As in ``frame(_:longerSide:)``.
-    /// - Throws: ``ImageFileError/damaged(_:)`` when not one pixel can be had.
+    ///   - index: less than ``frameCount``.
+    ///   - longerSide: see ``frame(_:longerSide:)``.
+    /// - Throws: ``ImageFileError/damaged(_:)`` if no pixel can be decoded.
     public func colours(
         _ index: Int = 0, longerSide: Int = .max
     ) throws(ImageFileError) -> ColourImage? {

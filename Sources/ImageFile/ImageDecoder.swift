@@ -1,9 +1,9 @@
 internal import Raster
 
-/// One format's reader, once it has read the header.
+/// The reader for one format, after it has read the header.
 ///
-/// An enum and no protocol, because a conformance would keep each reader, and the library behind it,
-/// in programs that only write pictures, and cost their start.
+/// This is an enum, not a protocol: a conformance would link every reader and its library into
+/// programs that only write pictures, and slow down their start.
 enum ImageDecoder: Sendable {
     case png(PNGFile)
     case jpeg(JPEGFile)

@@ -1,18 +1,18 @@
-/// Why a file did not become a picture.
+/// Why a file could not be read as a picture.
 public enum ImageFileError: Error, Hashable, Sendable {
-    /// The first bytes are of no kind of picture that is known here.
+    /// The content is not a known picture format.
     case notAPicture
-    /// A picture of a kind that is known by name only.
+    /// A picture format that is recognised but not supported.
     case unsupported(UnsupportedImageFormat)
-    /// The file or what its header promises is over a limit.
+    /// The file, or the size in its header, exceeds a limit.
     case tooLarge(ImageLimit, found: Int, allowed: Int)
-    /// The header is there, but what follows is broken, or the header itself is.
+    /// The header or the data after it is invalid.
     case damaged(ImageFormat)
-    /// The library could not work, for want of memory.
+    /// The library ran out of memory.
     case outOfMemory(ImageFormat)
 }
 
-/// The limit that a picture was over.
+/// The limit that was exceeded.
 public enum ImageLimit: String, Hashable, Sendable, CaseIterable {
     case bytes
     case pixels

@@ -1,13 +1,13 @@
-/// The kinds of picture that are read.
+/// The picture formats that can be read.
 public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     case png = "PNG"
     case jpeg = "JPEG"
     case webp = "WebP"
 }
 
-/// Kinds of file that hold pictures and are recognised, but not read.
+/// Picture formats that are recognised but cannot be read.
 ///
-/// They are named so that the person can be told what to convert.
+/// They are named so that the user knows what to convert.
 public enum UnsupportedImageFormat: String, Hashable, Sendable, CaseIterable {
     case gif = "GIF"
     case bmp = "BMP"
@@ -20,7 +20,7 @@ public enum UnsupportedImageFormat: String, Hashable, Sendable, CaseIterable {
     case svg = "SVG"
 }
 
-/// What the first bytes of a file say that it is; its name is never asked.
+/// The format that the first bytes of a file indicate; its name is ignored.
 enum ImageKind: Hashable {
     case readable(ImageFormat)
     case unsupported(UnsupportedImageFormat)
@@ -66,7 +66,7 @@ enum ImageKind: Hashable {
         return nil
     }
 
-    /// The brand of an ISO base media file: AVIF and HEIC are such files.
+    /// The brand of an ISO base media file, such as AVIF and HEIC.
     private static func isoFormat(_ brand: ArraySlice<UInt8>) -> UnsupportedImageFormat? {
         if brand.starts(with: "avi".utf8) { return .avif }
         let still = ["hei", "hev", "mif1", "msf1"]
@@ -79,7 +79,7 @@ enum ImageKind: Hashable {
         return isBlank && (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(start[1])
     }
 
-    /// SVG is text: the tag is looked for behind whatever declaration or comment comes first.
+    /// SVG is text: look for the tag after any declaration or comment.
     private static func isSVG(_ bytes: [UInt8]) -> Bool {
         let tag = Array("<svg".utf8)
         let head = bytes.prefix(1024)

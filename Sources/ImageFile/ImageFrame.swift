@@ -1,18 +1,18 @@
 public import Raster
 
-/// One decoded frame of a picture file: its brightness, and its alpha channel where it has one.
+/// One decoded frame of a picture file: its brightness, and its alpha channel if it has one.
 public struct ImageFrame: Hashable, Sendable {
-    /// The brightness, transparent parts laid over white.
+    /// The brightness, with transparent parts on white.
     public let brightness: GrayImage
-    /// How opaque each pixel is, 255 for opaque; `nil` when the picture has no transparent pixel.
+    /// The opacity of each pixel, 255 for opaque; `nil` if the picture has no transparent pixel.
     public let alpha: GrayImage?
-    /// Whether the file held the frame to its end.
+    /// Whether the frame was complete.
     ///
-    /// Of a truncated or damaged file, the pixels up to the damage are there and the rest is white
-    /// or gray: a symbol above the damage can be read.
+    /// In a truncated or damaged file, the pixels before the damage are decoded and the rest is
+    /// white or gray, so a symbol above the damage can still be read.
     public let isWhole: Bool
 
-    /// Takes the parts as they are.
+    /// Creates a frame from its parts.
     public init(brightness: GrayImage, alpha: GrayImage?, isWhole: Bool) {
         self.brightness = brightness
         self.alpha = alpha

@@ -1,21 +1,21 @@
-/// How large a picture may be before it is refused unread.
+/// The limits beyond which a picture is refused without being decoded.
 ///
-/// All limits are compared with what the header says, before memory is taken for the picture.
+/// All limits are compared with the header before memory is allocated for the picture.
 public struct ImageLimits: Hashable, Sendable {
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     public let bytes: Int
-    /// Pixels of the picture.
+    /// The number of pixels.
     public let pixels: Int
-    /// Pixels of the longer side.
+    /// The length of the longer side in pixels.
     public let side: Int
-    /// Frames of an animation.
+    /// The number of frames in an animation.
     public let frames: Int
 
-    /// What every picture is held to: 32 MiB, 64 megapixels, 20,000 pixels a side, 20 frames.
+    /// The default limits: 32 MiB, 64 megapixels, 20,000 pixels per side, 20 frames.
     public static let standard = ImageLimits(
         bytes: 32 << 20, pixels: 64 << 20, side: 20_000, frames: 20)
 
-    /// Takes the limits as they are.
+    /// Creates limits without checking them.
     public init(bytes: Int, pixels: Int, side: Int, frames: Int) {
         self.bytes = bytes
         self.pixels = pixels
@@ -29,7 +29,7 @@ public struct ImageLimits: Hashable, Sendable {
         }
     }
 
-    /// - Parameter width: A side as the header has it: it may be anything from 0 to 2^32.
+    /// - Parameter width: the width from the header; anything from 0 to 2^32.
     func check(width: Int, height: Int, of format: ImageFormat) throws(ImageFileError) {
         guard width > 0, height > 0 else { throw .damaged(format) }
         let longer = max(width, height)

@@ -1,15 +1,15 @@
-/// Cyan, magenta, yellow and black, four bytes a pixel.
+/// Cyan, magenta, yellow and black, four bytes per pixel.
 struct InkSamples {
     private let decoded: Samples
     private let areInverted: Bool
 
-    /// - Parameter areInverted: Adobe's programs write the absence of ink: 255 is none.
+    /// - Parameter areInverted: Adobe software stores inverted values: 255 means no ink.
     init(_ decoded: Samples, areInverted: Bool) {
         self.decoded = decoded
         self.areInverted = areInverted
     }
 
-    /// The light that the inks leave: each ink takes its part, and black takes of all three.
+    /// The remaining light: each ink absorbs its share, and black absorbs all three colours.
     func samples() -> Samples {
         let count = decoded.width * decoded.height
         let flip: UInt8 = areInverted ? 0 : 255

@@ -1,6 +1,6 @@
 import CTurboJPEG
 
-/// A decompressor of libjpeg-turbo, owned.
+/// Owns a libjpeg-turbo decompressor.
 @safe struct JPEGDecoder: ~Copyable {
     private let handle: tjhandle
 
@@ -11,7 +11,7 @@ import CTurboJPEG
 
     deinit { unsafe tjDestroy(handle) }
 
-    /// What stands in front of the pixels.
+    /// The header's width, height and colour space.
     func header(
         of bytes: [UInt8]
     ) throws(ImageFileError) -> (width: Int, height: Int, colourspace: TJCS) {
@@ -25,7 +25,7 @@ import CTurboJPEG
         return (Int(width), Int(height), TJCS(rawValue: UInt32(colourspace)))
     }
 
-    /// The smallest size that the decoder can make whose longer side is not below `longerSide`.
+    /// The smallest size the decoder can produce whose longer side is at least `longerSide`.
     func size(_ width: Int, _ height: Int, longerSide: Int) -> (width: Int, height: Int) {
         // libjpeg-turbo rounds a scaled side up.
         for denominator in [8, 4, 2] where max(width, height) / denominator >= longerSide {
@@ -35,13 +35,16 @@ import CTurboJPEG
         return (width, height)
     }
 
-    /// Decodes into `pixels`, which hold `size` in `format`; says whether the picture came whole.
+    /// Decodes into `pixels`, which must hold `size` in `format`.
+    ///
+    /// Returns whether the picture was complete.
     func decode(
         _ bytes: [UInt8], as format: TJPF, size: (width: Int, height: Int),
         into pixels: inout [UInt8]
     ) throws(ImageFileError) -> Bool {
-        // A progressive file may repeat its scans without end: 500 are plenty. Never the fast transform:
-        // its arithmetic overflows on blocks of hard black and white, which is what symbols are made of.
+        // A progressive file can repeat its scans without end: 500 are plenty. Never use the fast
+        // transform: its arithmetic overflows on blocks of hard black and white, which QR symbols
+        // consist of.
         let flags = TJFLAG_LIMITSCANS
         let code = unsafe tjDecompress2(
             handle, bytes, UInt(bytes.count), &pixels, Int32(size.width), 0, Int32(size.height),
@@ -51,7 +54,7 @@ import CTurboJPEG
         return false
     }
 
-    /// Whether the last call went on over what was wrong, as over a missing end.
+    /// Whether the last call continued despite an error, such as a truncated file.
     private var isOnlyWarned: Bool {
         unsafe tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue)
     }

@@ -1,9 +1,9 @@
 import CTurboJPEG
 import Raster
 
-/// A JPEG file: baseline or progressive; gray, colour or the four inks of print.
+/// A JPEG file: baseline or progressive; gray, colour or CMYK.
 ///
-/// A turned or mirrored picture (EXIF) is left as it lies: symbols are read in every position.
+/// The EXIF orientation is ignored: symbols can be read in every orientation.
 struct JPEGFile {
     let width: Int
     let height: Int

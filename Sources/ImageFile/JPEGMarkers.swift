@@ -1,6 +1,6 @@
-/// The marker segments in front of a JPEG file's first scan (ITU-T T.81, annex B).
+/// The marker segments before a JPEG file's first scan (ITU-T T.81, annex B).
 struct JPEGMarkers {
-    /// Whether an Adobe program wrote the file (marker APP14), and so wrote inks inverted.
+    /// Whether Adobe software wrote the file (marker APP14), which stores inks inverted.
     let isFromAdobe: Bool
 
     init(_ bytes: [UInt8]) {
@@ -8,7 +8,7 @@ struct JPEGMarkers {
         var index = 2
         while index + 4 <= bytes.count, bytes[index] == 0xFF {
             let marker = bytes[index + 1]
-            if marker == 0xFF {  // A fill byte.
+            if marker == 0xFF {  // Fill byte.
                 index += 1
                 continue
             }

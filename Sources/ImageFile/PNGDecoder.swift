@@ -1,18 +1,18 @@
 import CPNG
 
-/// One pass of libpng over one file, behind its simplified interface.
+/// Decodes one file with libpng's simplified interface.
 ///
-/// libpng keeps the address of the `png_image` between its calls, so it lives on the heap and never
-/// moves. libpng's long jumps stay inside the simplified interface.
+/// libpng keeps the address of the `png_image` between its calls, so it is allocated on the heap
+/// and never moves. libpng's long jumps stay inside the simplified interface.
 @safe struct PNGDecoder: ~Copyable {
     private let image: UnsafeMutablePointer<png_image>
 
-    /// What the file has, as libpng's format flags.
+    /// The file's colour type, as libpng's format flags.
     let contents: UInt32
 
-    /// Reads what stands before the pixels.
+    /// Reads the header.
     ///
-    /// - Parameter bytes: Lent by the caller for as long as the decoder lives.
+    /// - Parameter bytes: must stay valid as long as the decoder exists.
     init(reading bytes: UnsafeRawBufferPointer) throws(ImageFileError) {
         let control = UnsafeMutablePointer<png_image>.allocate(capacity: 1)
         unsafe control.initialize(to: png_image())
@@ -33,14 +33,16 @@ import CPNG
         unsafe image.deallocate()
     }
 
-    /// Decodes into `pixels`, which must hold the picture in `format`; says whether it came whole.
+    /// Decodes into `pixels`, which must hold the picture in `format`.
     ///
-    /// To be called once: libpng lets go of the file with it.
-    /// Rows behind the damage keep what `pixels` held.
+    /// Returns whether it was complete.
+    ///
+    /// Call it only once: libpng then releases the file. Rows after the damage keep the content of
+    /// `pixels`.
     func finish<Sample>(
         format: UInt32, into pixels: UnsafeMutableBufferPointer<Sample>
     ) -> Bool {
-        // Rows are as long as the picture is wide: a stride of 0 says so.
+        // A stride of 0 means that rows are as long as the picture is wide.
         unsafe image.pointee.format = format
         return unsafe png_image_finish_read(image, nil, pixels.baseAddress, 0, nil) != 0
     }

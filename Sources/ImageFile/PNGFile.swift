@@ -1,9 +1,9 @@
 import CPNG
 import Raster
 
-/// A PNG file of any depth and kind of colour.
+/// A PNG file of any bit depth and colour type.
 struct PNGFile {
-    /// Up to this many pixels are decoded in colour; above, libpng turns them gray as it reads.
+    /// Up to this many pixels are decoded in colour; libpng converts larger pictures to gray.
     private static let colourPixels = 16 << 20
 
     private static let alphaFlag = PNG_FORMAT_FLAG_ALPHA
@@ -27,7 +27,8 @@ struct PNGFile {
         let contents = try contents()
         let alpha = contents & Self.alphaFlag
         if contents & Self.wideFlag != 0 {
-            // Gray: a colour picture of 16 bits is rare, and its colours are not worth the memory.
+            // Gray: colour pictures with 16 bits are rare, and their colours are not worth the
+            // memory.
             let (words, isWhole) = try decode(
                 Self.wideFlag | alpha, channels: alpha == 0 ? 1 : 2, fill: UInt16.max)
             let samples = WideSamples(

@@ -1,6 +1,6 @@
-/// The first chunk of a PNG file, which has the size of the picture (PNG specification, 11.2.2).
+/// The first chunk of a PNG file, which contains the picture's size (PNG specification, 11.2.2).
 ///
-/// It is read here, so that an oversized picture is refused before libpng has seen one byte of it.
+/// It is parsed here, so that an oversized picture is refused before libpng sees any of it.
 struct PNGHeader {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 

@@ -4,16 +4,16 @@ public import Raster
 
 /// Why a picture was not written.
 public enum PNGWritingError: Error, Hashable, Sendable {
-    /// The system has no library of this name.
+    /// The library with this name is not installed.
     case libraryMissing(String)
-    /// libpng could not get the memory that it needs.
+    /// libpng ran out of memory.
     case outOfMemory
 }
 
-/// Writes `image` as an opaque gray PNG.
+/// Encodes `image` as an opaque gray PNG.
 ///
-/// The bytes are as secret as the picture is: a drawn symbol holds its text. They are an ordinary
-/// array, because they are on their way into a file; the caller lets go of them after that.
+/// The bytes are as secret as the picture: a drawn symbol contains its text. They are an ordinary
+/// array because they are about to be written to a file; the caller must release them after that.
 ///
 /// - Throws: ``PNGWritingError``.
 public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
@@ -34,9 +34,10 @@ public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
     return Array(file.prefix(size))
 }
 
-/// What is called of libpng to write, which is loaded for the first picture: most programs write none.
+/// The libpng functions for writing, loaded with the first picture because most programs write
+/// none.
 ///
-/// A program that reads pictures is linked with libpng as ever.
+/// Programs that read pictures are linked with libpng normally.
 @safe private struct PNGLibrary {
     typealias Write =
         @convention(c) (
@@ -52,7 +53,7 @@ public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
     /// `png_image_free`.
     let free: Free
 
-    /// The library; `nil` when it is not there.
+    /// The library; `nil` if it is not installed.
     static let loaded = PNGLibrary()
 
     private init?() {

@@ -1,17 +1,18 @@
 import Raster
 
-/// Interleaved bytes of gray or colour, with or without alpha, as the libraries hand them out.
+/// Interleaved 8-bit samples, gray or colour, with or without alpha, as the libraries return them.
 struct Samples {
     let width: Int
     let height: Int
-    /// 1 gray, 2 gray and alpha, 3 colour, 4 colour and alpha (never premultiplied).
+    /// 1 for gray, 2 for gray and alpha, 3 for colour, 4 for colour and alpha (never
+    /// premultiplied).
     let channels: Int
     let bytes: [UInt8]
     let isWhole: Bool
 
     private var hasAlpha: Bool { channels == 2 || channels == 4 }
 
-    /// The brightness over white, and the alpha channel unless every pixel is opaque.
+    /// The brightness on white, and the alpha channel unless every pixel is opaque.
     func frame() -> ImageFrame {
         let brightness = GrayImage(width: width, height: height, pixels: brightness())
         guard hasAlpha else {
@@ -25,7 +26,7 @@ struct Samples {
             isWhole: isWhole)
     }
 
-    /// The colours over white; only for three or four channels.
+    /// The colours on white, for three or four channels only.
     func colours() -> ColourImage {
         guard hasAlpha else { return ColourImage(width: width, height: height, samples: bytes) }
         var flat = [UInt8](repeating: 0, count: width * height * 3)
@@ -42,7 +43,7 @@ struct Samples {
         if channels == 1 { return bytes }
         let count = width * height
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { gray, filled in
-            // The loops run over millions of pixels: bounds are checked once, here.
+            // The loops process millions of pixels, so bounds are checked once, here.
             precondition(bytes.count == count * channels)
             unsafe bytes.withUnsafeBufferPointer { source in
                 for index in 0..<count {
@@ -70,7 +71,7 @@ func luma(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> UInt8 {
     return UInt8(truncatingIfNeeded: sum >> 8)
 }
 
-/// A value laid over white.
+/// A value composited on white.
 @inline(__always)
 func overWhite(_ value: UInt8, alpha: UInt8) -> UInt8 {
     let cover = UInt32(alpha)

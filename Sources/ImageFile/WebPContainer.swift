@@ -1,12 +1,12 @@
 /// The chunks of an animated WebP file (WebP container specification, “Extended file format”).
 ///
-/// libwebp's own decoder stops at still pictures. It takes the inside of a frame's chunk as it is,
-/// so that finding the frames is all that is left to do.
+/// libwebp's own decoder supports only still pictures. It accepts the content of a frame's chunk
+/// unchanged, so only the frames have to be found here.
 struct WebPContainer {
-    /// Where the chunks of each frame's picture lie in the file.
+    /// The file ranges that contain the picture chunks of each frame.
     let frames: [Range<Int>]
 
-    /// - Parameter bytes: A file of which libwebp has read the header.
+    /// - Parameter bytes: a file whose header libwebp has already read.
     init(_ bytes: [UInt8]) {
         let frameHeader = 16
         let wanted = Array("ANMF".utf8)
@@ -19,7 +19,7 @@ struct WebPContainer {
             if bytes[index...].starts(with: wanted), start + frameHeader < end {
                 found.append(start + frameHeader..<end)
             }
-            // Chunks lie on even places.
+            // Chunks are aligned to even offsets.
             index = start + size + size % 2
         }
         frames = found

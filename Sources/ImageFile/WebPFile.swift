@@ -3,8 +3,8 @@ import Raster
 
 /// A WebP file: lossy or lossless, with or without alpha, still or animated.
 ///
-/// Each frame of an animation is decoded alone, not laid over the one before: a symbol is in one
-/// frame whole, or there is none.
+/// Each frame of an animation is decoded on its own, not composited on the previous one, because a
+/// symbol is complete in one frame.
 struct WebPFile {
     let width: Int
     let height: Int
@@ -30,7 +30,7 @@ struct WebPFile {
         guard frameCount > 0 else { throw .damaged(.webp) }
         try limits.check(frameCount: frameCount)
         for frame in frames {
-            // A frame has a header of its own, and it may promise more than the canvas holds.
+            // A frame has its own header, which can claim a larger size than the canvas.
             let own = try Self.features(of: bytes[frame])
             try limits.check(width: Int(own.width), height: Int(own.height), of: .webp)
         }
@@ -77,7 +77,7 @@ struct WebPFile {
         }
     }
 
-    /// The size to decode at: the picture's own, but for one too large to hold in colour.
+    /// The size to decode at: the picture's own size unless it is too large to hold in colour.
     private static func size(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
         var shrunk = (width: width, height: height)
         while shrunk.width * shrunk.height > 16 << 20 {

@@ -1,6 +1,6 @@
 import Raster
 
-/// Gray in 16 bits a sample, with or without alpha (premultiplied, as libpng's linear formats are).
+/// 16-bit gray samples, with or without alpha (premultiplied, as in libpng's linear formats).
 struct WideSamples {
     let width: Int
     let height: Int
@@ -8,16 +8,16 @@ struct WideSamples {
     let words: [UInt16]
     let isWhole: Bool
 
-    /// Stretches what is there to the whole range before it is cut to 8 bits.
+    /// Stretches the range that is used to the full range before reducing it to 8 bits.
     ///
-    /// A scanner that fills 12 of 16 bits would otherwise become almost black.
+    /// Otherwise a scan that uses only 12 of 16 bits would become almost black.
     func frame() -> ImageFrame {
         guard hasAlpha else { return frame(of: words, alpha: nil) }
         var flat = [UInt16](repeating: 0, count: width * height)
         var alpha = [UInt8](repeating: 0, count: width * height)
         for index in flat.indices {
             let cover = words[index * 2 + 1]
-            // Premultiplied: what shines through is white's share.
+            // Premultiplied: add the white that shows through.
             flat[index] = UInt16(clamping: Int(words[index * 2]) + Int(UInt16.max - cover))
             alpha[index] = UInt8(cover >> 8)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DamagedPictureTests {
     @Test(
-        "A file cut short anywhere is refused, or says that it is not whole",
+        "a truncated file is refused or reported as incomplete",
         arguments: [
             "gray-8.png", "colour-alpha-8-interlaced.png", "palette-4.png", "gray-alpha-16.png",
             "baseline.jpg", "progressive.jpg", "ycck.jpg", "lossy.webp", "lossless-alpha.webp",
@@ -14,7 +14,7 @@ import Testing
     func truncated(name: String) throws {
         let vector = try #require(try FormatVector.all().first { $0.file == name })
         let bytes = try vector.bytes()
-        // The last bytes may be a checksum or padding that no decoder asks for.
+        // The last bytes may be a checksum or padding that the decoder does not read.
         for length in stride(from: 0, to: bytes.count - 40, by: 7) {
             do throws(ImageFileError) {
                 let image = try EncodedImage(Array(bytes.prefix(length)))
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A file spoiled anywhere never brings the reader down", arguments: try FormatVector.all())
+    @Test("a damaged file never crashes the reader", arguments: try FormatVector.all())
     func spoiled(vector: FormatVector) throws {
         let bytes = try vector.bytes()
         for place in stride(from: 0, to: bytes.count, by: max(bytes.count / 30, 1)) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FormatTests {
     @Test(
-        "Every kind of picture becomes the brightness it shows", arguments: try FormatVector.all())
+        "every format is decoded to the correct brightness", arguments: try FormatVector.all())
     func brightness(vector: FormatVector) throws {
         let image = try EncodedImage(vector.bytes())
         #expect(image.format.rawValue == vector.format)
@@ -15,13 +15,14 @@ import Testing
             let frame = try image.frame(index)
             #expect(frame.isWhole)
             #expect((frame.alpha != nil) == vector.alpha)
-            // Three pixels a module: the middle of the margin's and of the finder pattern's first.
+            // At three pixels per module, the centres of the margin's and the finder pattern's
+            // first module.
             #expect(distance(frame.brightness, at: 1, to: vector.light) <= 12)
             #expect(distance(frame.brightness, at: 13, to: vector.dark) <= 12)
         }
     }
 
-    @Test("Alpha tells the drawing from the ground", arguments: try FormatVector.all())
+    @Test("alpha separates the drawing from the background", arguments: try FormatVector.all())
     func alpha(vector: FormatVector) throws {
         guard vector.alpha else { return }
         let alpha = try #require(try EncodedImage(vector.bytes()).frame().alpha)
@@ -29,7 +30,7 @@ import Testing
         #expect(distance(alpha, at: 13, to: 255) <= 12)
     }
 
-    @Test("Colours lie over white, and their brightness is the picture's")
+    @Test("colours are composited on white, and their brightness matches the picture")
     func colours() throws {
         for vector in try FormatVector.all() {
             let image = try EncodedImage(vector.bytes())
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A gray picture has no colours")
+    @Test("a gray picture has no colours")
     func gray() throws {
         for name in ["gray-8.png", "gray-alpha-8.png", "gray.jpg"] {
             let vector = try #require(try FormatVector.all().first { $0.file == name })
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A JPEG may be decoded smaller, never below the side that is asked for")
+    @Test("a JPEG may be decoded at a smaller size, but not below the requested side")
     func smaller() throws {
         let vector = try #require(try FormatVector.all().first { $0.file == "baseline.jpg" })
         let image = try EncodedImage(vector.bytes())

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One kind of picture file, and what must come out of it.
+/// A picture file in one format, and the pixels that it must decode to.
 struct FormatVector: Codable, Sendable, CustomTestStringConvertible {
     let file: String
     let format: String
     let width: Int
     let height: Int
     let frames: Int
-    /// Whether a pixel is not opaque.
+    /// Whether some pixels are not opaque.
     let alpha: Bool
-    /// The brightness of the margin, over white.
+    /// The brightness of the margin, on white.
     let light: UInt8
-    /// The brightness of a dark module, over white.
+    /// The brightness of a dark module, on white.
     let dark: UInt8
     let texts: [String]
 

@@ -2,18 +2,18 @@ import ImageFile
 import Testing
 
 @Suite struct ImageKindTests {
-    @Test("A kind that is not read is called by its name", arguments: Start.known)
+    @Test("an unsupported format is reported by name", arguments: Start.known)
     func unsupported(start: Start) throws {
         let kind = try #require(start.kind)
         #expect(throws: ImageFileError.unsupported(kind)) { try EncodedImage(start.bytes) }
     }
 
-    @Test("Anything else is not a picture", arguments: Start.unknown)
+    @Test("any other file is not a picture", arguments: Start.unknown)
     func unknown(start: Start) {
         #expect(throws: ImageFileError.notAPicture) { try EncodedImage(start.bytes) }
     }
 
-    @Test("A signature with nothing behind it is a damaged picture")
+    @Test("a signature without a picture is treated as damaged")
     func signatureAlone() {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         #expect(throws: ImageFileError.damaged(.png)) { try EncodedImage(png) }
@@ -24,12 +24,12 @@ import Testing
     }
 }
 
-/// How a file begins, and the kind that it thereby is.
+/// The first bytes of a file, and the format that they indicate.
 struct Start: Sendable {
     let kind: UnsupportedImageFormat?
     let bytes: [UInt8]
 
-    /// - Parameter text: Characters up to U+00FF, each for a byte.
+    /// - Parameter text: characters up to U+00FF, one for each byte.
     init(_ kind: UnsupportedImageFormat?, _ text: String) {
         self.kind = kind
         bytes = text.unicodeScalars.map { UInt8($0.value) }

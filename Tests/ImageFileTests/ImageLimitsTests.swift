@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 
 @Suite struct ImageLimitsTests {
-    @Test("A PNG of 65,500 × 65,500 pixels is refused by its header alone")
+    @Test("a PNG of 65,500 × 65,500 pixels is refused because of its header")
     func hugeSides() {
-        // 100 KB that would unfold to gigabytes; what follows the header is never looked at.
+        // 100 KB that would decompress to gigabytes; nothing after the header is read.
         let bomb = pngStart(width: 65_500, height: 65_500) + [UInt8](repeating: 0, count: 100_000)
         #expect(throws: ImageFileError.tooLarge(.side, found: 65_500, allowed: 20_000)) {
             try EncodedImage(bomb)
         }
     }
 
-    @Test("Sides within their limit may still have too many pixels between them")
+    @Test("sides within their limit can still give too many pixels")
     func pixels() {
         let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
         let wide = pngStart(width: 99, height: 99)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("A picture just within every limit is taken, and one over any of them is not")
+    @Test("a picture just within every limit is accepted, and one over any limit is refused")
     func edges() throws {
         let vector = try #require(try FormatVector.all().first { $0.file == "animated-lossy.webp" })
         let bytes = try vector.bytes()
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "JPEG and WebP are held to the limits by their headers",
+        "JPEG and WebP headers are checked against the limits",
         arguments: [
             "baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp",
         ])
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A picture without pixels is damaged")
+    @Test("a picture without pixels is treated as damaged")
     func noPixels() {
         for (width, height) in [(0, 10), (10, 0), (0, 0)] {
             #expect(throws: ImageFileError.damaged(.png)) {

@@ -3,7 +3,7 @@ import Raster
 import Testing
 
 @Suite struct PNGWritingTests {
-    @Test("What is written as PNG is read back pixel by pixel")
+    @Test("a PNG round-trips pixel by pixel")
     func roundTrip() throws {
         let picture = GrayImage(
             width: 37, height: 11, pixels: (0..<37 * 11).map { UInt8(truncatingIfNeeded: $0 * 7) })
@@ -11,7 +11,7 @@ import Testing
         #expect(frame == ImageFrame(brightness: picture, alpha: nil, isWhole: true))
     }
 
-    @Test("A single pixel is a picture")
+    @Test("a single pixel is a valid picture")
     func onePixel() throws {
         let picture = GrayImage(width: 1, height: 1, pixels: [200])
         #expect(try EncodedImage(writePNG(picture)).frame().brightness == picture)
