@@ -1,18 +1,19 @@
 import Raster
 
 extension Ladder {
-    /// Goes through the stages: the first two for the whole page, the rest until something is read.
+    /// Tries the stages: the first two for the whole page, the others until something is read.
     ///
-    /// Which stages there are, and their order, was measured on some thousand pictures: what reads
-    /// most for its time comes first.
+    /// The stages and their order were measured on several thousand pictures: those that read the
+    /// most for their time come first.
     mutating func climb(_ views: PictureViews) throws(SymbolReadingFailure) {
         let picture = views.brightness.inWorkingSize()
-        // Finder patterns come first, although few pictures need that: they are found in a fraction
-        // of the time that zbar takes for the whole, and in symbols of both colours at once.
+        // Finder patterns come first, although few pictures need this stage: finding them takes a
+        // fraction of the time that zbar takes for the whole picture, and finds inverted symbols,
+        // too.
         let side = min(picture.width, picture.height)
         let binary = picture.thresholdedByMean(radius: max(side / 16, 8))
         try rescue("finder patterns", picture, binary: binary)
-        if !isFilled(picture) { try scan("as it is", picture) }
+        if !isFilled(picture) { try scan("unchanged", picture) }
         try attempt("inverted") { picture.inverted() }
         if let alpha = views.alpha, !isOver { try climb(alpha: alpha, views.brightness) }
         try climbThresholds(picture, side: side)
@@ -21,12 +22,12 @@ extension Ladder {
         if let colours = isOver ? nil : views.colours() { try climb(colours: colours) }
     }
 
-    /// What was drawn in white on a transparent ground can't be seen over white.
+    /// A white drawing on a transparent background is invisible on white.
     private mutating func climb(
         alpha: GrayImage, _ overWhite: GrayImage
     ) throws(SymbolReadingFailure) {
         let shape = alpha.inWorkingSize()
-        // Such pictures seldom have a margin, for want of a ground to see one on.
+        // Such pictures seldom have a margin, because no background shows it.
         let margin = max(shape.width, shape.height) / 10 + 8
         try attempt("alpha channel, inverted") {
             shape.framed(by: margin, brightness: 0).inverted()
@@ -44,11 +45,11 @@ extension Ladder {
         let radius = max(side / 64, 3)
         if !isOver {
             let binary = picture.blurred(sigma: 1.5).thresholdedByMean(radius: max(side / 16, 8))
-            try rescue("finder patterns in a blur", picture, binary: binary)
+            try rescue("finder patterns, blurred", picture, binary: binary)
         }
         if !isOver {
             let binary = picture.thresholdedByMean(radius: max(side / 96, 6))
-            try rescue("finder patterns up close", picture, binary: binary)
+            try rescue("finder patterns, fine threshold", picture, binary: binary)
         }
         if max(picture.width, picture.height) > 1_000 {
             try attempt("at 1,000 pixels") { picture.reduced(longerSide: 1_000) }
@@ -68,7 +69,7 @@ extension Ladder {
     ) throws(SymbolReadingFailure) {
         let isSmall = picture.width * picture.height <= 1 << 19
         if isSmall {
-            try attempt("threefold") {
+            try attempt("enlarged threefold") {
                 picture.enlarged(times: 3).thresholdedByMean(radius: max(side * 3 / 32, 3))
             }
         }
@@ -80,24 +81,24 @@ extension Ladder {
             }
         }
         if isSmall {
-            try attempt("framed, threefold") {
+            try attempt("framed, enlarged threefold") {
                 picture.framed(by: 16, brightness: 255).enlarged(times: 3)
             }
         }
     }
 
-    /// A photo whose symbol is too small in the size that photos are read at.
+    /// A photo whose symbol is too small at the size that photos are read at.
     private mutating func climb(fullSize: GrayImage) throws(SymbolReadingFailure) {
-        // zbar takes some 20 ns for each pixel, and can't be stopped.
+        // zbar takes about 20 ns per pixel and cannot be interrupted.
         guard fullSize.width * fullSize.height <= 16 << 20 else { return }
         let side = min(fullSize.width, fullSize.height)
         try rescue(
-            "finder patterns in full size", fullSize,
+            "finder patterns at full size", fullSize,
             binary: fullSize.thresholdedByMean(radius: max(side / 64, 8)))
         try attempt("full size") { fullSize }
     }
 
-    /// Two colours of one brightness part along the axis on which the colours differ most.
+    /// Separates two colours of equal brightness along the axis on which the colours differ most.
     private mutating func climb(colours: ColourImage) throws(SymbolReadingFailure) {
         let component = colours.principalComponent().inWorkingSize()
         try attempt("colours") { component }
@@ -112,12 +113,12 @@ extension Ladder {
 }
 
 extension GrayImage {
-    /// The size that the picture is read in.
+    /// The picture at the size at which it is read.
     fileprivate func inWorkingSize() -> GrayImage {
         reduced(longerSide: PictureViews.workingSide(width: width, height: height))
     }
 
-    /// What lies over white here, over black.
+    /// Replaces the white behind transparent parts by black.
     fileprivate func overBlack(alpha: GrayImage) -> GrayImage {
         let values = zip(pixels, alpha.pixels).map { over, cover in
             UInt8(clamping: Int(over) - (255 - Int(cover)))

@@ -1,15 +1,15 @@
 import POSIX
 import Raster
 
-/// One picture's way from the cheap stages that read most pictures to the last resorts.
+/// Tries stages on one picture, from cheap ones that read most pictures to the last resorts.
 struct Ladder: ~Copyable {
     private let scanner: SymbolScanner
     private let deadline: Moment?
     /// The texts that were read, each once.
     private(set) var texts: [[UInt8]] = []
-    /// The names of the stages gone through.
+    /// The names of the stages that were tried.
     private(set) var tried: [String] = []
-    /// Where the symbols that were read lie in the picture as the first stages see it.
+    /// The outlines of the symbols that were read, in the coordinates of the first stages.
     private var outlines: [[Point]] = []
 
     init(deadline: Moment?) throws(SymbolReadingFailure) {
@@ -17,12 +17,12 @@ struct Ladder: ~Copyable {
         self.deadline = deadline
     }
 
-    /// Whether to go no further: something was read, or time is up.
+    /// Whether to stop: something was read, or the deadline has passed.
     var isOver: Bool { !texts.isEmpty || isLate }
 
     private var isLate: Bool { deadline.map { $0 < Moment.now } ?? false }
 
-    /// Whether one symbol takes up the picture, so that there is no room for another beside it.
+    /// Whether one symbol fills the picture, so that there is no space for another next to it.
     func isFilled(_ picture: GrayImage) -> Bool {
         outlines.contains { outline in
             let across = outline.map(\.x)
@@ -33,28 +33,28 @@ struct Ladder: ~Copyable {
             let strips = [
                 left, Double(picture.width) - right, top, Double(picture.height) - bottom,
             ]
-            // A margin is a fifth of the smallest symbol and less of a larger one; a symbol of 40
-            // pixels would be the smallest ever seen, at two pixels a module.
+            // The margin is a fifth of the smallest symbol and less of a larger one. A symbol of 40
+            // pixels would be the smallest ever seen, at two pixels per module.
             let room = max(40, (right - left) / 5)
             return strips.allSatisfy { $0 < room }
         }
     }
 
-    /// Shows a picture to zbar.
+    /// Scans a picture with zbar.
     mutating func scan(_ stage: String, _ picture: GrayImage) throws(SymbolReadingFailure) {
         tried.append(stage)
         for symbol in try scanner.scan(picture) {
             take(symbol)
-            // zbar tells a symbol's four corners, but promises nothing.
+            // zbar usually reports a symbol's four corners, but does not guarantee it.
             if symbol.corners.count > 2 { outlines.append(symbol.corners) }
         }
     }
 
-    /// Looks for finder patterns in a picture, and shows zbar what lies between them.
+    /// Looks for finder patterns in a picture, and scans the area between them with zbar.
     ///
     /// - Parameters:
-    ///   - picture: Of the size that the symbols already read were found in.
-    ///   - binary: The same in black and white, for finding the patterns.
+    ///   - picture: at the size at which earlier symbols were found.
+    ///   - binary: the same picture in black and white, for finding the patterns.
     mutating func rescue(
         _ stage: String, _ picture: GrayImage, binary: GrayImage
     ) throws(SymbolReadingFailure) {
@@ -68,7 +68,7 @@ struct Ladder: ~Copyable {
         }
     }
 
-    /// Two symbols of one text, or one seen by two stages, are one.
+    /// Two symbols with the same text, or one symbol read in two stages, count once.
     private mutating func take(_ symbol: ScannedSymbol) {
         if !texts.contains(symbol.payload) { texts.append(symbol.payload) }
     }

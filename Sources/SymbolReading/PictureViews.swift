@@ -1,23 +1,24 @@
 public import Raster
 
-/// A picture as the ladder asks for it: brightness at once, the rest only when it is needed.
+/// A picture for the reader: its brightness, and other views that are computed when needed.
 public struct PictureViews {
-    /// The brightness, transparent parts over white.
+    /// The brightness, with transparent parts on white.
     let brightness: GrayImage
-    /// How opaque each pixel is, if not all are.
+    /// The opacity of each pixel, unless all are opaque.
     let alpha: GrayImage?
     /// The colours, if it has any.
     let colours: () -> ColourImage?
-    /// The brightness in full size, if `brightness` is not.
+    /// The brightness at full size, if `brightness` is smaller.
     let fullSize: () -> GrayImage?
 
-    /// Takes what is there and how to get the rest.
+    /// Creates the views of a picture.
     ///
     /// - Parameters:
-    ///   - brightness: Should have ``workingSide(width:height:)`` pixels on the longer side at least.
-    ///   - alpha: How opaque each pixel of `brightness` is; `nil` when all are.
-    ///   - colours: Asked once at most, when brightness alone did not do.
-    ///   - fullSize: Asked once at most, as the last resort.
+    ///   - brightness: should have at least ``workingSide(width:height:)`` pixels on the longer
+    ///     side.
+    ///   - alpha: the opacity of each pixel of `brightness`; `nil` if all are opaque.
+    ///   - colours: called at most once, if the brightness is not enough.
+    ///   - fullSize: called at most once, as the last resort.
     public init(
         brightness: GrayImage, alpha: GrayImage? = nil,
         colours: @escaping () -> ColourImage? = { nil },
@@ -29,10 +30,10 @@ public struct PictureViews {
         self.fullSize = fullSize
     }
 
-    /// How many pixels the longer side should have for reading a picture of that size.
+    /// The length of the longer side at which a picture of that size should be read.
     ///
-    /// Up to five megapixels, a tall screenshot, the picture is read as it is. A larger one is a
-    /// photo: at 1,600 pixels it is as good to read and takes a fraction of the time.
+    /// Up to five megapixels (a tall screenshot), a picture is read at its own size. A larger one
+    /// is a photo, which can be read as well at 1,600 pixels in a fraction of the time.
     public static func workingSide(width: Int, height: Int) -> Int {
         let longer = max(width, height)
         return longer <= 2_400 || width * height <= 5_000_000 ? longer : min(longer, 1_600)

@@ -3,9 +3,11 @@ public import POSIX
 /// Reads every QR symbol in a picture.
 ///
 /// - Parameters:
-///   - views: The picture.
-///   - deadline: When to give up: what is begun is finished, nothing more is tried. `nil` for never.
-/// - Throws: ``SymbolReadingFailure`` when zbar itself can't work; not for a picture without symbol.
+///   - views: the picture.
+///   - deadline: when to stop: the current stage is finished, and no other is started. `nil` for no
+///     deadline.
+/// - Throws: ``SymbolReadingFailure`` if zbar itself fails; a picture without a symbol is not an
+///   error.
 public func readSymbols(
     in views: PictureViews, until deadline: Moment? = nil
 ) throws(SymbolReadingFailure) -> SymbolReadingOutcome {

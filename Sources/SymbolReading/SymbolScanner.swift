@@ -1,9 +1,9 @@
 import CZBar
 import Raster
 
-/// zbar's scanner for QR symbols, owned.
+/// Owns a zbar scanner for QR symbols.
 ///
-/// Other symbologies are off: they are slow, and zbar's overflows were in them.
+/// Other symbologies are disabled: they are slow, and zbar's buffer overflows were in them.
 @safe struct SymbolScanner: ~Copyable {
     private let scanner: OpaquePointer
     private let image: OpaquePointer
@@ -16,10 +16,12 @@ import Raster
             unsafe zbar_image_scanner_destroy(scanner)
             throw SymbolReadingFailure(call: "zbar_image_create")
         }
-        // "Y800": one byte of brightness a pixel. The macro that makes the number is not imported.
+        // "Y800" is one byte of brightness per pixel. The macro that computes the number is not
+        // imported.
         let format = "Y800".utf8.reversed().reduce(0) { $0 << 8 | UInt($1) }
         unsafe zbar_image_set_format(image, format)
-        // Binary: bytes as they are in the symbol, where zbar would guess an encoding and convert.
+        // Binary mode returns the symbol's bytes unchanged; otherwise zbar guesses an encoding and
+        // converts.
         guard unsafe zbar_image_scanner_set_config(scanner, ZBAR_NONE, ZBAR_CFG_ENABLE, 0) == 0,
             unsafe zbar_image_scanner_set_config(scanner, ZBAR_QRCODE, ZBAR_CFG_ENABLE, 1) == 0,
             unsafe zbar_image_scanner_set_config(scanner, ZBAR_QRCODE, ZBAR_CFG_BINARY, 1) == 0
@@ -37,11 +39,12 @@ import Raster
         unsafe zbar_image_scanner_destroy(scanner)
     }
 
-    /// Every symbol that zbar makes out in `picture`.
+    /// All symbols that zbar finds in `picture`.
     func scan(_ picture: GrayImage) throws(SymbolReadingFailure) -> [ScannedSymbol] {
         unsafe zbar_image_set_size(image, UInt32(picture.width), UInt32(picture.height))
         let found: [ScannedSymbol]? = unsafe picture.pixels.withUnsafeBytes { pixels in
-            // Without a handler, zbar neither copies nor frees; it is made to forget them below.
+            // Without a handler, zbar neither copies nor frees the pixels; the pointer is removed
+            // below.
             unsafe zbar_image_set_data(image, pixels.baseAddress, UInt(pixels.count), nil)
             defer { unsafe zbar_image_set_data(image, nil, 0, nil) }
             guard unsafe zbar_scan_image(scanner, image) >= 0 else { return nil }
@@ -51,7 +54,7 @@ import Raster
         return found
     }
 
-    /// What the last scan left with the image, copied.
+    /// Copies the results that the last scan stored in the image.
     private func symbols() -> [ScannedSymbol] {
         var found: [ScannedSymbol] = []
         var next = unsafe zbar_image_first_symbol(image)
@@ -74,6 +77,7 @@ import Raster
 /// A symbol as the scanner reports it.
 struct ScannedSymbol {
     let payload: [UInt8]
-    /// Its corners in the picture, in order around it; fewer than four if zbar does not tell.
+    /// Its corners in the picture, in order around it; fewer than four if zbar does not report
+    /// them.
     let corners: [Point]
 }

@@ -1,12 +1,12 @@
 import Raster
 import SymbolDrawing
 
-/// A symbol's picture with its margin; the tests' raw material.
+/// A picture of a symbol with its margin, from which the tests derive others.
 func drawn(_ text: String, modulePixels: Int = 4) throws -> GrayImage {
     try drawn(Array(text.utf8), modulePixels: modulePixels)
 }
 
-/// A symbol of any bytes.
+/// A symbol that contains any bytes.
 func drawn(_ bytes: [UInt8], modulePixels: Int = 4) throws -> GrayImage {
     try Symbol(encoding: bytes.span, correction: .medium).image(modulePixels: modulePixels)
 }
@@ -29,13 +29,13 @@ func beside(_ pictures: [GrayImage]) -> GrayImage {
 }
 
 extension GrayImage {
-    /// The same, each pixel changed by a rule.
+    /// The picture with each pixel changed by a rule.
     func changed(_ rule: (_ x: Int, _ y: Int, _ value: UInt8) -> UInt8) -> GrayImage {
         let changed = pixels.indices.map { rule($0 % width, $0 / width, pixels[$0]) }
         return GrayImage(width: width, height: height, pixels: changed)
     }
 
-    /// A part of the picture.
+    /// The picture without a margin.
     func cropped(by margin: Int) -> GrayImage {
         let rows = (margin..<height - margin).flatMap { row in
             pixels[row * width + margin..<(row + 1) * width - margin]

@@ -7,13 +7,13 @@ import Testing
     private let ramp = GrayImage(
         width: 40, height: 30, pixels: (0..<1_200).map { UInt8($0 % 40 * 6) })
 
-    @Test("The inverse of the inverse is the picture")
+    @Test("inverting a picture twice gives the original")
     func inverse() {
         #expect(ramp.inverted().pixels == ramp.pixels.map { 255 - $0 })
         #expect(ramp.inverted().inverted() == ramp)
     }
 
-    @Test("A frame surrounds the picture and leaves it as it is")
+    @Test("a frame surrounds the picture and does not change it")
     func frame() {
         let framed = ramp.framed(by: 3, brightness: 77)
         #expect(framed.width == 46 && framed.height == 36)
@@ -21,18 +21,18 @@ import Testing
         #expect(framed.pixels.prefix(46 * 3).allSatisfy { $0 == 77 })
     }
 
-    @Test("A reduced pixel is the mean of those it covers")
+    @Test("a reduced pixel is the mean of the pixels that it covers")
     func reduction() {
         let picture = GrayImage(width: 4, height: 2, pixels: [0, 100, 10, 30, 100, 200, 50, 70])
         #expect(picture.reduced(longerSide: 2).pixels == [100, 40])
         #expect(picture.reduced(longerSide: 4) == picture)
-        // Three pixels on two: the middle one counts half for each.
+        // Three pixels become two: half of the middle one counts for each.
         let three = GrayImage(width: 3, height: 1, pixels: [30, 60, 90])
         #expect(three.reduced(longerSide: 2).pixels == [40, 80])
     }
 
     @Test(
-        "What is even stays as it is: reduced, enlarged, blurred, sharpened",
+        "a uniform picture stays uniform when reduced, enlarged, blurred or sharpened",
         arguments: [
             0, 1, 127, 254, 255,
         ])
@@ -46,7 +46,7 @@ import Testing
         for picture in filtered { #expect(picture.pixels.allSatisfy { $0 == value }) }
     }
 
-    @Test("An enlarged picture goes through its old pixels")
+    @Test("an enlarged picture keeps the values of the original pixels")
     func enlargement() {
         let large = ramp.enlarged(times: 3)
         #expect(large.width == 120 && large.height == 90)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A blur spreads a point evenly and keeps its light")
+    @Test("a blur spreads a point evenly and preserves the sum")
     func blur() {
         let point = GrayImage(
             width: 21, height: 21, pixels: (0..<441).map { $0 == 220 ? 255 : 0 })
@@ -66,7 +66,7 @@ import Testing
         #expect(soft.pixels == soft.pixels.reversed())
     }
 
-    @Test("The local mean finds dark on an uneven ground, where one threshold can't")
+    @Test("the local mean finds dark pixels on an uneven background, unlike a global threshold")
     func meanThreshold() {
         let uneven = ramp.changed { x, y, value in (x % 10 == 5 && y > 3) ? value / 2 : value }
         let found = uneven.thresholdedByMean(radius: 4)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("The local mean is that of the window, cut at the edges")
+    @Test("the local mean is that of the window, clipped at the edges")
     func window() {
         let picture = GrayImage(width: 3, height: 3, pixels: [10, 20, 30, 40, 50, 60, 70, 80, 90])
         var columns = WindowColumns(width: 3, height: 3, radius: 1)
@@ -94,7 +94,7 @@ import Testing
             ])
     }
 
-    @Test("Otsu's threshold parts two groups")
+    @Test("Otsu's threshold separates two groups")
     func otsu() {
         let two = ramp.changed { x, y, _ in (x + y) % 3 == 0 ? 90 : 120 }
         let parted = two.thresholdedByOtsu()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("Colours of one brightness differ along their principal component")
+    @Test("colours of equal brightness differ along their principal component")
     func principalComponent() {
         let samples = (0..<100).flatMap { $0 % 3 == 0 ? [200, 60, 60] : [30, 145, 60] as [UInt8] }
         let parted = ColourImage(width: 10, height: 10, samples: samples).principalComponent()

@@ -4,7 +4,7 @@ import Testing
 @testable import SymbolReading
 
 @Suite struct FinderRescueTests {
-    @Test("A symbol's three finder patterns are found where they are, with their size")
+    @Test("a symbol's three finder patterns are found with their positions and sizes")
     func patterns() throws {
         let picture = try drawn("otpauth://totp/a?secret=MFRGG", modulePixels: 6)
         let regions = Regions(picture.thresholdedByOtsu())
@@ -18,7 +18,7 @@ import Testing
         #expect(found.allSatisfy { $0.isDark && abs($0.module - 6) < 0.01 })
     }
 
-    @Test("Of four patterns in a square, the triplets are those with a right angle")
+    @Test("four patterns in a square give the triplets with a right angle")
     func triplets() throws {
         let pattern = try drawn("a", modulePixels: 4)
         let regions = Regions(beside([pattern, pattern]).thresholdedByOtsu())
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The size in modules is measured", arguments: [1, 30, 80, 200, 400])
+    @Test("the size in modules is measured", arguments: [1, 30, 80, 200, 400])
     func modules(length: Int) throws {
         let text = String(repeating: "k", count: length)
         let picture = try drawn(text, modulePixels: 3)
@@ -43,7 +43,7 @@ import Testing
         #expect(abs(frame.timing - 1) < 0.01)
     }
 
-    @Test("A slanted symbol is straightened")
+    @Test("a symbol in perspective is rectified")
     func straightened() throws {
         let text = "otpauth://totp/slanted?secret=MFRGGZDF"
         let flat = try drawn(text, modulePixels: 8)
@@ -59,7 +59,7 @@ import Testing
         }
         #expect(texts == [Array(text.utf8)])
         #expect(outlines.count == 1)
-        // What was read is left alone the next time.
+        // Symbols that were read are skipped the next time.
         let second = FinderRescue(slanted, binary: binary, outside: outlines)
         let again = try second.show { (_) throws(SymbolReadingFailure) in .read }
         #expect(again == [])
@@ -75,7 +75,7 @@ import Testing
             .max { $0.module * Double($0.modules) < $1.module * Double($1.modules) }
     }
 
-    /// Seen from the lower left: the far edge is shorter.
+    /// A view from the lower left: the far edge is shorter.
     private func slanted(_ flat: GrayImage) -> GrayImage {
         let side = Double(flat.width)
         return flat.changed { x, y, _ in

@@ -4,7 +4,7 @@ import Testing
 @testable import SymbolReading
 
 @Suite struct FunctionPatternsTests {
-    @Test("The function patterns of all 40 versions are where libqrencode draws them")
+    @Test("the function patterns of all 40 versions match libqrencode's")
     func allVersions() throws {
         var seen: Set<Int> = []
         for length in stride(from: 1, through: 2_331, by: 20) {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Alignment patterns have the numbers of the standard's annex E",
+        "alignment patterns match annex E of the standard",
         arguments: [
             (21, 0), (25, 1), (45, 6), (73, 13), (101, 22), (145, 33), (177, 46),
         ])

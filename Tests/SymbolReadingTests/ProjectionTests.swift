@@ -6,7 +6,7 @@ import Testing
     private let square = [(0.0, 0.0), (1, 0), (1, 1), (0, 1), (0.5, 0.25)]
         .map { Point(x: $0, y: $1) }
 
-    @Test("A projection is recovered from places and their images")
+    @Test("a projection is recovered from points and their images")
     func recovered() throws {
         func image(_ p: Point) -> Point {
             let depth = 1 + 0.3 * p.x + 0.1 * p.y
@@ -20,14 +20,14 @@ import Testing
         }
     }
 
-    @Test("Parallels stay parallel in an affine one")
+    @Test("an affine projection keeps parallels parallel")
     func affine() throws {
         let pairs = square.map { ($0, Point(x: 200 * $0.x + 9, y: 100 * $0.y + 40 * $0.x)) }
         let projection = try #require(Projection(pairs, isAffine: true))
         #expect((projection(Point(x: 2, y: 3)) - Point(x: 409, y: 380)).length < 0.001)
     }
 
-    @Test("Places on one line fix no projection")
+    @Test("points on one line do not determine a projection")
     func degenerate() {
         let line = (0..<12).map { Point(x: Double($0) / 12, y: Double($0) / 12) }
         #expect(Projection(line.map { ($0, $0) }, isAffine: false) == nil)

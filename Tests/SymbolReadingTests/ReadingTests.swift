@@ -8,10 +8,10 @@ import Testing
     private let text = "otpauth://totp/ACME:alice?secret=MFRGGZDF&issuer=ACME"
 
     @Test(
-        "A symbol's bytes come out as they went in",
+        "a symbol's bytes are returned unchanged",
         arguments: [
             Array("otpauth://totp/東京銀行:jörg?secret=MFRGG".utf8),
-            // “jörg” in Latin-1, which is no UTF-8.
+            // “jörg” in Latin-1, which is not valid UTF-8.
             Array("otpauth://totp/j".utf8) + [0xF6] + Array("rg?secret=MFRGG".utf8),
             [0, 1, 2, 0, 255, 254, 128, 0], (0...255).map { UInt8($0) },
             Array("12345678901234567890".utf8), Array("UPPER CASE $%*+-./:".utf8),
@@ -21,7 +21,7 @@ import Testing
         #expect(try readSymbols(in: views).symbols == [payload])
     }
 
-    @Test("Every symbol of a picture is found, light ones on dark beside dark ones on light")
+    @Test("every symbol in a picture is found, including inverted ones next to others")
     func several() throws {
         let page = beside([
             try drawn("first"), try drawn("second").inverted(), try drawn("third"),
@@ -33,13 +33,13 @@ import Testing
                 == ["first", "second", "third", "fourth"])
     }
 
-    @Test("Two symbols of one text are one text")
+    @Test("two symbols with the same text give one text")
     func twins() throws {
         let page = beside([try drawn(text), try drawn(text)])
         #expect(try readSymbols(in: PictureViews(brightness: page)).symbols == [Array(text.utf8)])
     }
 
-    @Test("A symbol is read inverted, without a margin, and both")
+    @Test("a symbol is read if it is inverted, has no margin, or both")
     func inverted() throws {
         let whole = try drawn(text)
         let tight = whole.cropped(by: 16)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("What is drawn in white on a transparent ground is read by its alpha channel")
+    @Test("a white symbol on a transparent background is read from the alpha channel")
     func whiteOnTransparent() throws {
         let symbol = try drawn(text)
         let white = symbol.changed { _, _, _ in 255 }
@@ -60,7 +60,7 @@ import Testing
         #expect(try readSymbols(in: PictureViews(brightness: white)).symbols == [])
     }
 
-    @Test("Two colours of one brightness are told apart")
+    @Test("two colours of equal brightness are distinguished")
     func colours() throws {
         let symbol = try drawn(text)
         let flat = symbol.changed { _, _, _ in 120 }
@@ -72,7 +72,7 @@ import Testing
         #expect(outcome.symbols == [Array(text.utf8)])
     }
 
-    @Test("A symbol too small in the size that photos are read at is read in full size")
+    @Test("a symbol that is too small at the reduced size is read at full size")
     func fullSize() throws {
         let symbol = try drawn(text, modulePixels: 3)
         let lost = symbol.changed { _, _, _ in 255 }
@@ -81,27 +81,27 @@ import Testing
         #expect(outcome.tried.last?.contains("full size") == true)
     }
 
-    @Test("A picture without a symbol yields nothing, and names what was tried")
+    @Test("a picture without a symbol gives no text and lists the stages tried")
     func nothing() throws {
         let blank = GrayImage(
             width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
         let outcome = try readSymbols(in: PictureViews(brightness: blank))
         #expect(outcome.symbols == [])
-        #expect(outcome.tried.prefix(3) == ["finder patterns", "as it is", "inverted"])
+        #expect(outcome.tried.prefix(3) == ["finder patterns", "unchanged", "inverted"])
         #expect(Set(outcome.tried).count == outcome.tried.count)
     }
 
-    @Test("After the deadline nothing is begun but the first two stages")
+    @Test("after the deadline only the first two stages are tried")
     func deadline() throws {
         let blank = GrayImage(
             width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
         let outcome = try readSymbols(in: PictureViews(brightness: blank), until: .now)
         #expect(
-            outcome == SymbolReadingOutcome(symbols: [], tried: ["finder patterns", "as it is"]))
+            outcome == SymbolReadingOutcome(symbols: [], tried: ["finder patterns", "unchanged"]))
     }
 
     @Test(
-        "A picture of any shape is gone through, down to a single pixel",
+        "a picture of any shape is processed, even a single pixel",
         arguments: [
             (1, 1), (1, 500), (500, 1), (2, 3), (30, 30), (3_000, 2), (2, 3_000),
         ])

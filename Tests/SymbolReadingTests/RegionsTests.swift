@@ -4,9 +4,9 @@ import Testing
 @testable import SymbolReading
 
 @Suite struct RegionsTests {
-    @Test("A region knows the one around it")
+    @Test("a region's surrounding region is found")
     func nesting() throws {
-        // Dark ring, light ring, dark core, on light.
+        // A dark ring, a light ring and a dark core on a light background.
         let regions = Regions(
             picture([
                 ".........",
@@ -30,7 +30,7 @@ import Testing
         #expect(!regions[ring].surrounds(regions[outer]))
     }
 
-    @Test("Arms that meet further down are one region, corners that touch are two")
+    @Test("arms that meet further down form one region, touching corners form two")
     func joining() {
         let regions = Regions(
             picture([
@@ -49,7 +49,7 @@ import Testing
         #expect(regions[regions.number(at: Point(x: 3, y: 7))].area == 3)
     }
 
-    @Test("The extremes of a region lie on its outline")
+    @Test("the extremes of a region are on its outline")
     func extremes() {
         let regions = Regions(
             picture([

@@ -5,17 +5,17 @@ import Testing
 @testable import ImageFile
 @testable import SymbolReading
 
-/// The pictures beside the project, and what other readers made of each.
+/// The shared pictures next to the project, and the results of other readers.
 @Suite(.enabled(if: SharedPicture.folder != nil, "there are no pictures in ../shared"))
 struct SharedPicturesTests {
-    @Test("More pictures are read than zxing-cpp reads, and no text is invented")
+    @Test("more pictures are read than by zxing-cpp, and no wrong text is returned")
     func share() async throws {
         let results = try await SharedPicture.readAll()
         let invented = results.filter { !$0.inventions.isEmpty }.map(\.picture.file)
         #expect(invented == [])
         let read = results.filter(\.isComplete)
         #expect(read.count >= results.filter(\.picture.zxing_cpp).count)
-        // What a prototype of this ladder read; less would be a step back.
+        // The number that a prototype of this ladder read, as the lower limit.
         #expect(read.count >= results.filter(\.picture.ladder).count)
         for (category, members) in Dictionary(grouping: results, by: \.picture.category) {
             let own = members.filter(\.isComplete).count
@@ -49,7 +49,7 @@ struct SharedPicture: Decodable, Sendable {
         private var expected: Set<[UInt8]> { Set(picture.expected.map { Array($0.utf8) }) }
     }
 
-    /// Reads all that is PNG, JPEG or WebP, two at a time, each for as long as it takes.
+    /// Reads all PNG, JPEG and WebP files, two at a time, without a deadline.
     static func readAll() async throws -> [Result] {
         let folder = try #require(folder)
         let lines = try String(
@@ -75,7 +75,7 @@ struct SharedPicture: Decodable, Sendable {
     }
 }
 
-/// The texts of a picture file's first frame.
+/// The texts in the first frame of a picture file.
 func texts(inPictureFile bytes: [UInt8]) throws -> [[UInt8]] {
     let image = try EncodedImage(bytes)
     let side = PictureViews.workingSide(width: image.width, height: image.height)

@@ -1,9 +1,10 @@
 import Raster
 
 extension ColourImage {
-    /// The picture along the direction in which its colours differ most, stretched to the whole range.
+    /// The picture projected on the axis along which its colours differ most, stretched to the full
+    /// range.
     ///
-    /// Two colours that are equally bright part here. Which end becomes light is chance.
+    /// This separates two colours of equal brightness. Which end becomes light is arbitrary.
     func principalComponent() -> GrayImage {
         let statistics = ColourStatistics(samples)
         let axis = statistics.principalAxis()
@@ -26,7 +27,7 @@ extension ColourImage {
     }
 }
 
-/// Mean and covariance of a picture's colours, from a few thousand of its pixels.
+/// The mean and covariance of a picture's colours, from a few thousand of its pixels.
 private struct ColourStatistics {
     let mean: SIMD3<Float>
     private let rows: [SIMD3<Float>]
@@ -49,9 +50,10 @@ private struct ColourStatistics {
         self.rows = rows
     }
 
-    /// The covariance matrix's greatest eigenvector, by repeated multiplication.
+    /// The dominant eigenvector of the covariance matrix, by power iteration.
     func principalAxis() -> SIMD3<Float> {
-        // Not along gray: two colours of one brightness would stand square to the start.
+        // Do not start at gray: the axis between two colours of equal brightness is orthogonal to
+        // it.
         var axis = SIMD3<Float>(0.3, 0.5, -0.8)
         for _ in 0..<32 {
             let next = SIMD3(

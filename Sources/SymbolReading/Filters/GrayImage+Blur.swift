@@ -2,17 +2,17 @@ import Glibc
 import Raster
 
 extension GrayImage {
-    /// Blurred by a Gaussian bell of the given width.
+    /// The picture with a Gaussian blur of the given width.
     func blurred(sigma: Double) -> GrayImage {
         let radius = Int((sigma * 3).rounded(.up))
         let bell = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let total = bell.reduce(0, +)
-        // In 2^16ths: a sum of weighted bytes stays within 32 bits.
+        // In 2^16ths, so that a sum of weighted bytes fits into 32 bits.
         let weights = bell.map { UInt32(($0 / total * 65_536).rounded()) }
         return convolvedDown(weights).transposed().convolvedDown(weights).transposed()
     }
 
-    /// Sharpened: what a blur of `sigma` takes away is added `amount` times.
+    /// The picture sharpened: `amount` times the detail that a blur of `sigma` removes is added.
     func sharpened(sigma: Double, amount: Int) -> GrayImage {
         let soft = blurred(sigma: sigma)
         return unsafe drawn(width: width, height: height) { source, target in
@@ -24,7 +24,7 @@ extension GrayImage {
         }
     }
 
-    /// Each pixel as the weighted mean of those above and below; the edge rows go on for ever.
+    /// Each pixel becomes the weighted mean of those above and below; edge rows are repeated.
     private func convolvedDown(_ weights: [UInt32]) -> GrayImage {
         let radius = weights.count / 2
         return unsafe drawn(width: width, height: height) { source, target in
@@ -39,7 +39,7 @@ extension GrayImage {
                         }
                     }
                     for column in 0..<width {
-                        // Rounded weights may add up to a hair more than one.
+                        // Rounded weights can add up to slightly more than one.
                         unsafe target[row * width + column] = UInt8(min(sums[column] >> 16, 255))
                     }
                 }
@@ -47,7 +47,7 @@ extension GrayImage {
         }
     }
 
-    /// Rows and columns exchanged, in squares that fit the processor's cache.
+    /// The picture with rows and columns exchanged, in squares that fit the processor's cache.
     private func transposed() -> GrayImage {
         let tile = 32
         return unsafe drawn(width: height, height: width) { source, target in

@@ -1,10 +1,10 @@
 import Raster
 
 extension GrayImage {
-    /// A picture of the given size, of which `fill` draws every pixel out of this one's.
+    /// A picture of the given size; `fill` computes every pixel from this picture's.
     ///
-    /// The filters go over millions of pixels in every picture: they work on bare buffers, whose
-    /// bounds are checked in debug builds only.
+    /// The filters process millions of pixels, so they use raw buffers, whose bounds are checked
+    /// only in debug builds.
     func drawn(
         width: Int, height: Int,
         _ fill: (UnsafeBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> Void
@@ -19,14 +19,14 @@ extension GrayImage {
         return GrayImage(width: width, height: height, pixels: drawn)
     }
 
-    /// Light and dark exchanged.
+    /// The picture with light and dark exchanged.
     func inverted() -> GrayImage {
         unsafe drawn(width: width, height: height) { source, target in
             for index in source.indices { unsafe target[index] = ~source[index] }
         }
     }
 
-    /// The picture with a margin of one brightness around it.
+    /// The picture with a margin of one brightness.
     func framed(by margin: Int, brightness: UInt8) -> GrayImage {
         let wide = width + 2 * margin
         return unsafe drawn(width: wide, height: height + 2 * margin) { source, target in

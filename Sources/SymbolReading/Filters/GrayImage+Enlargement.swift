@@ -1,7 +1,7 @@
 import Raster
 
 extension GrayImage {
-    /// Made `factor` times as large, along smooth curves through the pixels (Catmull and Rom).
+    /// The picture enlarged `factor` times with Catmull–Rom interpolation.
     func enlarged(times factor: Int) -> GrayImage {
         let wide = width * factor
         let curves = (0..<factor).map { Curve(phase: $0, of: factor) }
@@ -34,13 +34,13 @@ extension GrayImage {
     }
 }
 
-/// The four weights of a Catmull–Rom curve at one place between two pixels.
+/// The four weights of a Catmull–Rom curve at one position between two pixels.
 private struct Curve {
-    /// From the pixel that the place lies in to the first of the four.
+    /// The offset from the pixel at the position to the first of the four.
     let offset: Int
     let weights: [Float]
 
-    /// The middle of the new pixel number `phase` of `factor` that share one old pixel.
+    /// The centre of new pixel number `phase` out of the `factor` that share one old pixel.
     init(phase: Int, of factor: Int) {
         let place = (Float(phase) + 0.5) / Float(factor) - 0.5
         let before = place < 0

@@ -1,9 +1,10 @@
 import Raster
 
 extension GrayImage {
-    /// Made smaller until the longer side has `longerSide` pixels, each the mean of what it covers.
+    /// The picture reduced to `longerSide` pixels on the longer side; each pixel is the mean of its
+    /// area.
     ///
-    /// A picture that is not larger comes back as it is.
+    /// A picture that is not larger is returned unchanged.
     func reduced(longerSide: Int) -> GrayImage {
         let longer = max(width, height)
         guard longer > longerSide else { return self }
@@ -32,7 +33,7 @@ extension GrayImage {
     }
 }
 
-/// Which of many cells lie under each of few, and with which part of their size.
+/// The source cells that each target cell covers, with their weights.
 private struct Cover {
     let count: Int
     private let span: Float

@@ -1,11 +1,12 @@
 import Raster
 
 extension GrayImage {
-    /// Black where a pixel is darker than the mean of the square around it, less `bias`; else white.
+    /// Black where a pixel is darker than the mean of the square around it minus `bias`, otherwise
+    /// white.
     ///
-    /// The sums slide along, so that the time does not depend on the window.
+    /// It uses running sums, so the time does not depend on the window.
     ///
-    /// - Parameter radius: Half of the window's side.
+    /// - Parameter radius: half of the window's side.
     func thresholdedByMean(radius: Int, bias: Int = 5) -> GrayImage {
         unsafe drawn(width: width, height: height) { source, target in
             var columns = WindowColumns(width: width, height: height, radius: radius)
@@ -20,7 +21,8 @@ extension GrayImage {
         }
     }
 
-    /// Black up to the brightness that parts the picture's two groups best, white above (Otsu 1979).
+    /// Black up to the brightness that best separates the picture's two groups, otherwise white
+    /// (Otsu 1979).
     func thresholdedByOtsu() -> GrayImage {
         let limit = otsuThreshold()
         return unsafe drawn(width: width, height: height) { source, target in
@@ -51,7 +53,7 @@ extension GrayImage {
     }
 }
 
-/// For one row after the other, the sums of each column over the rows of a square window.
+/// Running sums of each column over the rows of a square window, for one row after the other.
 struct WindowColumns {
     private let width: Int
     private let height: Int
@@ -66,7 +68,9 @@ struct WindowColumns {
         sums = [Int32](repeating: 0, count: width)
     }
 
-    /// Makes the sums those of the window around `row`; rows come in order.
+    /// Updates the sums to the window around `row`.
+    ///
+    /// Rows must come in order.
     mutating func slide(to row: Int, in source: UnsafeBufferPointer<UInt8>) {
         let wanted = max(row - radius, 0)..<min(row + radius + 1, height)
         unsafe sums.withUnsafeMutableBufferPointer { sums in
@@ -84,14 +88,14 @@ struct WindowColumns {
         rows = wanted
     }
 
-    /// Calls `body` with each column, the sum of its window and the count of pixels in it.
+    /// Calls `body` with each column, the sum of its window and the number of pixels in it.
     @inline(__always)
     func forEachSum(_ body: (_ column: Int, _ sum: Int, _ count: Int) -> Void) {
         let full = 2 * radius + 1
         unsafe sums.withUnsafeBufferPointer { sums in
             var sum = 0
             for column in 0..<min(radius, width) { unsafe sum &+= Int(sums[column]) }
-            // In the middle no edge is near: that loop is free of comparisons.
+            // The middle is not near an edge, so its loop needs no comparisons.
             let middle = min(radius + 1, width)..<max(width - radius, min(radius + 1, width))
             for column in 0..<middle.lowerBound {
                 if column + radius < width { unsafe sum &+= Int(sums[column + radius]) }

@@ -1,16 +1,18 @@
 import Raster
 
-/// Finds symbols by their finder patterns, and shows each to a reader straightened and framed.
+/// Finds symbols by their finder patterns, and passes each to a reader, rectified and framed.
 ///
-/// zbar looks for patterns along straight lines through a threshold of its own. What it misses for
-/// a slant, a missing margin, uneven light or inverted colours is often plain once it is cut out.
+/// zbar looks for patterns along straight lines with its own threshold. A symbol that it misses
+/// because of perspective, a missing margin, uneven light or inverted colours is often readable
+/// once it is cut out.
 struct FinderRescue {
     private let picture: GrayImage
     private let binary: GrayImage
     private let regions: Regions
     private let patterns: [FinderPattern]
 
-    /// Looks for patterns in `picture`, black and white as `binary`, leaving out what was read.
+    /// Looks for patterns in `picture`, whose black-and-white form is `binary`, outside of earlier
+    /// symbols.
     init(_ picture: GrayImage, binary: GrayImage, outside outlines: [[Point]]) {
         self.picture = picture
         self.binary = binary
@@ -20,14 +22,15 @@ struct FinderRescue {
         let fresh = found.filter { pattern in
             !outlines.contains { pattern.centre.isInside($0) }
         }
-        // Large ones first: what fills the page is more often a symbol than its texture.
+        // Large ones first: a pattern that fills the page is more likely to be a symbol than
+        // texture.
         patterns = Array(fresh.sorted { $0.module > $1.module }.prefix(64))
     }
 
-    /// Shows `read` one symbol after the other, each in several views until it has read one.
+    /// Calls `read` for each symbol, with several views until it has read one.
     ///
-    /// - Parameter read: Says whether it went well, and whether to go on.
-    /// - Returns: The outlines of the symbols that were read.
+    /// - Parameter read: returns whether it read the view, and whether to continue.
+    /// - Returns: the outlines of the symbols that were read.
     func show<Failure>(
         to read: (GrayImage) throws(Failure) -> ViewOutcome
     ) throws(Failure) -> [[Point]] {
@@ -37,8 +40,8 @@ struct FinderRescue {
         let triplets = FinderTriplet.all(among: patterns)
         for triplet in triplets.prefix(2_000) where used.isDisjoint(with: triplet.rings) {
             let frame = SymbolFrame(triplet, in: regions, of: binary)
-            // Letters make triplets by the hundred, but no timing patterns between them. A lone
-            // triplet is shown even if blur has swallowed those.
+            // Text produces hundreds of triplets, but without timing patterns between them. A
+            // single triplet is passed on even if blur hides its timing patterns.
             guard triplets.count <= 3 || (0.6...1.4).contains(frame.timing) else { continue }
             guard shown < 24 else { break }
             shown += 1
@@ -69,7 +72,7 @@ struct FinderRescue {
                 ModuleGrid(brightness, patterns),
                 ModuleGrid(brightness, patterns, radius: 5),
             ]
-            // Nearly always the first does; the rest is drawn only when it is asked for.
+            // The first view is nearly always enough; the others are drawn only when needed.
             var views = grids.filter { $0.likeness > 0.75 }.map { grid in { grid.drawing() } }
             lazy var straight = picture.rectified(frame, projection, isInverted: !isDark)
             views += [
@@ -90,11 +93,11 @@ struct FinderRescue {
     }
 }
 
-/// What a reader says of one view.
+/// The result of reading one view.
 enum ViewOutcome {
     case read
     case notRead
-    /// There is no time for more.
+    /// The deadline has passed.
     case stopped
 }
 

@@ -1,13 +1,14 @@
-/// Three finder patterns that may be a symbol's: like in size, with a right angle at the first.
+/// Three finder patterns that may belong to one symbol: similar in size, with a right angle at the
+/// first.
 struct FinderTriplet {
     /// The pattern at the right angle.
     let corner: FinderPattern
     let across: FinderPattern
     let down: FinderPattern
-    /// How far it is from the ideal: 0 for equal sizes, equal legs and a right angle.
+    /// The deviation from the ideal: 0 for equal sizes, equal legs and a right angle.
     let deviation: Double
 
-    /// Tries the three with `corner` at the right angle; `nil` when they can't be of one symbol.
+    /// Tests the three with `corner` at the right angle; `nil` if they cannot belong to one symbol.
     init?(corner: FinderPattern, _ a: FinderPattern, _ b: FinderPattern) {
         let toA = a.centre - corner.centre
         let toB = b.centre - corner.centre
@@ -28,10 +29,10 @@ struct FinderTriplet {
         deviation = (largest / smallest - 1) + (max(legs, 1 / legs) - 1) + abs(cosine)
     }
 
-    /// How many times as large the nearest pattern of a slanted symbol may seem.
+    /// The largest size ratio of two patterns in a symbol that is seen at an angle.
     private static let likeness = 2.5
 
-    /// All triplets among patterns that come in order of size, the likeliest first.
+    /// All triplets among patterns that are sorted by size, the most likely first.
     static func all(among patterns: [FinderPattern]) -> [FinderTriplet] {
         var found: [FinderTriplet] = []
         for (i, a) in patterns.enumerated() {
@@ -49,6 +50,6 @@ struct FinderTriplet {
         return found.sorted { $0.deviation < $1.deviation }
     }
 
-    /// The regions that tell its patterns.
+    /// The regions that identify its patterns.
     var rings: Set<Int> { [corner.ring, across.ring, down.ring] }
 }

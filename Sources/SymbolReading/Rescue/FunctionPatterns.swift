@@ -1,11 +1,11 @@
-/// The modules of a symbol that are the same whatever its text: finder, timing and alignment patterns
-/// (ISO/IEC 18004, 6.3.3 to 6.3.6).
+/// A symbol's finder, timing and alignment patterns, which do not depend on its text (ISO/IEC
+/// 18004, 6.3.3 to 6.3.6).
 struct FunctionPatterns {
-    /// Modules on a side.
+    /// The number of modules per side.
     let modules: Int
     /// Row by row: dark or light, or `nil` for a module that depends on the text.
     let known: [Bool?]
-    /// The middles of the alignment patterns, in modules, the lower right one first.
+    /// The centres of the alignment patterns, in modules, the lower right one first.
     let alignments: [Point]
 
     /// - Parameter modules: 21 for version 1, 4 more for each version, up to 177.
@@ -22,7 +22,7 @@ struct FunctionPatterns {
             for column in places.reversed() {
                 let nearLeft = column == 6
                 let nearTop = row == 6
-                // Three corners belong to the finder patterns.
+                // The finder patterns occupy three corners.
                 let isTaken =
                     (nearLeft && nearTop) || (nearLeft && row == modules - 7)
                     || (nearTop && column == modules - 7)
@@ -48,14 +48,15 @@ struct FunctionPatterns {
         self.alignments = alignments
     }
 
-    /// The rows, and columns, in which alignment patterns have their middles (annex E's table): from
-    /// 6 to the seventh from the end, in even steps but for the first.
+    /// The rows and columns of the alignment patterns' centres (table in annex E): from 6 to the
+    /// seventh from the end, equally spaced except for the first step.
     private static func alignmentPlaces(modules: Int) -> [Int] {
         let version = (modules - 17) / 4
         guard version > 1 else { return [] }
         let gaps = version / 7 + 1
         let last = modules - 7
-        // The smallest even step that gets there; version 32 is the table's one exception.
+        // The smallest even step that is large enough; version 32 is the only exception in the
+        // table.
         let step = version == 32 ? 26 : (last - 6 + 2 * gaps - 1) / (2 * gaps) * 2
         return [6] + (1...gaps).map { last - (gaps - $0) * step }
     }

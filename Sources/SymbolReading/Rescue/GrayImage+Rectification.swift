@@ -1,12 +1,12 @@
 import Raster
 
 extension GrayImage {
-    /// The symbol seen straight from above, dark on light, with a clean margin of four modules.
+    /// The symbol rectified, dark on light, with a clean margin of four modules.
     ///
     /// - Parameters:
-    ///   - frame: Where the symbol lies.
-    ///   - projection: From the symbol, 0 to 1 each way, to this picture.
-    ///   - isInverted: Whether light and dark are to be exchanged.
+    ///   - frame: the symbol's position.
+    ///   - projection: from the symbol, 0 to 1 in each direction, to this picture.
+    ///   - isInverted: whether to exchange light and dark.
     func rectified(
         _ frame: SymbolFrame, _ projection: Projection, isInverted: Bool
     ) -> GrayImage {
@@ -15,7 +15,7 @@ extension GrayImage {
         let inside = frame.modules * scale
         let side = inside + 2 * margin * scale
         let flip: UInt8 = isInverted ? 255 : 0
-        // A module that is larger here than there is averaged over, not sampled.
+        // Modules that are larger in this picture than in the result are averaged, not sampled.
         let samples = min(max(Int((frame.module / Double(scale)).rounded()), 1), 4)
         return unsafe drawn(width: side, height: side) { source, target in
             unsafe target.update(repeating: 255)
@@ -37,10 +37,10 @@ extension GrayImage {
         }
     }
 
-    /// The brightness between four pixels' middles; beyond the edge, that of the edge.
+    /// The interpolated brightness between four pixel centres; beyond the edge, that of the edge.
     @inline(__always)
     func brightness(at place: Point, in source: UnsafeBufferPointer<UInt8>) -> Float {
-        // A hostile triplet may project to nowhere.
+        // A hostile triplet can project to infinity.
         let x = place.x.isFinite ? min(max(place.x - 0.5, 0), Double(width - 1)) : 0
         let y = place.y.isFinite ? min(max(place.y - 0.5, 0), Double(height - 1)) : 0
         let left = Int(x)

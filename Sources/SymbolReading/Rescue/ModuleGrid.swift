@@ -1,24 +1,24 @@
 import Raster
 
-/// A symbol read module by module, and drawn anew with its function patterns as they should be.
+/// A symbol read module by module, and redrawn with correct function patterns.
 struct ModuleGrid {
     private let dark: [Bool]
     private let patterns: FunctionPatterns
 
-    /// Takes each module for dark that is darker in `brightness` than the mean of those around it.
+    /// Treats a module as dark if it is darker in `brightness` than the mean of those around it.
     init(_ brightness: GrayImage, _ patterns: FunctionPatterns, radius: Int) {
         self.patterns = patterns
         dark = brightness.thresholdedByMean(radius: radius, bias: 0).pixels.map { $0 == 0 }
     }
 
-    /// Takes each module for dark that is in the darker of the two groups of all.
+    /// Treats a module as dark if it belongs to the darker of the two groups of all modules.
     init(_ brightness: GrayImage, _ patterns: FunctionPatterns) {
         self.patterns = patterns
         dark = brightness.thresholdedByOtsu().pixels.map { $0 == 0 }
     }
 
-    /// The share of the function patterns' modules that are as they should be: about a half for
-    /// what is no symbol.
+    /// The share of the function patterns' modules that have the right colour; about a half if
+    /// there is no symbol.
     var likeness: Double {
         var all = 0
         var right = 0
@@ -30,7 +30,7 @@ struct ModuleGrid {
         return Double(right) / Double(all)
     }
 
-    /// The symbol with sharp edges and a margin; what must be there is there.
+    /// The symbol with sharp edges, a margin and the correct function patterns.
     func drawing() -> GrayImage {
         let scale = 3
         let margin = 4

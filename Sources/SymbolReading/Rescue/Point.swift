@@ -1,4 +1,4 @@
-/// A place in a picture, or the way from one place to another: pixels right and down.
+/// A point in a picture, or a vector between two points: pixels to the right and down.
 struct Point: Hashable {
     var x: Double
     var y: Double
@@ -10,15 +10,15 @@ struct Point: Hashable {
 
     var length: Double { (x * x + y * y).squareRoot() }
 
-    /// The same direction, one pixel long; nothing has no direction and stays what it is.
+    /// The unit vector in the same direction; a zero vector is returned unchanged.
     var unit: Point { length > 0 ? self * (1 / length) : self }
 
     func dot(_ other: Point) -> Double { x * other.x + y * other.y }
 
     func cross(_ other: Point) -> Double { x * other.y - y * other.x }
 
-    /// Whether the place lies in the polygon with these corners: a ray meets its edges an odd
-    /// number of times.
+    /// Whether the point is inside the polygon with these corners: a ray crosses an odd number of
+    /// edges.
     func isInside(_ corners: [Point]) -> Bool {
         var isInside = false
         for (index, a) in corners.enumerated() {

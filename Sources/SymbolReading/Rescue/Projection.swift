@@ -1,17 +1,19 @@
-/// Where each place of a symbol lies in the picture: a plane seen in perspective.
+/// A perspective projection from positions in a symbol to positions in the picture.
 struct Projection {
-    /// Three rows of three, the last of them 1; in place, because millions of places are projected.
+    /// A 3 × 3 matrix whose last element is 1; stored inline, because millions of points are
+    /// projected.
     private let h: [9 of Double]
 
-    /// The projection that fits the pairs best, by least squares; `nil` when they don't fix one.
+    /// The least-squares projection of the pairs; `nil` if they do not determine one.
     ///
     /// - Parameters:
-    ///   - pairs: Places in the symbol (best between 0 and 1) with their places in the picture.
-    ///   - isAffine: Whether parallels stay parallel: what to do when the pairs are poor.
+    ///   - pairs: positions in the symbol (ideally between 0 and 1) and in the picture.
+    ///   - isAffine: whether parallels stay parallel, which is more robust if the pairs are
+    ///     inaccurate.
     init?(_ pairs: [(symbol: Point, picture: Point)], isAffine: Bool) {
         let unknowns = isAffine ? 6 : 8
         var system = LinearSystem(unknowns: unknowns)
-        // Pixels are divided by 1,000, so that the squares stay of one size.
+        // Pixels are divided by 1,000, so that the squares have similar magnitudes.
         for (s, pixel) in pairs {
             let p = pixel * 0.001
             let forX = [s.x, s.y, 1, 0, 0, 0, -s.x * p.x, -s.y * p.x]
@@ -23,7 +25,7 @@ struct Projection {
         h = [9 of Double] { $0 < unknowns ? solved[$0] : $0 == 8 ? 1 : 0 }
     }
 
-    /// Where a place of the symbol lies in the picture.
+    /// The position in the picture of a position in the symbol.
     @inline(__always)
     func callAsFunction(_ place: Point) -> Point {
         let depth = (h[6] * place.x + h[7] * place.y + h[8]) * 0.001
@@ -33,10 +35,10 @@ struct Projection {
     }
 }
 
-/// Linear equations for a few unknowns, solved by least squares.
+/// Linear equations in a few unknowns, solved by least squares.
 struct LinearSystem {
     private let unknowns: Int
-    /// The normal equations, each with its right side as the last number.
+    /// The normal equations, each with its right-hand side as the last number.
     private var rows: [[Double]]
 
     init(unknowns: Int) {
@@ -52,7 +54,7 @@ struct LinearSystem {
         }
     }
 
-    /// Gauss's elimination with the greatest pivot; `nil` when the equations leave a choice.
+    /// Gaussian elimination with partial pivoting; `nil` if the solution is not unique.
     func solution() -> [Double]? {
         var rows = rows
         for column in 0..<unknowns {

@@ -1,9 +1,9 @@
 import Raster
 
-/// The connected regions of a black and white picture, and which lies in which.
+/// The connected regions of a black-and-white picture, and their nesting.
 ///
-/// Pixels of one colour that share an edge are of one region. The work is done on runs, the
-/// stretches of one colour in a row: each is joined with those of its colour in the row above.
+/// Pixels of one colour that share an edge belong to one region. The algorithm works on runs, which
+/// are stretches of one colour in a row: each is joined with runs of its colour in the row above.
 struct Regions {
     /// A stretch of one colour in one row; `end` is the column after it.
     struct Run {
@@ -11,16 +11,17 @@ struct Regions {
         let start: Int32
         let end: Int32
         let isDark: Bool
-        /// The run of the row above that holds the pixel over this one's first; -1 in the top row.
+        /// The run in the row above that contains the pixel over this run's first pixel; -1 in the
+        /// top row.
         let above: Int32
     }
 
     private let runs: [Run]
-    /// Index of each row's first run, and one more for the end.
+    /// The index of each row's first run, and one more for the end.
     private let rowStarts: [Int]
-    /// Of each run, the first run of its region in reading order.
+    /// For each run, the first run of its region in reading order.
     private let roots: [Int32]
-    /// The regions by the index of their first run; the other places hold nothing of use.
+    /// The regions by the index of their first run; other elements are unused.
     private var regions: [Region]
 
     init(_ picture: GrayImage) {
@@ -35,7 +36,7 @@ struct Regions {
         }
     }
 
-    /// Every region that lies in another that lies in another, by number.
+    /// The number of every region that is nested at least two levels deep.
     var cores: [Int] {
         roots.indices.filter { Int(roots[$0]) == $0 && runs[$0].above >= 0 }
     }
@@ -46,16 +47,16 @@ struct Regions {
     /// Whether the region is dark.
     func isDark(_ number: Int) -> Bool { runs[number].isDark }
 
-    /// The region around another: the owner of the pixel over its topmost leftmost one.
+    /// The region around another: the one with the pixel above its topmost leftmost pixel.
     func surrounding(_ number: Int) -> Int? {
         let above = runs[number].above
         return above < 0 ? nil : Int(roots[Int(above)])
     }
 
-    /// The region of the pixel at a place in the picture.
+    /// The region of the pixel at a point in the picture.
     func number(at place: Point) -> Int {
         let row = Int(place.y)
-        // The last run of the row that does not start behind the place, by halving.
+        // Binary search for the last run of the row that does not start after the point.
         var low = rowStarts[row]
         var high = rowStarts[row + 1]
         while high - low > 1 {
@@ -65,7 +66,7 @@ struct Regions {
         return Int(roots[low])
     }
 
-    /// The outermost places of a region in each of the directions.
+    /// The outermost point of a region in each of the directions.
     func extremes(of number: Int, towards directions: [Point]) -> [Point] {
         let region = regions[number]
         var best = directions.map { _ in (reach: -Double.infinity, place: Point(x: 0, y: 0)) }
@@ -87,7 +88,7 @@ struct Regions {
     }
 }
 
-/// How large a region is, and the box around it.
+/// The area of a region and its bounding box.
 struct Region {
     private(set) var area = 0
     private(set) var left = Int32.max
@@ -109,7 +110,7 @@ struct Region {
         bottom = max(bottom, run.row)
     }
 
-    /// Whether the other's box lies in this one's with room on every side.
+    /// Whether the other's bounding box is inside this one's, without touching any side.
     func surrounds(_ inner: Region) -> Bool {
         left < inner.left && right > inner.right && top < inner.top && bottom > inner.bottom
     }

@@ -1,11 +1,11 @@
 import Raster
 
-/// Cuts a black and white picture into runs and joins those that touch.
+/// Divides a black-and-white picture into runs and joins those that touch.
 struct RunBuilder {
     private let picture: GrayImage
     private(set) var runs: [Regions.Run] = []
     private(set) var rowStarts: [Int] = []
-    /// Of each run, an earlier run of the same region, or itself.
+    /// For each run, an earlier run of the same region, or the run itself.
     private var parents: [Int32] = []
 
     init(_ picture: GrayImage) {
@@ -27,9 +27,9 @@ struct RunBuilder {
         rowStarts.append(runs.count)
     }
 
-    /// Of each run, the first run of its region in reading order.
+    /// For each run, the first run of its region in reading order.
     mutating func flattened() -> [Int32] {
-        // A parent stands before its child: one pass in order reaches every root.
+        // A parent precedes its child, so one pass in order reaches every root.
         for index in parents.indices { parents[index] = parents[Int(parents[index])] }
         return parents
     }
@@ -59,7 +59,7 @@ struct RunBuilder {
         }
     }
 
-    /// The earlier root becomes the root of both.
+    /// Makes the earlier root the root of both.
     private mutating func join(_ a: Int32, _ b: Int32) {
         let first = root(a)
         let second = root(b)
@@ -69,7 +69,7 @@ struct RunBuilder {
     private mutating func root(_ index: Int32) -> Int32 {
         var at = index
         while parents[Int(at)] != at {
-            // The way is halved for the next who comes along.
+            // Path halving speeds up later searches.
             parents[Int(at)] = parents[Int(parents[Int(at)])]
             at = parents[Int(at)]
         }

@@ -1,9 +1,10 @@
 import Raster
 
 extension SymbolFrame {
-    /// The projection with the help of the alignment patterns that are found where it expects them.
+    /// The projection, refined with the alignment patterns found near their expected positions.
     ///
-    /// Three finder patterns leave the fourth corner to a guess; the pattern next to it fixes it.
+    /// Three finder patterns do not determine the fourth corner; the alignment pattern near it
+    /// does.
     func refinedProjection(
         _ rough: Projection, _ patterns: FunctionPatterns, in picture: GrayImage, isInverted: Bool
     ) -> Projection {
@@ -15,15 +16,15 @@ extension SymbolFrame {
         }
         var found = pairs
         var refined = rough
-        // The larger the symbol is, the further off is what three of its corners foretell.
+        // The larger the symbol, the less accurate is the prediction from three corners.
         let reach = 1.5 + Double(modules) / 40
         if let place = view(rough).alignment(near: nearest, reach: reach) {
-            // Three times, so that it has some weight against the twelve corners of the others.
+            // Counted three times, to give it some weight against the twelve corners of the others.
             found += [(symbol: Point, picture: Point)](
                 repeating: (nearest * scale, rough(place * scale)), count: 3)
             refined = Projection(found, isAffine: false) ?? rough
         }
-        // The largest symbols have 46; half of them fix it as well as all.
+        // The largest symbols have 46; half of them are enough.
         for middle in patterns.alignments.dropFirst().prefix(24) {
             guard let place = view(refined).alignment(near: middle, reach: 1) else { continue }
             found.append((middle * scale, refined(place * scale)))
@@ -33,12 +34,13 @@ extension SymbolFrame {
 }
 
 extension SymbolView {
-    /// Where the alignment pattern is that should have its middle at `expected`, in modules.
+    /// The position of the alignment pattern with its expected centre at `expected`, in modules.
     ///
-    /// First in steps of half a module with a quick look at each place, then around the best one
-    /// in finer steps with a thorough look.
+    /// The search uses steps of half a module with a quick check at each point, then finer steps
+    /// with a thorough check around the best one.
     fileprivate func alignment(near expected: Point, reach: Double) -> Point? {
-        // Every patch of data modules has some contrast; half of the finder pattern's is a find.
+        // Any area of data modules has some contrast; half of the finder pattern's counts as a
+        // match.
         let middle = Point(x: 3.5, y: 3.5)
         let own = brightness(at: middle + Point(x: 2, y: 0)) - brightness(at: middle)
         let least = max(own / 2, 6)
@@ -50,7 +52,8 @@ extension SymbolView {
         return best(around: rough, step: 0.25, count: 1, above: contrast, isQuick: false) ?? rough
     }
 
-    /// The place on a grid of `count` steps each way that stands out most, if one is above `least`.
+    /// The point with the highest contrast on a grid of `count` steps each way, if it exceeds
+    /// `least`.
     private func best(
         around centre: Point, step: Double, count: Int, above least: Float, isQuick: Bool
     ) -> Point? {

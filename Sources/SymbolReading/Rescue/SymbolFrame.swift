@@ -1,23 +1,23 @@
 import Raster
 
-/// Where a symbol seems to lie: the corners of its finder patterns' rings, and its size in modules.
+/// The likely position of a symbol: the corners of its finder patterns' rings, and its size.
 struct SymbolFrame {
-    /// Modules on a side: 21 to 177.
+    /// The number of modules per side: 21 to 177.
     let modules: Int
-    /// A module's side in the picture, in pixels.
+    /// The side of a module in the picture, in pixels.
     let module: Double
-    /// How many of the timing patterns' changes are seen, as a share of those there should be.
+    /// The colour changes in the timing patterns, as a share of the expected number.
     let timing: Double
-    /// Places in the symbol, 0 to 1 each way, with their places in the picture.
+    /// Positions in the symbol, 0 to 1 in each direction, and in the picture.
     let pairs: [(symbol: Point, picture: Point)]
 
-    /// Measures the symbol that a triplet belongs to, in the black and white picture it was found in.
+    /// Measures the symbol of a triplet in the black-and-white picture in which it was found.
     init(_ triplet: FinderTriplet, in regions: Regions, of binary: GrayImage) {
         let toAcross = triplet.across.centre - triplet.corner.centre
         let toDown = triplet.down.centre - triplet.corner.centre
         let right = toAcross.unit
         let below = toDown.unit
-        // The corners of a square lie furthest along its diagonals.
+        // The corners of a square are the points furthest along its diagonals.
         let diagonals = [-right - below, right - below, right + below, below - right]
         let corner = Ring(regions.extremes(of: triplet.corner.ring, towards: diagonals))
         let across = Ring(regions.extremes(of: triplet.across.ring, towards: diagonals))
@@ -39,12 +39,14 @@ struct SymbolFrame {
         pairs = Self.pairs([corner, across, down], modules: Double(modules))
     }
 
-    /// From the symbol, 0 to 1 each way, to the picture; `nil` when the corners don't fix it.
+    /// From the symbol, 0 to 1 in each direction, to the picture; `nil` if the corners do not
+    /// determine it.
     func projection(isAffine: Bool) -> Projection? { Projection(pairs, isAffine: isAffine) }
 
-    /// The size that fits the distances; exactly what the timing patterns say, where both agree.
+    /// The size that fits the distances, or exactly the timing patterns' size if both of these
+    /// agree.
     private static func modules(_ measured: Double, _ row: Int, _ column: Int) -> Int {
-        // The pattern is dark and light by turns from one finder pattern to the next.
+        // The pattern alternates between dark and light from one finder pattern to the next.
         let counted = row + 13
         if row == column, (counted - 17) % 4 == 0, (21...177).contains(counted),
             abs(Double(counted) - measured) < 0.2 * measured
@@ -71,7 +73,8 @@ struct SymbolFrame {
 
 /// The outer corners of a finder pattern's inner ring, which is five modules wide.
 private struct Ring {
-    /// Where the corners lie from the pattern's middle, in modules: clockwise from the top left.
+    /// The offsets of the corners from the pattern's centre, in modules: clockwise from the top
+    /// left.
     static let offsets = [
         Point(x: -2.5, y: -2.5), Point(x: 2.5, y: -2.5), Point(x: 2.5, y: 2.5),
         Point(x: -2.5, y: 2.5),
@@ -93,7 +96,7 @@ private struct Ring {
 }
 
 extension GrayImage {
-    /// How often black and white change on the straight way between two places.
+    /// The number of colour changes along the line between two points.
     func changes(from start: Point, to end: Point) -> Int {
         let way = end - start
         let steps = min(Int(way.length.rounded(.up)) + 1, 2 * (width + height))

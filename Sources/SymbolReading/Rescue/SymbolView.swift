@@ -1,15 +1,16 @@
 import Raster
 
-/// A picture looked at through a symbol's projection: the brightness at each place of the symbol.
+/// A picture sampled through a symbol's projection.
 struct SymbolView {
     let picture: GrayImage
     let projection: Projection
-    /// Modules on a side.
+    /// The number of modules per side.
     let modules: Int
     /// Whether light and dark are exchanged.
     let isInverted: Bool
 
-    /// The mean brightness of the middle of the module whose middle is at `place`, in modules.
+    /// The mean brightness in the central part of the module with its centre at `place`, in
+    /// modules.
     func brightness(at place: Point) -> Float {
         var sum: Float = 0
         unsafe picture.pixels.withUnsafeBufferPointer { source in
@@ -24,7 +25,7 @@ struct SymbolView {
         return isInverted ? 255 - sum / 9 : sum / 9
     }
 
-    /// The brightness at one place alone.
+    /// The brightness at one point only.
     private func middleBrightness(at place: Point) -> Float {
         let seen = projection(place * (1 / Double(modules)))
         let value = unsafe picture.pixels.withUnsafeBufferPointer { source in
@@ -46,10 +47,10 @@ struct SymbolView {
         return GrayImage(width: modules, height: modules, pixels: pixels)
     }
 
-    /// How much an alignment pattern with its middle at `place` stands out: the brightness of its
-    /// light ring less that of its dark parts.
+    /// The contrast of an alignment pattern with its centre at `place`: the brightness of its light
+    /// ring minus that of its dark parts.
     ///
-    /// - Parameter isQuick: Whether to look at the middle of each module only.
+    /// - Parameter isQuick: whether to sample only the centre of each module.
     func alignmentContrast(at place: Point, isQuick: Bool) -> Float {
         var light: Float = 0
         var dark: Float = 0
