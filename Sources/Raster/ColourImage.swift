@@ -1,13 +1,13 @@
-/// A picture in colour: red, green and blue bytes of each pixel, row by row from the top left.
+/// A colour picture: red, green and blue bytes of each pixel, row by row from the top left.
 public struct ColourImage: Hashable, Sendable {
-    /// Pixels in a row, at least 1.
+    /// The width in pixels, at least 1.
     public let width: Int
-    /// Rows, at least 1.
+    /// The height in pixels, at least 1.
     public let height: Int
     /// `width * height * 3` bytes without padding.
     public let samples: [UInt8]
 
-    /// Takes `samples` as rows of `width` red, green and blue triples each.
+    /// Creates a picture from rows of `width` red, green and blue triples.
     ///
     /// - Precondition: `samples.count == width * height * 3`, and neither side is zero.
     public init(width: Int, height: Int, samples: [UInt8]) {

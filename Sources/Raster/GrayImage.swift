@@ -1,13 +1,14 @@
-/// A picture as brightness alone: one byte a pixel, 0 black to 255 white, row by row from the top left.
+/// The brightness of a picture: one byte per pixel, from 0 (black) to 255 (white), row by row from
+/// the top left.
 public struct GrayImage: Hashable, Sendable {
-    /// Pixels in a row, at least 1.
+    /// The width in pixels, at least 1.
     public let width: Int
-    /// Rows, at least 1.
+    /// The height in pixels, at least 1.
     public let height: Int
     /// `width * height` brightness bytes without padding.
     public let pixels: [UInt8]
 
-    /// Takes `pixels` as rows of `width` bytes each.
+    /// Creates a picture from rows of `width` bytes.
     ///
     /// - Precondition: `pixels.count == width * height`, and neither side is zero.
     public init(width: Int, height: Int, pixels: [UInt8]) {

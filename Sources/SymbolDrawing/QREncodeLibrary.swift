@@ -1,7 +1,7 @@
 internal import CQREncode
 internal import POSIX
 
-/// What is called of libqrencode, which is loaded for the first symbol: most programs draw none.
+/// The libqrencode functions, loaded with the first symbol because most programs draw none.
 @safe struct QREncodeLibrary {
     typealias EncodeData =
         @convention(c) (Int32, UnsafePointer<UInt8>?, Int32, QRecLevel) -> UnsafeMutablePointer<
@@ -16,7 +16,7 @@ internal import POSIX
     /// `QRcode_free`.
     let free: Free
 
-    /// The library; `nil` when it is not there.
+    /// The library; `nil` if it is not installed.
     static let loaded = QREncodeLibrary()
 
     private init?() {

@@ -3,8 +3,8 @@ public import Raster
 extension Symbol {
     /// The symbol as an opaque picture, black on white with its quiet zone.
     ///
-    /// - Parameter modulePixels: pixels on a module's side, 1 to 32; a picture is made for readers, and
-    ///   more pixels only make it larger.
+    /// - Parameter modulePixels: the side of a module in pixels, 1 to 32. More pixels do not make
+    ///   the symbol easier to read.
     public func image(modulePixels: Int = 8) -> GrayImage {
         precondition((1...32).contains(modulePixels), "a module has 1 to 32 pixels on a side")
         let frame = Symbol.quietZone

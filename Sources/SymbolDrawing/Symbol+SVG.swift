@@ -1,7 +1,8 @@
 extension Symbol {
-    /// The symbol as an SVG document: black on an opaque white ground that is its quiet zone.
+    /// The symbol as an SVG document: black on an opaque white background that includes its quiet
+    /// zone.
     ///
-    /// A module is one unit, eight pixels where nothing else is asked.
+    /// A module is one unit and is eight pixels wide by default.
     public func svg() -> [UInt8] {
         let frame = Symbol.quietZone
         let units = side + 2 * frame
@@ -23,7 +24,7 @@ extension Symbol {
         return Array(document.utf8)
     }
 
-    /// The unbroken runs of dark modules in a row, as ranges of columns.
+    /// The runs of dark modules in a row, as ranges of columns.
     private func darkRuns(row: Int) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start: Int?

@@ -1,23 +1,25 @@
 internal import CQREncode
 internal import Glibc
 
-// The modules give the text away to whoever sees them, as do the pictures made of them. They are
-// plain memory all the same: a symbol is made to be shown, and what is shown leaves the process anyhow.
-/// A QR symbol: a text as a square of dark and light modules (ISO/IEC 18004).
+// The modules reveal the text to anyone who sees them, and so do pictures of them. They are
+// nevertheless kept in ordinary memory: a symbol is made to be shown, so it leaves the process
+// anyway.
+/// A QR symbol: text as a square of dark and light modules (ISO/IEC 18004).
 ///
-/// A symbol of a secret is a secret: it belongs on the owner's screen or in a file of mode 0600.
+/// A symbol of a secret is secret: show it on the owner's screen only, or write it to a file with
+/// mode 0600.
 public struct Symbol: Sendable {
-    /// The light frame that a reader needs around a symbol, in modules (ISO/IEC 18004, section 9.1).
+    /// The width of the light margin that a reader needs, in modules (ISO/IEC 18004, section 9.1).
     public static let quietZone = 4
 
-    /// Modules on a side, without the quiet zone: 21 to 177.
+    /// The number of modules per side, without the quiet zone: 21 to 177.
     public let side: Int
     private let modules: [Bool]
 
-    /// Makes the smallest symbol that holds `text` as bytes, whatever they are.
+    /// Creates the smallest symbol that holds `text`, which may be any bytes.
     ///
     /// - Throws: ``SymbolDrawingError/tooLong(limit:)`` beyond the level's capacity,
-    ///   ``SymbolDrawingError/empty`` for no bytes at all, ``SymbolDrawingError/libraryMissing(_:)`` and
+    ///   ``SymbolDrawingError/empty`` for empty text, ``SymbolDrawingError/libraryMissing(_:)`` or
     ///   ``SymbolDrawingError/libraryFailed(errno:)``.
     public init(encoding text: Span<UInt8>, correction: ErrorCorrection) throws(SymbolDrawingError)
     {
@@ -36,7 +38,8 @@ public struct Symbol: Sendable {
         guard let code = unsafe made else { throw .libraryFailed(errno: errno) }
         defer { unsafe library.free(code) }
         let side = unsafe Int(code.pointee.width)
-        // A byte a module; the lowest bit is its colour. Wiped before the library frees it.
+        // One byte per module; the lowest bit is its colour. It is wiped before the library frees
+        // it.
         let bytes = unsafe UnsafeMutableBufferPointer(start: code.pointee.data, count: side * side)
         self.side = side
         self.modules = unsafe bytes.map { $0 & 1 == 1 }

@@ -1,11 +1,11 @@
-/// Why there is no symbol for a text.
+/// Why a text could not be drawn as a symbol.
 public enum SymbolDrawingError: Error, Equatable {
-    /// There is nothing to draw.
+    /// The text is empty.
     case empty
-    /// The text is longer than the `limit` in bytes that the largest symbol holds.
+    /// The text is longer than `limit`, the number of bytes that the largest symbol holds.
     case tooLong(limit: Int)
-    /// The system has no library of this name.
+    /// The library with this name is not installed.
     case libraryMissing(String)
-    /// libqrencode failed for a reason of its own (`errno`), such as no memory.
+    /// libqrencode failed with this `errno`, for example because memory ran out.
     case libraryFailed(errno: Int32)
 }

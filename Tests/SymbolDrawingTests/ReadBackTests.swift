@@ -4,17 +4,17 @@ import SymbolDrawing
 import TestSupport
 import Testing
 
-/// A text to draw, told by its length alone.
+/// A text to draw, described in test output by its length only.
 struct DrawnText: CustomTestStringConvertible {
     let bytes: [UInt8]
     var testDescription: String { "\(bytes.count) bytes" }
 
-    /// Printable characters, as many as asked.
+    /// Printable characters.
     static func printable(_ count: Int) -> DrawnText {
         DrawnText(bytes: (0..<count).map { UInt8(0x21 + $0 * 7 % 94) })
     }
 
-    /// A text for every size of symbol, and bytes that are no text.
+    /// A text for every size of symbol, and bytes that are not text.
     static let all: [DrawnText] = {
         let uri = "otpauth://totp/ACME:alice%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=ACME"
         let texts = [Array(uri.utf8), Array("Zoë's Größe 漢字".utf8), Array(0...255)]
@@ -23,7 +23,7 @@ struct DrawnText: CustomTestStringConvertible {
     }()
 }
 
-/// What is drawn is read back by somebody else's reader.
+/// Checks drawn symbols with an independent reader.
 @Suite(.enabled(if: ForeignProgram("zbarimg") != nil, "zbarimg is missing: Scripts/setup test"))
 struct ReadBackTests {
     @Test("a picture is read back by zbarimg, up to version 40", arguments: DrawnText.all)
@@ -32,7 +32,7 @@ struct ReadBackTests {
         #expect(try whatIsRead(in: symbol.image(modulePixels: 4)) == text.bytes)
     }
 
-    @Test("a picture with all that level L holds is read back by zbarimg")
+    @Test("a picture with the longest text for level L is read back by zbarimg")
     func fullPicture() throws {
         let text = DrawnText.printable(ErrorCorrection.low.capacity)
         let symbol = try Symbol(encoding: text.bytes.span, correction: .low)
@@ -56,7 +56,7 @@ struct ReadBackTests {
     }
 
     @Test(
-        "lines for a terminal are read back from a dark screen by zbarimg", arguments: DrawnText.all
+        "terminal output is read back from a dark screen by zbarimg", arguments: DrawnText.all
     )
     func lines(text: DrawnText) throws {
         let symbol = try Symbol(encoding: text.bytes.span, correction: .low)
@@ -65,7 +65,7 @@ struct ReadBackTests {
         #expect(try whatIsRead(in: picture.image) == text.bytes)
     }
 
-    /// What zbarimg reads in `image`, written as a PNG.
+    /// The text that zbarimg reads in `image`, written as a PNG.
     private func whatIsRead(in image: GrayImage) throws -> [UInt8] {
         let folder = try TemporaryFolder()
         return try read(try folder.write(try writePNG(image), to: "symbol.png"))

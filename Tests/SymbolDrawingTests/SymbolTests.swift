@@ -3,7 +3,7 @@ import SymbolDrawing
 import Testing
 
 @Suite struct SymbolTests {
-    @Test("the largest text a level holds makes version 40, one byte more names the limit")
+    @Test("the longest text for a level gives version 40, and one more byte is refused")
     func capacity() throws {
         for correction in ErrorCorrection.allCases {
             let most = [UInt8](repeating: 0x61, count: correction.capacity)
@@ -17,7 +17,7 @@ import Testing
         #expect(ErrorCorrection.medium.capacity == 2331)
     }
 
-    @Test("one byte makes the smallest symbol, none makes no symbol")
+    @Test("one byte gives the smallest symbol, and empty text is refused")
     func smallest() throws {
         let one: [UInt8] = [0x61]
         #expect(try Symbol(encoding: one.span, correction: .medium).side == 21)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("finder patterns stand in three corners, and outside everything is light")
+    @Test("finder patterns are in three corners, and everything outside is light")
     func finders() throws {
         let text = Array("otpauth".utf8)
         let symbol = try Symbol(encoding: text.span, correction: .low)
@@ -39,7 +39,7 @@ import Testing
         #expect(!symbol.isDark(column: 0, row: symbol.side))
     }
 
-    @Test("a picture has a white frame of four modules, opaque black and white inside")
+    @Test("a picture has a white margin of four modules and only black and white inside")
     func frame() throws {
         let text = Array("otpauth".utf8)
         let symbol = try Symbol(encoding: text.span, correction: .medium)

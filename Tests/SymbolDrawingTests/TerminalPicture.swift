@@ -1,14 +1,15 @@
 import Raster
 
-/// What a terminal shows for lines of half blocks: a small emulator, as strict as it is narrow.
+/// The picture that a terminal shows for lines of half blocks: a small, strict emulator.
 struct TerminalPicture {
-    /// A cell that was drawn without both colours set, or with something that is no half block.
+    /// A cell that was drawn without setting both colours, or with another character than a half
+    /// block.
     struct NotPainted: Error {}
 
     let columns: Int
     let image: GrayImage
 
-    /// Draws `text`, where a cell is 8 pixels wide and 16 high.
+    /// Draws `text` with cells of 8 by 16 pixels.
     init(drawing text: [UInt8]) throws {
         var foreground: UInt8?
         var background: UInt8?
@@ -46,7 +47,8 @@ struct TerminalPicture {
             throw NotPainted()
         }
         columns = first.count
-        // The terminal around it is black, so that only the painted quiet zone can make it readable.
+        // The surrounding terminal is black, so that only the drawn quiet zone can make it
+        // readable.
         let black = 40
         let width = columns * 8 + 2 * black
         var pixels = [UInt8](repeating: 0, count: black * width)
