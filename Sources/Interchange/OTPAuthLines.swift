@@ -1,27 +1,27 @@
 public import Cryptography
 public import OneTimePassword
 
-/// A text file of key URIs and migration URIs, one in each line, as most apps can export it.
+/// A text file with one key URI or migration URI per line, as most apps can export it.
 ///
-/// Empty lines and lines that begin with `#` are passed over. Each other line stands for itself:
-/// one that is refused does not spoil the others. The text holds keys, so lines are lent and
-/// nothing is copied out of them but what ``KeyURI`` and ``MigrationBatch`` keep.
+/// Empty lines and lines that begin with `#` are skipped. Lines are independent: one that is
+/// refused does not affect the others. The text contains keys, so lines are lent, and only what
+/// ``KeyURI`` and ``MigrationBatch`` keep is copied.
 public struct OTPAuthLines: Sendable {
-    /// What one line was.
+    /// The content of a line.
     public enum Content: Sendable {
         /// A key URI.
         case key(KeyURI)
-        /// A part of an export of Google Authenticator.
+        /// A part of a Google Authenticator export.
         case migration(MigrationBatch)
-        /// Something else, or something spoiled.
+        /// A line that could not be read.
         case refused(OTPAuthLineError)
     }
 
-    /// A line with something in it.
+    /// A line that is not empty.
     public struct Line: Sendable {
-        /// Counted from one, empty lines and comments included.
+        /// The line number, counted from one, including empty lines and comments.
         public let number: Int
-        /// What it was.
+        /// The line's content.
         public let content: Content
     }
 
@@ -35,9 +35,9 @@ public struct OTPAuthLines: Sendable {
         self.lines = lines
     }
 
-    /// Reads a whole file line by line, and keeps none of them.
+    /// Reads a whole file line by line without keeping the lines.
     ///
-    /// - Throws: what `take` throws; the rest of the file is not read then.
+    /// - Throws: what `take` throws; the rest of the file is then not read.
     public static func read<Failure: Error>(
         _ text: SecretBytes, reading: KeyURI.Reading = .lenient,
         _ take: (Line) throws(Failure) -> Void
@@ -76,8 +76,7 @@ public struct OTPAuthLines: Sendable {
         }
     }
 
-    /// Leaves out spaces, tabs and carriage returns at both ends: they are the file's, not the
-    /// URI's.
+    /// Removes spaces, tabs and carriage returns at both ends, which do not belong to the URI.
     private static func trimming(_ text: Span<UInt8>, _ whole: Range<Int>) -> Range<Int> {
         func isBlank(_ byte: UInt8) -> Bool {
             byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
@@ -90,19 +89,21 @@ public struct OTPAuthLines: Sendable {
         return range
     }
 
-    /// Windows' editors begin a file with a mark that is no part of the text.
+    /// Windows editors begin a file with a byte order mark.
     private static func byteOrderMarkCount(of text: Span<UInt8>) -> Int {
         let hasMark = text.count >= 3 && text[0] == 0xef && text[1] == 0xbb && text[2] == 0xbf
         return hasMark ? 3 : 0
     }
 }
 
-/// Why a line was refused: never what stands in it.
+/// Why a line was refused.
+///
+/// It never reveals the line's content.
 public enum OTPAuthLineError: Error, Hashable, Sendable {
     /// It is neither a key URI nor a migration URI.
     case notAURI
-    /// A key URI that is spoiled.
+    /// An invalid key URI.
     case keyURI(KeyURIError)
-    /// A migration URI that is spoiled.
+    /// An invalid migration URI.
     case migration(MigrationError)
 }

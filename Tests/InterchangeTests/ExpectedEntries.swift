@@ -16,7 +16,7 @@ struct ExpectedEntry: Decodable {
 
     func check(_ credential: Credential) throws {
         #expect(credential.issuer == issuer)
-        // That program leaves an issuer that stands in the name, too, where it stands.
+        // That program also leaves an issuer in the name.
         #expect(account == credential.account || account == "\(issuer):\(credential.account)")
         let key = Array(secret.utf8)
         #expect(try Base32.decode(key.span, padding: .omitted) == credential.key)

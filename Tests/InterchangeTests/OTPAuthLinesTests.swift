@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lines of key URIs")
 struct OTPAuthLinesTests {
-    @Test("each line stands for itself and knows its number")
+    @Test("each line is read on its own and keeps its number")
     func lines() throws {
         let text = """
             # a comment
@@ -27,7 +27,7 @@ struct OTPAuthLinesTests {
             ])
     }
 
-    @Test("who has read enough stops, and the rest is not read")
+    @Test("a caller can stop early, and the rest is not read")
     func stops() {
         struct Enough: Error {}
         let text = SecretBytes(copying: Array("1\n2\n3\n".utf8).span)
@@ -41,7 +41,7 @@ struct OTPAuthLinesTests {
         #expect(numbers == [1, 2])
     }
 
-    @Test("line ends of all systems and a byte order mark are the file's, not the URI's")
+    @Test("line endings of all systems and a byte order mark are removed")
     func lineEnds() {
         let uri = "otpauth://totp/b?secret=GEZDGNBV"
         let text = [0xef, 0xbb, 0xbf] + Array("\(uri)\r\n\r\n\(uri)\r\n\(uri)".utf8)
@@ -57,10 +57,10 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "a file with nothing in it has no lines", arguments: ["", "\n", "\r\n", "# x", "\u{feff}"])
+        "an empty file has no lines", arguments: ["", "\n", "\r\n", "# x", "\u{feff}"])
     func empty(text: String) { #expect(read(Array(text.utf8)).lines.isEmpty) }
 
-    @Test("a strict reading refuses what a lenient one warns of")
+    @Test("a strict reading refuses what a lenient one warns about")
     func strict() {
         let text = Array("otpauth://totp/A:b c?secret=GEZDGNBV".utf8)
         #expect(read(text).lines.map(\.summary) == ["key b c"])
@@ -69,7 +69,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "other apps' lists of URIs are read as an independent program read them",
+        "other apps' URI lists are read as by an independent program",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
         arguments: ["aegis__plain.txt", "stratum__urilist.txt"])
     func sharedLists(file: String) throws {
@@ -85,7 +85,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "Google's exports are read as an independent program read them",
+        "Google's exports are read as by an independent program",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
         arguments: ["extract__example_export_only_totp.txt", "stratum__googleauthenticator.txt"])
     func sharedMigrations(file: String) throws {
@@ -111,7 +111,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "a picture's export of version 2 is read as an independent program read it",
+        "an export of version 2 from a picture is read as by an independent program",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"))
     func sharedPicture() throws {
         let file = try #require(PackageFolder.shared).appending(
@@ -136,7 +136,7 @@ struct OTPAuthLinesTests {
 struct NotRead: Error {}
 
 extension OTPAuthLines.Line {
-    /// What the line was, in a word.
+    /// A one-word summary of the line.
     fileprivate var summary: String {
         switch content {
         case .key(let uri): "key \(uri.credential.account)"
