@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stddef.h>
 
-// The test program's own malloc and its kin: they count, and hand on to glibc's.
-// Counted by thread, so that tests that run at the same time do not count each other's.
+// Replacements for malloc and related functions, which count calls and forward them to glibc. The
+// count is per thread, so that concurrent tests do not count each other's calls.
 static __thread unsigned long count;
 
 unsigned long allocations_of_this_thread(void) { return count; }

@@ -6,8 +6,9 @@ import OneTimePassword
     @testable import Verification
 #endif
 
-/// Compares secrets under callgrind, one call after another, and prints a group's name for each call:
-/// the calls of a group must take equally many instructions.
+/// Compares secrets under callgrind, and prints a group's name for each call.
+///
+/// All calls of a group must execute the same number of instructions.
 @main struct Program {
     enum Failure: Error { case notCounted, unexpected(String) }
 
@@ -20,7 +21,7 @@ import OneTimePassword
         #endif
     }
 
-    /// Counts the second half of eight calls, when nothing is done for the first time any more.
+    /// Counts the second half of eight calls, when all one-time initialisation is done.
     private static func count(
         _ group: String, _ expected: Bool, _ call: () throws -> Bool
     ) throws {
@@ -50,7 +51,7 @@ import OneTimePassword
             try count("bytes", false) { isEqualInConstantTime(known.span, other.span) }
             let otherSecret = SecretBytes(copying: other.span)
             try count("secrets", false) { secret == otherSecret }
-            // What must not be: it returns at the first difference.
+            // The negative control: this comparison returns at the first difference.
             try count("control", false) { known == other }
         }
     }
@@ -97,7 +98,7 @@ import OneTimePassword
                 }
                 let group = hasSuccessor ? "successor" : "chain"
                 for index in [0, 1, 15, 30, 31] {
-                    // Close to the current secret's digest, and to its successor's.
+                    // Similar to the current secret's digest, and to its successor's.
                     let current = changed(at: index, count: 32)
                     for presented in [current, current.map { ~$0 }] {
                         try count(group, true) {

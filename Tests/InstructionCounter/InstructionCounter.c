@@ -1,6 +1,6 @@
 #include "InstructionCounter.h"
 
-// Debian's `valgrind` brings the header along; where it is missing, the test that needs it is skipped.
+// Debian's `valgrind` package contains the header; without it, the test that needs it is skipped.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 

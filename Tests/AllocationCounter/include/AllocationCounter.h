@@ -1,8 +1,8 @@
 #pragma once
 #include <stdbool.h>
 
-// How often this thread has asked the heap for memory since it began.
+// The number of heap allocations in this thread since it started.
 unsigned long allocations_of_this_thread(void);
 
-// Whether anything is counted: not beside the address sanitizer, which has an allocator of its own.
+// Whether allocations are counted; not with the address sanitizer, which has its own allocator.
 bool allocations_are_counted(void);

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a hostile picture could make a reader do, by its name.
+/// What a hostile picture could make a reader do, by name.
 let faults: [String: @Sendable () -> Void] = [
     "trap": { _ = [UInt8]()[indexOutside] },
     "segfault": { unsafe UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1 },
@@ -45,13 +45,13 @@ let faults: [String: @Sendable () -> Void] = [
     "list a folder": { _ = unsafe opendir("/") },
 ]
 
-/// An index that no array has; a function, so that the compiler does not see it coming.
+/// An index outside of every array; a function, so that the compiler does not detect it.
 private var indexOutside: Int { Int(getpid()) }
 
-/// Calls itself until the stack is full.
+/// Recurses until the stack overflows.
 private func sink(_ depth: Int) -> Int { depth < 0 ? 0 : sink(depth &+ 1) &+ 1 }
 
-/// What the process finds in its environment.
+/// The process's environment.
 func environment() -> [[UInt8]] {
     var found: [[UInt8]] = []
     var next = unsafe environ

@@ -1,8 +1,9 @@
 internal import PictureReader
 
-/// A reader, confined like the real one, that does what the “picture” says; tests send it the worst.
+/// A reader, confined like the real one, that does what the “picture” says, so that tests can
+/// simulate attacks.
 ///
-/// A picture that says nothing it knows is read as a symbol with the picture's own bytes.
+/// A picture without a known command is read as a symbol that contains the picture's bytes.
 @main struct Program {
     static func main() {
         let findings: [String: PictureFinding] = [

@@ -1,6 +1,7 @@
 internal import POSIX
 
-/// A reader that greets as it should and then breaks the rules of the pipe as the “picture” says.
+/// A reader that sends the correct greeting and then violates the pipe's protocol as the “picture”
+/// says.
 @main struct Program {
     static func main() throws {
         say(frame([0x57, 0x57, 0x52, 1, 0]))
@@ -40,7 +41,7 @@ internal import POSIX
         "endless": { while true { say([4, 0, 0, 0, 99, 0, 0, 0]) } },
         "answer twice": { say(frame(echo("first")) + frame(echo("second"))) },
         "close the pipe": {
-            // Letting go of it closes it.
+            // Releasing the descriptor closes it.
             _ = FileDescriptor(owning: 1)
             while true {}
         },

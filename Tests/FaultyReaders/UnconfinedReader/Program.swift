@@ -1,7 +1,7 @@
 internal import CSeccomp
 internal import PictureReader
 
-/// A reader on a system that does not know seccomp, or so it seems to it.
+/// A reader on a simulated system without seccomp.
 @main struct Program {
     static func main() {
         guard let filter = unsafe seccomp_init(SCMP_ACT_ALLOW) else { return }
@@ -16,6 +16,6 @@ internal import PictureReader
         ReaderLoop.run { .symbols([$0], tried: []) }
     }
 
-    /// `SCMP_ACT_ERRNO(0)`, a macro that Swift does not see.
+    /// `SCMP_ACT_ERRNO(0)`, a macro that Swift does not import.
     private static let SCMP_ACT_ERRNO: UInt32 = 0x0005_0000
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-/// Whether callgrind counts this program's instructions.
+/// Whether callgrind is counting this program's instructions.
 int instruction_counter_is_there(void);
 
-/// Begins to count, from zero.
+/// Starts counting at zero.
 void instruction_counter_start(void);
 
-/// Ends counting, and lets callgrind write down what it has counted.
+/// Stops counting and makes callgrind write its count.
 void instruction_counter_stop(void);

@@ -1,7 +1,7 @@
 import Glibc
 
-// SwiftPM renames an executable's `main` to `<Target>_main`, so that libFuzzer's own does not collide,
-// and this one starts libFuzzer's driver:  Fuzz TARGET [libFuzzer's arguments…]
+// SwiftPM renames an executable's `main` to `<Target>_main`, so that it does not collide with
+// libFuzzer's. This one starts libFuzzer's driver: Fuzz TARGET [libFuzzer's arguments…]
 @_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
     _ count: UnsafeMutablePointer<Int32>,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
@@ -21,11 +21,11 @@ import Glibc
         return 0
     }
     guard let target = FuzzTarget(rawValue: String(cString: word)) else {
-        print("no such target; there are: \(names)")
+        print("unknown target; choose one of: \(names)")
         return 2
     }
     chosen = target
-    // libFuzzer sees the program's name and its own arguments.
+    // libFuzzer expects the program's name and its own arguments.
     arguments[1] = program
     var rest = count - 1
     var shifted: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = arguments + 1
@@ -35,10 +35,10 @@ import Glibc
     }
 }
 
-/// Set once, before libFuzzer's single thread begins.
+/// Set once, before libFuzzer's only thread starts.
 nonisolated(unsafe) private var chosen = FuzzTarget.picture
 
-// Asked for by the linker alone; the driver calls what it was given.
+// Only the linker needs this; the driver calls the function that it was given.
 @_cdecl("LLVMFuzzerTestOneInput") func unused(_: UnsafePointer<UInt8>?, _: Int) -> Int32 {
     0
 }

@@ -1,4 +1,6 @@
-/// What can be fuzzed; each takes any bytes and must neither crash nor break its promise.
+/// The fuzz targets.
+///
+/// Each accepts any bytes, and must neither crash nor violate its contract.
 enum FuzzTarget: String, CaseIterable {
     case uri
     case base32
@@ -14,7 +16,7 @@ enum FuzzTarget: String, CaseIterable {
     case json
     case keys
 
-    /// Hands the bytes to the target.
+    /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
         switch self {
         case .uri: fuzzKeyURI(bytes)

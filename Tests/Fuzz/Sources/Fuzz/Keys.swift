@@ -1,18 +1,17 @@
 import Cryptography
 import Verification
 
-/// Any bytes as a file of keys: refused, or written back byte for byte; with the digest that lets them
-/// further in, too.
+/// Any bytes as a key file, also with a valid digest: refused, or written back byte for byte.
 func fuzzKeys(_ bytes: [UInt8]) {
     takeKeys(bytes)
     do {
-        // What stood as the last line is replaced, so that what stands before it decides.
+        // The last line is replaced, so that the result depends on what precedes it.
         let end = bytes.dropLast().lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
         let lines = Array(bytes[..<end])
         let digest = try sha256(lines.span)
         takeKeys(lines + Array("end ".utf8) + Base64.encode(digest.span) + [0x0A])
     } catch {
-        preconditionFailure("a digest can't be made")
+        preconditionFailure("computing a digest failed")
     }
 }
 
@@ -21,12 +20,12 @@ private func takeKeys(_ bytes: [UInt8]) {
     do {
         let ring = try KeyRing(parsing: text)
         precondition(
-            (1...KeyRing.maximalCount).contains(ring.versions.count), "a ring of no size")
+            (1...KeyRing.maximalCount).contains(ring.versions.count), "the number of keys is within its limits")
         precondition(
-            ring.versions.contains { $0.id == ring.current.id }, "a current key that is not there")
+            ring.versions.contains { $0.id == ring.current.id }, "the ring contains the current key")
         let again = try ring.text()
-        precondition(again == text, "two texts of one ring")
+        precondition(again == text, "a key ring has only one text form")
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }

@@ -5,24 +5,24 @@ import SymbolReading
 
 /// Any bytes as a picture file: refused, or decoded to as many pixels as its header says.
 func fuzzPicture(_ bytes: [UInt8]) {
-    // Small limits keep the tries many; the large ones differ in a number only.
+    // Small limits make more runs possible; larger limits would not reach other code.
     let limits = ImageLimits(bytes: 1 << 20, pixels: 1 << 18, side: 2048, frames: 3)
     do {
         let file = try EncodedImage(bytes, limits: limits)
-        precondition(file.width * file.height <= limits.pixels, "a picture over its limit")
+        precondition(file.width * file.height <= limits.pixels, "a picture is within its limits")
         for index in 0..<file.frameCount {
             let frame = try file.frame(index)
             precondition(
                 frame.alpha.map { $0.pixels.count == frame.brightness.pixels.count } ?? true,
-                "an alpha channel of another size")
+                "the alpha channel has the same size")
             _ = try file.colours(index)
         }
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
 
-/// A symbol with modules changed by the bytes, or the bytes as pixels: read, or not.
+/// A symbol with modules inverted by the bytes, or the bytes as pixels: read, or not.
 func fuzzSymbols(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let image =
@@ -35,7 +35,7 @@ func fuzzSymbols(_ bytes: [UInt8]) {
     }
 }
 
-/// A sound symbol whose modules are turned over where a bit of `mask` says so.
+/// A valid symbol with the modules inverted for which `mask` has a bit set.
 private func spoiledSymbol(_ mask: [UInt8]) -> GrayImage? {
     let text = Array("otpauth://totp/a?secret=MFRGG".utf8)
     guard let symbol = try? Symbol(encoding: text.span, correction: .low) else { return nil }
@@ -47,7 +47,7 @@ private func spoiledSymbol(_ mask: [UInt8]) -> GrayImage? {
             changed[index * 8 + bit] ^= 255
         }
     }
-    // Two pixels a module: zbar's finder wants more than one.
+    // Two pixels per module: zbar's finder needs more than one.
     var twice: [UInt8] = []
     for row in 0..<width * 2 {
         for column in 0..<width * 2 { twice.append(changed[row / 2 * width + column / 2]) }

@@ -2,29 +2,31 @@ import Cryptography
 import Interchange
 import OneTimePassword
 
-/// Any bytes as a key URI: refused, or said again in a form that reads the same, with nothing more to tolerate.
+/// Any bytes as a key URI: refused, or written in a form that reads the same without warnings.
 func fuzzKeyURI(_ bytes: [UInt8]) {
     guard let lenient = keyURI(bytes, .lenient) else {
-        precondition(keyURI(bytes, .strict) == nil, "strict takes what lenient refuses")
+        precondition(keyURI(bytes, .strict) == nil, "strict accepts what lenient refuses")
         return
     }
     precondition(
         (keyURI(bytes, .strict) == nil) == !lenient.warnings.isEmpty,
-        "a warning that is no strict error, or the other way round")
+        "a strict reading fails if and only if there are warnings")
     let written = KeyURI.format(lenient.credential)
     guard let again = written.withBytes({ keyURI(copy($0), .lenient) }) else {
-        preconditionFailure("a URI of our own is refused")
+        preconditionFailure("a URI that we wrote was refused")
     }
-    // A parameter of the other type is kept as it was, and what has no name has no label.
+    // A parameter of the other type is kept unchanged, and a credential without a name has no
+    // label.
     let isNamed = !(lenient.credential.issuer.isEmpty && lenient.credential.account.isEmpty)
     precondition(
         !isNamed || again.warnings.allSatisfy { isTolerated($0, in: lenient.warnings) },
-        "a URI of our own is sloppier")
-    precondition(KeyURI.format(again.credential) == written, "a URI that changes when read again")
+        "a URI that we wrote gives new warnings")
+    precondition(KeyURI.format(again.credential) == written, "a written URI round-trips")
 }
 
-/// Whether a URI that gave `warnings` may give this one when it is written and read again: parameters that mean
-/// nothing are kept, but in other places.
+/// Whether a URI that gave `warnings` may give this one after being written and read again.
+///
+/// Unknown parameters are kept, but in other positions.
 private func isTolerated(_ warning: KeyURIWarning, in warnings: [KeyURIWarning]) -> Bool {
     guard case .unknownParameter = warning else { return warnings.contains(warning) }
     return warnings.contains { if case .unknownParameter = $0 { true } else { false } }
@@ -36,9 +38,9 @@ func fuzzBase32(_ bytes: [UInt8]) {
         do {
             let secret = try Base32.decode(bytes.span, padding: padding)
             let again = Base32.encode(secret, padding: padding)
-            precondition(again == SecretBytes(copying: bytes.span), "two texts for the same bytes")
+            precondition(again == SecretBytes(copying: bytes.span), "bytes have only one text form")
         } catch {
-            // A refusal is an answer.
+            // Refusing the input is correct.
         }
     }
     do {
@@ -46,25 +48,25 @@ func fuzzBase32(_ bytes: [UInt8]) {
         let strictly = try Base32.encode(secret).withBytes { text throws(Base32Error) in
             try Base32.decode(text, padding: .omitted)
         }
-        precondition(strictly == secret, "bytes that change when written and read")
+        precondition(strictly == secret, "bytes round-trip")
     } catch .notStrict {
-        preconditionFailure("our own text is not strict")
+        preconditionFailure("text that we wrote failed a strict reading")
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
 
-/// Any bytes as a part of Google's export: as the URI, and as the protobuf inside.
+/// Any bytes as a part of Google's export: as the URI, and as the Protocol Buffers message inside.
 func fuzzMigration(_ bytes: [UInt8]) {
     takeMigration(bytes)
     takeMigration(Array("otpauth-migration://offline?data=".utf8) + base64(bytes))
 }
 
-/// Any bytes as a file of otpauth lines: each line is told, under its number.
+/// Any bytes as a file of otpauth lines: each line is reported under its number.
 func fuzzLines(_ bytes: [UInt8]) {
     var last = 0
     for line in OTPAuthLines(SecretBytes(copying: bytes.span)).lines {
-        precondition(line.number > last, "lines out of order")
+        precondition(line.number > last, "lines are in order")
         last = line.number
     }
 }
@@ -76,17 +78,17 @@ private func keyURI(_ bytes: [UInt8], _ reading: KeyURI.Reading) -> KeyURI? {
 private func takeMigration(_ bytes: [UInt8]) {
     do {
         let batch = try MigrationBatch(parsing: bytes.span)
-        precondition(batch.index < batch.size, "a part beyond the last")
+        precondition(batch.index < batch.size, "a part's index is less than the number of parts")
         let written = try MigrationBatch(
             credentials: batch.credentials, size: batch.size, index: batch.index, id: batch.id
         ).format()
         guard let again = written.withBytes({ parsed($0) }) else {
-            preconditionFailure("an export of our own is refused")
+            preconditionFailure("an export that we wrote was refused")
         }
-        precondition(again.credentials.count == batch.credentials.count, "an entry got lost")
-        precondition(again.format() == written, "an export that changes when read again")
+        precondition(again.credentials.count == batch.credentials.count, "no entry is lost")
+        precondition(again.format() == written, "a written export round-trips")
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
 
@@ -96,7 +98,7 @@ private func parsed(_ text: Span<UInt8>) -> MigrationBatch? {
 
 private func copy(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { bytes[$0] } }
 
-/// Base64 in the URL's alphabet-free form: what needs escaping in a query is escaped.
+/// Percent-encoded Base64: characters that a query must not contain are escaped.
 private func base64(_ bytes: [UInt8]) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var text = ""

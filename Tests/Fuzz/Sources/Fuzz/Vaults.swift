@@ -1,37 +1,37 @@
 import Cryptography
 @testable import SecretVault
 
-/// Any bytes as a vault's file, as they are and with the checksum that lets them further in.
+/// Any bytes as a vault file, unchanged and with a valid checksum, to reach the code behind it.
 func fuzzVault(_ bytes: [UInt8]) {
     take(bytes)
     do {
-        // What stood as the last line is replaced, so that the parser behind the checksum is reached.
+        // The last line is replaced, so that the parser behind the checksum is reached.
         let end = bytes.dropLast().lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
         take(bytes[..<end] + (try VaultEnvelope.lastLine(for: bytes[..<end])))
     } catch {
-        preconditionFailure("a digest can't be made")
+        preconditionFailure("computing a digest failed")
     }
 }
 
 private func take(_ bytes: [UInt8]) {
     do {
         let document = try VaultDocument(parsing: bytes)
-        precondition(document.records.count == document.bodies.count, "a record without a body")
-        precondition(!document.slots.isEmpty, "a vault that nothing opens")
+        precondition(document.records.count == document.bodies.count, "every record has a body")
+        precondition(!document.slots.isEmpty, "a vault has at least one slot")
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
 
-/// Any bytes as a slot of counted failures: refused, or written back byte for byte; with the checksum
-/// that lets them further in, too.
+/// Any bytes as a slot of failed attempts, also with a valid checksum: refused, or written back
+/// byte for byte.
 func fuzzAttempts(_ bytes: [UInt8]) {
     takeAttempts(bytes)
     do {
         let end = bytes.dropLast().lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
         takeAttempts(bytes[..<end] + (try VaultEnvelope.lastLine(for: bytes[..<end])))
     } catch {
-        preconditionFailure("a digest can't be made")
+        preconditionFailure("computing a digest failed")
     }
 }
 
@@ -39,7 +39,7 @@ private func takeAttempts(_ bytes: [UInt8]) {
     do {
         let (attempts, sequence) = try Attempts.read(bytes)
         let again = try attempts.text(sequence: sequence)
-        precondition(bytes.starts(with: again), "two forms of one slot")
+        precondition(bytes.starts(with: again), "a slot has only one form")
         let now = ClockReading(wall: 1, boot: nil, uptime: 1)
         for subject in [Attempts.Subject.vault]
             + attempts.records.map({ .record($0, revision: $1.revision) })
@@ -47,23 +47,23 @@ private func takeAttempts(_ bytes: [UInt8]) {
             guard case .wait(let seconds, _) = attempts.admission(of: subject, at: now) else {
                 continue
             }
-            precondition(seconds <= 3600, "a wait that is longer than any")
+            precondition(seconds <= 3600, "the longest wait is an hour")
         }
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
 
-/// Any bytes as what a record seals: refused, or written back byte for byte.
+/// Any bytes as the content of a record: refused, or written back byte for byte.
 func fuzzRecord(_ bytes: [UInt8]) {
     let sealed = SecretBytes(copying: bytes.span)
     for kind in EntryKind.allCases {
         do {
             let payload = try RecordPayload(reading: sealed, kind: kind)
             let again = try payload.sealedForm()
-            precondition(again == sealed, "two forms of one content")
+            precondition(again == sealed, "a record's content has only one form")
         } catch {
-            // A refusal is an answer.
+            // Refusing the input is correct.
         }
     }
 }
@@ -75,20 +75,20 @@ func fuzzManifest(_ bytes: [UInt8]) {
         let entry = try ManifestEntry(reading: &fields, in: bytes.span)
         let read = Array(bytes[..<fields.position])
         let again = SecretBytes(capacity: read.count) { entry.write(to: &$0) }
-        precondition(again == SecretBytes(copying: read.span), "two forms of one entry")
+        precondition(again == SecretBytes(copying: read.span), "an entry has only one form")
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
 
-/// Any bytes as a recovery key that somebody typed: refused, or the same key when its text is read again.
+/// Any bytes as a typed recovery key: refused, or the same key when its text is read again.
 func fuzzRecoveryKey(_ bytes: [UInt8]) {
     do {
         let key = try RecoveryKey(parsing: SecretBytes(copying: bytes.span))
         let text = try key.text()
         let again = try RecoveryKey(parsing: text).text()
-        precondition(again == text, "a key that changes when it is read again")
+        precondition(again == text, "a recovery key round-trips")
     } catch {
-        // A refusal is an answer.
+        // Refusing the input is correct.
     }
 }
