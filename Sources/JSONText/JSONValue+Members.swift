@@ -13,12 +13,12 @@ extension JSONValue {
         return elements
     }
 
-    /// The object's first member of this name.
+    /// The object's first member with this name.
     public subscript(name: String) -> JSONValue? {
         members?.first { $0.0 == name }?.1
     }
 
-    /// A text, which the caller knows to be no secret: the copy is never wiped.
+    /// A text that is known not to be secret: the copy is never wiped.
     public var string: String? {
         switch self {
         case .text(let text): text
@@ -30,7 +30,7 @@ extension JSONValue {
         }
     }
 
-    /// A text as the secret that it may be.
+    /// A text that may be secret.
     public var secretText: SecretBytes? {
         switch self {
         case .text(let text): SecretBytes(copying: Array(text.utf8).span)
@@ -39,7 +39,7 @@ extension JSONValue {
         }
     }
 
-    /// A whole number, also one beyond `Int64`, unless it is negative.
+    /// A whole number that is not negative; it may exceed `Int64`.
     public var wholeNumber: UInt64? {
         switch self {
         case .number(let number): UInt64(exactly: number)
@@ -48,7 +48,7 @@ extension JSONValue {
         }
     }
 
-    /// True or false.
+    /// A Boolean.
     public var truth: Bool? {
         guard case .flag(let flag) = self else { return nil }
         return flag

@@ -1,34 +1,36 @@
 public import Cryptography
 internal import POSIX
 
-/// A JSON value (RFC 8259); an object keeps the order it was written in.
+/// A JSON value (RFC 8259).
 ///
-/// A secret is written and read without ever being a `String`. There are no fractions: nothing that
-/// Watchword says or understands has one.
+/// The members of an object keep their order.
+///
+/// A secret is written and read without ever being a `String`. There are no fractions, because
+/// Watchword neither writes nor accepts any.
 public enum JSONValue: Sendable {
-    /// A text that may be seen.
+    /// A text that is not secret.
     case text(String)
-    /// A text that may be a secret, as UTF-8.
+    /// A text that may be secret, as UTF-8.
     case secret(SecretBytes)
     /// A whole number.
     case number(Int64)
-    /// A whole number that may be beyond `Int64`.
+    /// A whole number that may exceed `Int64`.
     case counter(UInt64)
-    /// True or false.
+    /// A Boolean.
     case flag(Bool)
-    /// Nothing.
+    /// Null.
     case null
     /// Values in their order.
     case list([JSONValue])
     /// Named values in their order.
     case object([(String, JSONValue)])
 
-    /// The value's JSON in one line, without a line end.
+    /// The value as JSON on one line, without a line ending.
     public func rendered() -> SecretBytes {
         SecretBytes(capacity: bound) { output in write(into: &output) }
     }
 
-    /// The value's JSON in one line, with its line end.
+    /// The value as JSON on one line, with a line ending.
     public func renderedLine() -> SecretBytes {
         SecretBytes(capacity: bound + 1) { output in
             write(into: &output)
@@ -36,7 +38,7 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// At least as many bytes as the JSON takes: no byte becomes more than six (`\u001b`).
+    /// An upper bound for the length of the JSON: a byte becomes at most six (`\u001b`).
     private var bound: Int {
         switch self {
         case .text(let text): 2 + 6 * text.utf8.count
@@ -81,10 +83,11 @@ public enum JSONValue: Sendable {
         write(Array(text.utf8).span, into: &output)
     }
 
-    // What steers a terminal is escaped beyond what JSON asks for: JSON is looked at on terminals.
+    // Terminal control characters are escaped although JSON does not require it, because JSON is
+    // often shown on terminals.
     private static func write(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         output.append(UInt8(ascii: "\""))
-        // Nearly all texts are nothing but plain characters, which stand for themselves.
+        // Most texts contain only characters that need no escaping.
         let plain = bytes.indices.first { !isPlain(bytes[$0]) } ?? bytes.count
         output.append(copying: bytes.extracting(..<plain))
         writeEscaping(bytes.extracting(plain...), into: &output)
@@ -110,7 +113,7 @@ public enum JSONValue: Sendable {
                     output.append(ascii: "\\u" + fourDigits(unit))
                 }
             case .scalar(let scalar): output.append(scalar)
-            // Callers give texts; a byte that is none must not make the JSON unreadable.
+            // Callers pass text; an invalid byte must not make the JSON unreadable.
             case .stray: output.append(ascii: "\u{FFFD}")
             }
         }
@@ -123,7 +126,7 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// `bytes` as a member called `name`, or, when they are no UTF-8, in Base64 as one called `base64`.
+    /// A member `name` with `bytes` as text, or a member `base64` if they are not UTF-8.
     public static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
         let isText = bytes.withBytes { bytes in
             var scalars = TextScalars()

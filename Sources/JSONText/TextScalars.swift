@@ -1,4 +1,4 @@
-/// Reads UTF-8 scalar by scalar, and tells each byte that belongs to none.
+/// Decodes UTF-8 scalar by scalar, and reports each invalid byte.
 package struct TextScalars {
     package enum Element: Hashable {
         case scalar(Unicode.Scalar)
@@ -9,7 +9,7 @@ package struct TextScalars {
 
     package init() {}
 
-    /// The next scalar or stray byte of `bytes`, from where the last call ended.
+    /// The next scalar or invalid byte of `bytes`, after the previous one.
     package mutating func next(in bytes: Span<UInt8>) -> Element? {
         guard position < bytes.count else { return nil }
         let first = bytes[position]
@@ -38,7 +38,7 @@ package struct TextScalars {
             guard bytes[index] & 0xC0 == 0x80 else { return nil }
             value = value << 6 | UInt32(bytes[index] & 0x3F)
         }
-        // The longer forms of what a shorter one says are no UTF-8; surrogates are no scalars.
+        // Overlong encodings and surrogates are not valid UTF-8.
         let smallest: [UInt32] = [0, 0, 0x80, 0x800, 0x10000]
         guard value >= smallest[count] else { return nil }
         return Unicode.Scalar(value)
