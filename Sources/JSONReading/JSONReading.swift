@@ -2,33 +2,35 @@ internal import CJansson
 public import Cryptography
 public import JSONText
 
-/// How much JSON is read before it is refused.
+/// Limits for JSON input.
 public struct JSONLimits: Hashable, Sendable {
-    /// Bytes of the whole text.
+    /// The maximum length of the text in bytes.
     public let bytes: Int
-    /// Lists and objects inside each other.
+    /// The maximum nesting depth of lists and objects.
     public let depth: Int
 
-    /// What a request or an answer needs: 64 KiB, eight levels.
+    /// The limits for a request or a response: 64 KiB, eight levels.
     public static let message = JSONLimits(bytes: 64 << 10, depth: 8)
 
-    /// Takes limits of one's own; no more than 2,000 levels, for the library's own limit is 2,048.
+    /// Creates limits.
+    ///
+    /// The depth is at most 2,000, because the library's own limit is 2,048.
     public init(bytes: Int, depth: Int) {
-        precondition((0...2_000).contains(depth), "a depth is 0 to 2,000")
+        precondition((0...2_000).contains(depth), "the depth is 0 to 2,000")
         self.bytes = bytes
         self.depth = depth
     }
 }
 
-/// Reads an object or a list (RFC 8259), strictly.
+/// Reads an object or a list (RFC 8259) strictly.
 ///
-/// Refused are: what is no UTF-8, a name that comes twice in one object, numbers that are not whole
-/// (`6.0` and `6e0` are, as JSON Schema has it) or beyond `Int64`, NUL in texts and names, anything before or behind the value but white space, and what
-/// the limits forbid. Members keep their order. Every text comes as ``JSONValue/secret(_:)``, for only
-/// the caller knows which are none; names are taken to be no secrets. What the library held meanwhile
-/// is wiped.
+/// It refuses: invalid UTF-8, duplicate names in an object, numbers that are not whole (`6.0` and
+/// `6e0` are whole, as in JSON Schema) or exceed `Int64`, NUL in texts and names, anything but
+/// white space before or after the value, and input beyond the limits. Members keep their order.
+/// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are
+/// not secret; names are assumed not to be secret. The library's own copies are wiped.
 ///
-/// - Throws: ``JSONReadingError``, which says where and never what.
+/// - Throws: ``JSONReadingError``, which gives the position, never the content.
 public func readJSON(
     _ text: Span<UInt8>, limits: JSONLimits = .message
 ) throws(JSONReadingError) -> JSONValue {
@@ -38,16 +40,16 @@ public func readJSON(
     return try document.value()
 }
 
-/// The same for a text that is a secret as a whole.
+/// Reads JSON that is secret as a whole.
 public func readJSON(
     _ text: SecretBytes, limits: JSONLimits = .message
 ) throws(JSONReadingError) -> JSONValue {
     try text.withBytes { text throws(JSONReadingError) in try readJSON(text, limits: limits) }
 }
 
-/// Whether no more than `limit` brackets are open at once.
+/// Whether at most `limit` brackets are open at once.
 ///
-/// Right for every text that is JSON; what is none is refused by the library whatever this says.
+/// The result is correct for all valid JSON. The library refuses other text regardless.
 private func isShallow(_ text: Span<UInt8>, limit: Int) -> Bool {
     var depth = 0
     var isText = false

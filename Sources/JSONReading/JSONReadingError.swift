@@ -1,23 +1,26 @@
-/// Why a text is not read as JSON: where, never what stands there.
+/// Why a text could not be read as JSON.
+///
+/// It gives the position, never the content.
 public enum JSONReadingError: Error, Hashable, Sendable {
-    /// More bytes than the limit.
+    /// The text has more bytes than the limit.
     case tooLong(limit: Int)
-    /// More levels than the limit.
+    /// The text has more levels than the limit.
     case tooDeep(limit: Int)
-    /// No JSON, or no object and no list; counted in bytes.
+    /// The text is not JSON, or is not an object or a list; the position is in bytes.
     case syntax(at: Int)
     /// The text ends before the value does.
     case incomplete
-    /// Something but white space stands behind the value.
+    /// There is something other than white space after the value.
     case trailing(at: Int)
-    /// A byte that belongs to no character.
+    /// Invalid UTF-8.
     case notUTF8(at: Int)
     /// U+0000 in a text or a name.
     case nul(at: Int)
-    /// A name that comes twice in one object.
+    /// A name that occurs twice in one object.
     case duplicateName(at: Int)
-    /// A number that is not whole, or beyond `Int64`; one with a point or an exponent is beyond from 2^53 on.
+    /// A number that is not whole or exceeds `Int64`, or 2^53 if it has a decimal point or an
+    /// exponent.
     case notWhole
-    /// The library found no memory.
+    /// The library ran out of memory.
     case noMemory
 }

@@ -2,16 +2,16 @@ internal import CJansson
 internal import Cryptography
 internal import JSONText
 
-/// A parsed text, owned; freed and wiped with the value.
+/// Owns a parsed text, which is wiped and freed with the value.
 @safe struct JanssonDocument: ~Copyable {
     private let root: UnsafeMutablePointer<json_t>
 
-    /// Parses strictly: duplicates refused, whole numbers stay whole, nothing behind the value.
+    /// Parses strictly: no duplicates, whole numbers stay whole, nothing after the value.
     init(parsing text: Span<UInt8>) throws(JSONReadingError) {
         JanssonMemory.prepare()
         var problem = json_error_t()
         let parsed = unsafe text.withUnsafeBytes { text in
-            // An empty span may have no address.
+            // An empty span may have a null address.
             let none: StaticString = ""
             let bytes = unsafe text.baseAddress ?? UnsafeRawPointer(none.utf8Start)
             return unsafe json_loadb(
@@ -27,7 +27,9 @@ internal import JSONText
     /// The whole value.
     func value() throws(JSONReadingError) -> JSONValue { try unsafe Self.value(of: root) }
 
-    /// A value inside; as deep as the text was, which the caller has limited.
+    /// Converts a nested value.
+    ///
+    /// The recursion is as deep as the text, whose depth the caller limits.
     private static func value(
         of json: UnsafeMutablePointer<json_t>
     ) throws(JSONReadingError) -> JSONValue {
@@ -47,15 +49,15 @@ internal import JSONText
             return .secret(unsafe SecretBytes(copying: bytes.bindMemory(to: UInt8.self).span))
         case JSON_INTEGER: return .number(Int64(unsafe json_integer_value(json)))
         case JSON_REAL:
-            // 6.0 is an integer (JSON Schema 2020-12, section 6.1.1), as long as a double can tell it from
-            // its neighbours.
+            // 6.0 is an integer (JSON Schema 2020-12, section 6.1.1), as long as a double
+            // represents it exactly.
             let real = unsafe json_real_value(json)
             guard real.magnitude < 0x1p53, let whole = Int64(exactly: real) else { throw .notWhole }
             return .number(whole)
         case JSON_TRUE: return .flag(true)
         case JSON_FALSE: return .flag(false)
         case JSON_NULL: return .null
-        // There is no other kind.
+        // There are no other types.
         default: throw .notWhole
         }
     }
@@ -69,7 +71,7 @@ internal import JSONText
             guard let name = unsafe json_object_iter_key(current),
                 let member = unsafe json_object_iter_value(current)
             else { throw .noMemory }
-            // The library has seen to it that names are UTF-8 without NUL.
+            // The library guarantees that names are UTF-8 without NUL.
             members.append((unsafe String(cString: name), try unsafe value(of: member)))
             unsafe position = json_object_iter_next(json, current)
         }

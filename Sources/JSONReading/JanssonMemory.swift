@@ -1,21 +1,21 @@
 internal import CJansson
 internal import Glibc
 
-/// The memory that jansson works in: wiped before it is given back, for texts may be secrets.
+/// The memory that jansson uses; it is wiped before it is freed, because texts may be secret.
 ///
-/// It is ordinary memory and not the locked heap, which a request of many members would fill. Each
-/// block carries its size in front, where nobody but these two functions looks.
+/// It is ordinary memory, because a request with many members would fill the locked heap. Each
+/// block is preceded by its size, which only these two functions use.
 enum JanssonMemory {
-    /// Keeps what follows as aligned as `malloc` gives it.
+    /// Preserves `malloc`'s alignment.
     private static let front = 16
 
-    // A `static let` runs once, whoever comes first: before the first document is parsed.
+    // A `static let` is initialised once, before the first document is parsed.
     private static let isReady: Bool = {
         unsafe json_set_alloc_funcs(allocate, release)
         return true
     }()
 
-    /// Hands the functions to the library unless it has them.
+    /// Registers the functions with the library if this has not been done yet.
     static func prepare() { _ = isReady }
 
     private static let allocate: @convention(c) (Int) -> UnsafeMutableRawPointer? = { count in

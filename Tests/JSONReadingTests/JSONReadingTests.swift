@@ -12,7 +12,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "what is written is read, and written again it is the same",
+        "JSON round-trips: it is read, and written in the same form",
         arguments: [
             "{}", "[]", #"{"b":"x","a":-5,"c":[true,false,null,{"d":[]}]}"#,
             #"["é😀","\n\t\"\\","\u001b",9223372036854775807,-9223372036854775808,0]"#,
@@ -28,7 +28,7 @@ struct JSONReadingTests {
         #expect(value.elements?.first?.string == "\"\\/\u{8}\u{C}\n\r\té😀")
     }
 
-    @Test("members keep the order of the text")
+    @Test("members keep their order")
     func order() throws {
         let names = (0..<100).map { "n\($0 * 7919 % 100)" }
         let text = "{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
@@ -36,7 +36,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "P-04 a name that comes twice is refused, also when it is spelled another way",
+        "P-04 a repeated name is refused, also when it is escaped differently",
         arguments: [
             (#"{"a":1,"a":1}"#, 10), (#"{"a":1,"\u0061":2}"#, 15),
             (#"{"x":{"a":1,"b":2,"a":3}}"#, 21),
@@ -47,7 +47,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "a whole number may be spelled with a point or an exponent",
+        "a whole number may be written with a decimal point or an exponent",
         arguments: [
             ("6.0", 6), ("6e0", 6), ("-0.0", 0), ("1.2e2", 120), ("1E+2", 100),
             ("-9007199254740991.0", -9_007_199_254_740_991),
@@ -55,14 +55,14 @@ struct JSONReadingTests {
     func wholeReals(_ text: String, _ expected: Int64) throws {
         let value = try read("[\(text)]")
         guard case .list(let elements) = value, case .number(let number)? = elements.first else {
-            Issue.record("no list of numbers")
+            Issue.record("not a list of numbers")
             return
         }
         #expect(number == expected)
     }
 
     @Test(
-        "an error says where",
+        "an error gives the position",
         arguments: [
             ("", JSONReadingError.incomplete), ("{", .incomplete), (#"{"a"#, .incomplete),
             (#"{"a":1"#, .incomplete), ("nul", .syntax(at: 3)), ("7", .syntax(at: 1)),
@@ -80,7 +80,7 @@ struct JSONReadingTests {
         ])
     func refusals(_ text: String, _ expected: JSONReadingError) throws {
         let error = #expect(throws: JSONReadingError.self) { try read(text) }
-        // Where exactly the library stops within a word is its own affair.
+        // The library does not define where exactly it stops within a word.
         if case .syntax = expected, case .syntax? = error { return }
         if case .nul = expected, case .nul? = error { return }
         if case .trailing = expected, case .trailing? = error { return }
@@ -88,7 +88,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "bytes that are no UTF-8 are refused",
+        "bytes that are not UTF-8 are refused",
         arguments: ["80", "c0af", "eda080", "f4908080", "e282"])
     func strayBytes(_ hex: String) throws {
         let bytes = try Array("[\"".utf8) + Hex.bytes(hex) + Array("\"]".utf8)
@@ -101,7 +101,7 @@ struct JSONReadingTests {
         #expect(throws: JSONReadingError.self) { try readJSON(raw.span) }
     }
 
-    @Test("depth and size are limited, and the limit itself is allowed")
+    @Test("depth and size are limited, and a value at the limit is accepted")
     func limits() throws {
         let limits = JSONLimits(bytes: 20, depth: 3)
         _ = try read("[[[1]]]", limits: limits)
@@ -122,11 +122,11 @@ struct JSONReadingTests {
         #expect(try read(deep, limits: deepest).rendered().text == deep)
     }
 
-    @Test("texts come as secrets, and are copied into a String only where somebody asks")
+    @Test("texts are secrets, and copied into a String only on request")
     func accessors() throws {
         let value = try read(#"{"t":"s","n":5,"m":-5,"f":true,"l":[1],"z":null}"#)
         guard case .secret? = value["t"] else {
-            Issue.record("a text is not held as a secret")
+            Issue.record("a text is not kept as a secret")
             return
         }
         #expect(value["t"]?.string == "s" && value["t"]?.secretText?.text == "s")
