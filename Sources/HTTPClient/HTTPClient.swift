@@ -1,16 +1,17 @@
 internal import CCurl
 public import POSIX
 
-/// Carries one request over a connection that is there already (libcurl).
+/// Sends one request over an existing connection (libcurl).
 ///
-/// It looks no host up, opens no connection and no file, so that it can work in a process that may do
-/// none of this; see ``POSIX/Confinement``. No redirect is followed, no proxy is asked whatever the environment
-/// says, and nothing (cookies, passwords, sessions) is kept.
+/// It looks up no host and opens no connection and no file, so that it works in a confined process;
+/// see ``POSIX/Confinement``. It follows no redirect, ignores proxy settings in the environment,
+/// and stores nothing (cookies, passwords, sessions).
 @safe public struct HTTPClient: ~Copyable {
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
 
-    /// Loads what libcurl and its TLS need from the system; to be made before that becomes impossible.
+    /// Loads what libcurl and its TLS library need from the system; must be called before
+    /// confinement.
     public init() throws(HTTPFailure) {
         let started = curl_global_init(curl_global_everything)
         guard started == CURLE_OK else { throw HTTPFailure(started, verification: 0) }
@@ -29,11 +30,11 @@ public import POSIX
         unsafe curl_multi_cleanup(multi)
     }
 
-    /// Sends `request` over `connection`, which must lead to its host, and waits for the answer.
+    /// Sends `request` over `connection`, which must lead to its host, and waits for the response.
     ///
-    /// libcurl closes the connection's number; nobody may use it afterwards.
+    /// libcurl closes the file descriptor, so it must not be used afterwards.
     ///
-    /// - Parameter authorities: the certificates that are trusted, in PEM.
+    /// - Parameter authorities: the trusted certificates, in PEM.
     public consuming func send(
         _ request: HTTPRequest, over connection: borrowing FileDescriptor, authorities: [UInt8],
         limits: HTTPLimits
@@ -41,10 +42,11 @@ public import POSIX
         let receiver = Receiver(socket: connection.number, limits: limits)
         let lines = HeaderLines()
         for header in request.headers { try lines.append("\(header.name): \(header.value)") }
-        // A server is not asked whether it wants the body.
+        // Send the body at once, without waiting for "100 Continue".
         try lines.append("Expect:")
         let places = HeaderLines()
-        // libcurl looks nothing up that it has an address for. It is never used: see the opener.
+        // libcurl does not look up a host for which it has an address. The address is never used:
+        // see the opener.
         try places.append("\(request.host):\(request.port):127.0.0.1")
         // libcurl keeps pointers to all three.
         defer { withExtendedLifetime((receiver, lines, places)) {} }
@@ -58,7 +60,7 @@ public import POSIX
             unsafe curl_set_size(
                 easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
         try unsafe request.body.span.withUnsafeBytes { body throws(HTTPFailure) in
-            // Copied by libcurl: the body must not move while it is sent.
+            // libcurl copies the body, so it cannot move while it is being sent.
             try check(
                 unsafe curl_set_pointer(
                     easy, CURLOPT_COPYPOSTFIELDS,
@@ -82,7 +84,7 @@ extension HTTPClient {
             (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
             (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            // The oldest and best-tried of its parsers is enough for one request.
+            // HTTP/1.1 has libcurl's oldest and best-tested parser, and is enough for one request.
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             (CURLOPT_HTTP09_ALLOWED, 0), (CURLOPT_TIMEOUT_MS, limits.milliseconds),
             (CURLOPT_SSL_SESSIONID_CACHE, 0), (CURLOPT_FORBID_REUSE, 1),
@@ -91,7 +93,7 @@ extension HTTPClient {
             try check(unsafe curl_set_number(easy, option, value))
         }
         try check(unsafe curl_set_text(easy, CURLOPT_PROXY, ""))
-        // Debian's own places for authorities: only those that are handed in count.
+        // Disable the system's default authorities: only the given ones are trusted.
         try check(unsafe curl_set_text(easy, CURLOPT_CAINFO, nil))
         try check(unsafe curl_set_text(easy, CURLOPT_CAPATH, nil))
     }

@@ -2,42 +2,42 @@ internal import CCurl
 
 /// Why there is no response.
 public enum HTTPFailure: Error, Hashable, Sendable {
-    /// The server's certificate is not to be trusted.
+    /// The server's certificate could not be verified.
     case certificate(CertificateFault)
-    /// TLS did not come about: no version or cipher in common, or no TLS at all.
+    /// The TLS handshake failed: no common version or cipher, or no TLS at all.
     case handshake
-    /// The authorities to go by are no certificates.
+    /// The authorities are not valid certificates.
     case authorities
-    /// It took too long.
+    /// The timeout expired.
     case timedOut
-    /// The connection broke before the whole answer was there.
+    /// The connection was closed before the response was complete.
     case connectionLost
-    /// What came back is no HTTP.
+    /// The response is not HTTP.
     case notHTTP
-    /// The answer is over a limit.
+    /// The response exceeds a limit.
     case tooLarge
-    /// There was no memory left.
+    /// Memory ran out.
     case outOfMemory
-    /// libcurl could not do its work, for a reason that none of the above names.
+    /// libcurl failed for another reason.
     case library(code: Int32)
 
-    /// What is wrong with a certificate.
+    /// Why a certificate was not accepted.
     public enum CertificateFault: UInt8, CaseIterable, Hashable, Sendable {
-        /// No authority that is trusted vouches for it.
+        /// No trusted authority issued it.
         case unknownAuthority = 1
         /// It has expired.
         case expired
-        /// It is not valid yet; is the clock right?
+        /// It is not valid yet; the clock may be wrong.
         case notYetValid
-        /// It is another host's.
+        /// It was issued for another host.
         case otherHost
-        /// Something else.
+        /// Another reason.
         case other
     }
 }
 
 extension HTTPFailure {
-    /// Translates libcurl's code; `verification` is OpenSSL's, of the certificate.
+    /// Converts libcurl's code; `verification` is OpenSSL's verification result.
     init(_ code: CURLcode, verification: Int) {
         self =
             switch code {
@@ -49,7 +49,7 @@ extension HTTPFailure {
                 .connectionLost
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
                 .notHTTP
-            // Our own receivers stop a transfer that is over a limit.
+            // Our receivers abort a transfer that exceeds a limit.
             case CURLE_WRITE_ERROR: .tooLarge
             case CURLE_OUT_OF_MEMORY: .outOfMemory
             default: .library(code: Int32(bitPattern: code.rawValue))
@@ -58,10 +58,10 @@ extension HTTPFailure {
 }
 
 extension HTTPFailure.CertificateFault {
-    /// Reads OpenSSL's result (`X509_V_ERR_…`).
+    /// Converts OpenSSL's result (`X509_V_ERR_…`).
     ///
-    /// 0 means that the chain is sound, so it is the name; 1 is what libcurl starts from, and leaves when it
-    /// finds the name wrong before it has asked for the chain's result.
+    /// 0 means that the chain is valid, so the name is wrong. 1 is libcurl's initial value, which
+    /// remains if the name is wrong and libcurl has not asked for the chain's result.
     fileprivate init(_ verification: Int) {
         self =
             switch verification {

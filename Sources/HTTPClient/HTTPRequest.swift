@@ -1,27 +1,29 @@
 /// One request with a JSON body to one server.
 public struct HTTPRequest: Sendable {
-    /// How the server is talked to.
+    /// The protocol scheme.
     public enum Scheme: String, Hashable, Sendable {
-        /// TLS 1.2 or newer, the certificate and the host's name checked.
+        /// TLS 1.2 or later; the certificate and the host name are verified.
         case https
-        /// In the clear; whoever asks for it has seen to it that nobody listens on the way.
+        /// Without encryption. The caller must ensure that nobody can intercept the connection.
         case http
     }
 
-    /// How the server is talked to.
+    /// The protocol scheme.
     public let scheme: Scheme
-    /// The host as it stands in an address; an IPv6 address in brackets.
+    /// The host as in a URL; an IPv6 address is in brackets.
     public let host: String
     /// The port.
     public let port: UInt16
-    /// The path, from its first slash on.
+    /// The path, including the leading slash.
     public let path: String
-    /// What is said beside the body, name and value.
+    /// Additional header fields.
     public let headers: [(name: String, value: String)]
     /// The body.
     public let body: [UInt8]
 
-    /// Puts a request together; the texts must be fit for an address and a header, which nobody checks here.
+    /// Creates a request.
+    ///
+    /// The texts must be valid in a URL and a header field; they are not checked here.
     public init(
         scheme: Scheme, host: String, port: UInt16, path: String,
         headers: [(name: String, value: String)], body: [UInt8]
@@ -37,19 +39,19 @@ public struct HTTPRequest: Sendable {
     var address: String { "\(scheme.rawValue)://\(host):\(port)\(path)" }
 }
 
-/// What came back.
+/// A response to a request.
 public struct HTTPResponse: Sendable {
     /// The status code.
     public let status: Int
-    /// The media type with its parameters, if the server named one.
+    /// The media type with its parameters, if the server sent one.
     public let contentType: String?
-    /// For how many seconds the server asks to be left alone; 0 when it does not say.
+    /// The number of seconds before a retry, as requested by the server; 0 if it did not say.
     public let retryAfter: Int
     /// The body.
     public let body: [UInt8]
 }
 
-/// How much of a stranger's answer is taken.
+/// Limits for a response.
 public struct HTTPLimits: Sendable {
     /// Milliseconds from the first byte sent to the last one received.
     public let milliseconds: Int

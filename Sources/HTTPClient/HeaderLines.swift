@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// Lines in libcurl's own list, freed with the value.
+/// A list of lines in libcurl's format, freed with the value.
 @safe final class HeaderLines {
     private(set) var list: UnsafeMutablePointer<curl_slist>?
 

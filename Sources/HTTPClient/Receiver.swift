@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// Takes what libcurl hands over, up to the limits, and hands it the connection.
+/// Receives libcurl's data within the limits, and provides it with the connection.
 final class Receiver {
     private let socket: Int32
     private let limits: HTTPLimits
@@ -23,7 +23,7 @@ final class Receiver {
     static let takeBody: curl_write_callback = { bytes, size, count, data in
         guard let receiver = unsafe Receiver.of(data), let bytes = unsafe bytes else { return 0 }
         let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-        // Taking less than was offered ends the transfer.
+        // Accepting less than was offered ends the transfer.
         guard part.count <= receiver.limits.bodyBytes - receiver.body.count else { return 0 }
         unsafe receiver.body.append(contentsOf: part)
         return part.count
@@ -43,7 +43,7 @@ final class Receiver {
         Int32(CURL_SOCKOPT_ALREADY_CONNECTED)
     }
 
-    /// The receiver that a callback was given; it outlives the transfer.
+    /// The receiver that was passed to a callback; it outlives the transfer.
     private static func of(_ data: UnsafeMutableRawPointer?) -> Receiver? {
         guard let data = unsafe data else { return nil }
         return unsafe Unmanaged<Receiver>.fromOpaque(data).takeUnretainedValue()
