@@ -3,12 +3,12 @@ internal import Glibc
 internal import POSIX
 internal import PresenceDevices
 
-/// The longest text of a module that is looked at, in bytes.
+/// The maximum length of a module's text, in bytes.
 private let longestText = 4096
 
-/// What libpam calls when a module has something to say or to ask (`pam_conv(3)`).
+/// The conversation function that libpam calls for a module's messages and prompts (`pam_conv(3)`).
 ///
-/// The answers, one for each message, are made by `calloc` and given away: the module frees them.
+/// The answers, one per message, are allocated with `calloc`; the module frees them.
 func converse(
     count: Int32, messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>?,
     answers: UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>?,
@@ -35,7 +35,7 @@ func converse(
     return PAM_SUCCESS
 }
 
-/// Passes one message on, and fills in what the person answered.
+/// Forwards one message, and stores the user's answer.
 private func answer(
     _ message: pam_message, over channel: ModuleChannel, into response: inout pam_response
 ) -> Int32 {
@@ -51,7 +51,7 @@ private func answer(
             }
             guard let copy = unsafe copy(of: answer) else { return PAM_CONV_ERR }
             unsafe response.resp = copy
-        // What is no text is nothing for a person (PAM_BINARY_PROMPT, PAM_RADIO_TYPE).
+        // Binary messages cannot be shown to a user (PAM_BINARY_PROMPT, PAM_RADIO_TYPE).
         default: return PAM_CONV_ERR
         }
     } catch {
@@ -66,7 +66,7 @@ private func text(of message: pam_message) -> String {
     return unsafe String(decoding: bytes, as: UTF8.self)
 }
 
-/// The answer as a C string that `free` takes; nothing for one that a C string would cut short.
+/// The answer as a C string for `free`; `nil` if it contains NUL, which would truncate it.
 private func copy(of answer: ModuleAnswer) -> UnsafeMutablePointer<CChar>? {
     unsafe answer.withBytes { bytes in
         guard !bytes.indices.contains(where: { bytes[$0] == 0 }),
@@ -79,7 +79,7 @@ private func copy(of answer: ModuleAnswer) -> UnsafeMutablePointer<CChar>? {
     }
 }
 
-/// Wipes and frees the first `count` answers, which no module will get.
+/// Wipes and frees the first `count` answers, which are not passed to the module.
 private func giveUp(
     _ answers: UnsafeMutablePointer<pam_response>, count: Int, with result: Int32
 ) -> Int32 {

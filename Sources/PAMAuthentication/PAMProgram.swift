@@ -1,13 +1,14 @@
 internal import POSIX
 internal import PresenceDevices
 
-/// The program that runs the system's modules, and nothing else: `watchword-presence`, and those of the
-/// tests, which name another folder of service files.
+/// A program that only runs the system's PAM modules: `watchword-presence`, and the tests'
+/// programs, which use another folder of service files.
 public enum PAMProgram {
-    /// Asks the modules of the service whether the user of this process is here, and ends the process.
+    /// Asks the service's modules to authenticate the user of this process, and ends the process.
     ///
-    /// - Parameter folder: Where the service file is, in place of the system's folders. A program that
-    ///   is installed gives none: whoever could choose the folder could choose `pam_permit`.
+    /// - Parameter folder: the folder with the service file, instead of the system's folders. An
+    ///   installed program passes none: anyone who could choose the folder could choose
+    ///   `pam_permit`.
     public static func run(serviceFolder folder: String? = nil) -> Never {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
@@ -15,7 +16,7 @@ public enum PAMProgram {
             let channel = try ModuleChannel()
             channel.end(with: verdict(in: folder, over: channel))
         } catch {
-            // The other side sees that there is no verdict.
+            // The other side notices that there is no verdict.
             ProcessEnd.atOnce(with: 6)
         }
     }

@@ -1,16 +1,16 @@
 internal import CPAM
 internal import PresenceDevices
 
-/// One conversation with the modules of a service; ended by its last owner.
+/// A PAM transaction with a service's modules, ended when the value is destroyed.
 @safe struct PAMTransaction: ~Copyable {
     private let handle: OpaquePointer
-    // The conversation function is lent it for as long as the handle lives.
+    // The conversation function uses it as long as the handle exists.
     private let channel: ModuleChannel
     private var lastResult = PAM_SUCCESS
 
-    /// Reads the service file; no module is asked anything yet.
+    /// Reads the service file without calling a module.
     ///
-    /// - Parameter folder: Where the service file is, in place of the system's folders.
+    /// - Parameter folder: the folder with the service file, instead of the system's folders.
     init(service: String, folder: String?, user: String, channel: ModuleChannel)
         throws(PAMCallFailure)
     {
@@ -32,10 +32,10 @@ internal import PresenceDevices
 
     deinit { unsafe pam_end(handle, lastResult) }
 
-    /// Asks the modules whether this is the user; an empty password does not do.
+    /// Asks the modules to authenticate the user; an empty password is refused.
     ///
-    /// - Returns: `false` when they say that it is not.
-    /// - Throws: when they can't tell.
+    /// - Returns: `false` if authentication failed.
+    /// - Throws: if the modules could not decide.
     mutating func authenticate() throws(PAMCallFailure) -> Bool {
         lastResult = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         switch lastResult {
@@ -45,7 +45,7 @@ internal import PresenceDevices
         }
     }
 
-    /// Asks the modules whether the user's account may be used now.
+    /// Asks the modules whether the user's account is valid now.
     mutating func validateAccount() throws(PAMCallFailure) {
         lastResult = unsafe pam_acct_mgmt(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         guard lastResult == PAM_SUCCESS else {

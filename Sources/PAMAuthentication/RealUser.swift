@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The user who started this process.
 enum RealUser {
-    /// The name that the system's user database has for the number; `nil` when there is none.
+    /// The name in the system's user database; `nil` if there is none.
     static func name() -> String? {
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
