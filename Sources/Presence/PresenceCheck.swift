@@ -1,36 +1,37 @@
-/// A way to ask whether the person is here.
+/// A way to check whether the user is present.
 public protocol PresenceCheck<Grade> {
-    /// How much a yes of this check is worth.
+    /// The strength of this check.
     associatedtype Grade: PresenceGrade
-    /// Why no answer could be had; `Never` for a check that always answers.
+    /// Why the check could not decide; `Never` if it always can.
     associatedtype Failure: PresenceFailure
 
-    /// Asks once; `purpose` says for what, in words for the person.
+    /// Asks the user once; `purpose` is the text that the user sees.
     mutating func isPresent(for purpose: String) throws(Failure) -> Bool
 }
 
-/// Why a check had no answer.
+/// Why a check could not decide.
 public protocol PresenceFailure: Error {
-    /// Whether somebody may have tried something, and learned from how it went, before it came to nothing.
+    /// Whether the failure may conceal an attempt whose result somebody has learned.
     ///
-    /// Who counts failures counts this as one: else a guesser would break off each time before the no.
+    /// Code that counts failed attempts must count this failure, too. Otherwise an attacker could
+    /// abort each attempt before it is refused.
     var mayHideAttempt: Bool { get }
 }
 
 extension Never: PresenceFailure {
-    /// There is no such failure.
+    /// This failure cannot occur.
     public var mayHideAttempt: Bool { switch self {} }
 }
 
 extension PresenceCheck {
-    /// Asks, and makes the proof when the answer is yes; there is no other way to one.
+    /// Asks the user, and creates a proof if the user confirms; there is no other way to get one.
     ///
     /// - Parameters:
-    ///   - purpose: What the proof is for, and for nothing else.
-    ///   - lifetime: How long after the answer it can be spent.
-    ///   - now: The moment of the answer, by a clock that nobody sets and that goes on while the machine
-    ///     sleeps; it is asked for once the answer has come.
-    /// - Returns: `nil` when the answer is no.
+    ///   - purpose: the only purpose of the proof.
+    ///   - lifetime: how long the proof is valid after the answer.
+    ///   - now: the time of the answer, by a clock that cannot be set and that continues during
+    ///     system sleep; evaluated after the answer.
+    /// - Returns: `nil` if the user does not confirm.
     public mutating func prove(
         for purpose: PresencePurpose, lasting lifetime: Duration = .seconds(30),
         now: @autoclosure () -> Duration

@@ -1,20 +1,20 @@
-/// How much a presence check is worth; it is part of each proof's type, shown, and never blurred.
+/// The strength of a presence check, which is part of each proof's type.
 ///
-/// What needs a factor that yields the key demands a `PresenceProof<Cryptographic>`, and no program
-/// that hands it an advisory proof compiles.
+/// Code that needs a factor that yields the key requires a `PresenceProof<Cryptographic>`. A
+/// program that passes an advisory proof to it does not compile.
 public protocol PresenceGrade: Sendable {
-    /// The grade's name, as it is shown.
+    /// The grade's name for display.
     static var name: String { get }
 }
 
-/// The factor yields the key: without it nothing opens.
+/// The factor yields the key: nothing can be opened without it.
 public enum Cryptographic: PresenceGrade {
-    /// The grade's name, as it is shown.
+    /// The grade's name for display.
     public static let name = "cryptographic"
 }
 
-/// The system says yes or no; whoever controls the system can say yes.
+/// The system decides; anyone who controls the system can override it.
 public enum Advisory: PresenceGrade {
-    /// The grade's name, as it is shown.
+    /// The grade's name for display.
     public static let name = "advisory"
 }

@@ -1,23 +1,24 @@
-/// That the person was here a moment ago: made by a ``PresenceCheck`` that said yes, spent by the call
-/// it is handed to.
+/// A proof that the user was recently present, created by a successful ``PresenceCheck`` and
+/// consumed by the call that it is passed to.
 ///
-/// It can't be copied, stored in a collection, or made by hand, so one yes opens one thing. What the
-/// compiler can't refuse, keeping it in an object of one's own, gains nothing: it is soon worth nothing.
+/// It cannot be copied, stored in a collection or created directly, so one confirmation permits one
+/// action. The compiler does not prevent storing it in an object, but that gains nothing, because
+/// it soon expires.
 public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     private let purpose: PresencePurpose
     private let expiry: Duration
 
-    // For ``PresenceCheck/prove(for:lasting:now:)`` alone.
+    // Only for ``PresenceCheck/prove(for:lasting:now:)``.
     init(of purpose: PresencePurpose, until expiry: Duration) {
         self.purpose = purpose
         self.expiry = expiry
     }
 
-    /// Uses the proof up, whatever comes of it.
+    /// Consumes the proof, even if it is refused.
     ///
     /// - Parameters:
-    ///   - purpose: The very purpose that it was made for.
-    ///   - now: When it is spent, by the clock that told when it was made.
+    ///   - purpose: the purpose that it was created for.
+    ///   - now: the current time, by the same clock as when it was created.
     /// - Throws: ``PresenceProofError``.
     public consuming func spend(
         on purpose: PresencePurpose, now: Duration
@@ -27,10 +28,10 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     }
 }
 
-/// Why a proof is worth nothing where it is spent.
+/// Why a proof was refused.
 public enum PresenceProofError: Error, Hashable, Sendable {
-    /// Its time is over.
+    /// The proof has expired.
     case expired
-    /// It was made for something else, or for an earlier question about the same thing.
+    /// It was created for another purpose, or for an earlier question about the same one.
     case otherPurpose
 }

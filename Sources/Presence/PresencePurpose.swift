@@ -1,13 +1,13 @@
-/// What somebody must be present for, and the one key to the proofs that are made for it.
+/// The purpose of a presence check, which identifies the proofs that are created for it.
 ///
-/// Two purposes of the same words are two purposes: a proof can be spent by nobody but the holder of
-/// the very value that it was made for, and it does not give that value away. So whoever guards something
-/// makes a purpose, keeps it to himself, and takes no proof but the one he asked for. A purpose that he
-/// forgets once a proof was spent on it takes no second one.
+/// Two purposes with the same text are different: a proof can be spent only with the instance that
+/// it was created for, and does not reveal that instance. So code that protects something creates a
+/// purpose, keeps it private, and accepts only proofs for it. If it discards the purpose after use,
+/// no second proof can be spent.
 public final class PresencePurpose: Sendable {
-    /// What for, in words for the person.
+    /// The purpose as shown to the user.
     public let words: String
 
-    /// A new purpose, which no proof is for yet.
+    /// Creates a purpose without any proofs.
     public init(_ words: String) { self.words = words }
 }

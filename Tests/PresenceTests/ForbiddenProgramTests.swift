@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Programs that would cheat, and what the compiler says to them.
+/// Programs that try to bypass the check, and the compiler errors that they must get.
 struct ForbiddenProgramTests {
-    /// What each program may use.
+    /// The declarations that each program may use.
     private static let around = """
         import Presence
         struct Asking: PresenceCheck {
@@ -14,7 +14,7 @@ struct ForbiddenProgramTests {
 
         """
 
-    @Test("a program that asks, and spends each proof once where it is worth enough, compiles")
+    @Test("a program that spends each proof once, with a sufficient grade, compiles")
     func allowed() throws {
         let program = """
             func open(_ purpose: PresencePurpose) throws {
@@ -31,7 +31,7 @@ struct ForbiddenProgramTests {
         let program: String
         let error: String
 
-        /// A program whose body has a proof in hand, called `proof`.
+        /// A program whose body has a proof called `proof`.
         static func having(_ what: String, _ body: String, _ error: String) -> Forbidden {
             let parameters =
                 "_ proof: consuming PresenceProof<Advisory>, _ purpose: PresencePurpose"
@@ -46,7 +46,7 @@ struct ForbiddenProgramTests {
     }
 
     @Test(
-        "a program that cheats does not compile",
+        "a program that bypasses the check does not compile",
         arguments: [
             .having(
                 "copied", "let other = copy proof; try other.spend(on: purpose, now: .zero)",

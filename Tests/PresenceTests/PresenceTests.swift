@@ -1,7 +1,7 @@
 import Presence
 import Testing
 
-/// A check that answers as it is told.
+/// A check with a preset answer.
 private struct Answering<Grade: PresenceGrade>: PresenceCheck {
     struct Unplugged: PresenceFailure, Equatable { let mayHideAttempt = false }
 
@@ -30,31 +30,31 @@ struct PresenceTests {
         return proof
     }
 
-    @Test("a yes makes a proof of the check's grade, and asks once, in the purpose's words")
+    @Test("a confirmation gives a proof of the check's grade, and the user is asked once")
     func yes() throws {
         var check = Answering(Cryptographic.self, answer: true)
         let proof: PresenceProof<Cryptographic>? = try check.prove(for: purpose, now: .zero)
         #expect(check.asked == ["show a code"])
         guard let proof else {
-            Issue.record("no proof of a yes")
+            Issue.record("a confirmation gave no proof")
             return
         }
         try proof.spend(on: purpose, now: .zero)
     }
 
-    @Test("a no makes no proof, and a check that fails says why")
+    @Test("a refusal gives no proof, and a check that fails reports why")
     func no() throws {
         var refusing = Answering(answer: false)
-        if try refusing.prove(for: purpose, now: .zero) != nil { Issue.record("a proof of a no") }
+        if try refusing.prove(for: purpose, now: .zero) != nil { Issue.record("unexpected proof") }
         #expect(throws: Answering<Advisory>.Unplugged()) {
             var broken = Answering(answer: nil)
             if try broken.prove(for: purpose, now: .zero) != nil {
-                Issue.record("a proof of nothing")
+                Issue.record("a failed check gave a proof")
             }
         }
     }
 
-    @Test("a proof lasts until its time is over, and not a nanosecond longer")
+    @Test("a proof is valid until it expires, and not a nanosecond longer")
     func expiry() throws {
         let now = Duration.seconds(1_000)
         try proof(at: now).spend(on: purpose, now: now)
@@ -68,7 +68,7 @@ struct PresenceTests {
         }
     }
 
-    @Test("a proof's time starts with the answer, not with the question")
+    @Test("a proof's lifetime starts with the answer, not with the question")
     func start() throws {
         let question = Duration.seconds(1_000)
         var moment = question
@@ -82,13 +82,13 @@ struct PresenceTests {
         }
         var check = Thinking { moment = question + .seconds(100) }
         guard let proof = check.prove(for: purpose, now: moment) else {
-            Issue.record("no proof of a yes")
+            Issue.record("a confirmation gave no proof")
             return
         }
         try proof.spend(on: purpose, now: question + .seconds(120))
     }
 
-    @Test("a proof is for the very purpose it was asked for, not for one of the same words")
+    @Test("a proof is valid only for its own purpose, not for one with the same text")
     func otherPurpose() throws {
         let other = PresencePurpose(purpose.words)
         let now = Duration.seconds(1_000)
@@ -97,7 +97,7 @@ struct PresenceTests {
         }
     }
 
-    @Test("grades are called by their names")
+    @Test("grades are described by their names")
     func names() {
         #expect(Cryptographic.name == "cryptographic")
         #expect(Advisory.name == "advisory")
