@@ -20,9 +20,9 @@ private func takeKeys(_ bytes: [UInt8]) {
     do {
         let ring = try KeyRing(parsing: text)
         precondition(
-            (1...KeyRing.maximalCount).contains(ring.versions.count), "the number of keys is within its limits")
+            (1...KeyRing.maximalCount).contains(ring.versions.count), "the number of keys is valid")
         precondition(
-            ring.versions.contains { $0.id == ring.current.id }, "the ring contains the current key")
+            ring.versions.contains { $0.id == ring.current.id }, "the current key is in the ring")
         let again = try ring.text()
         precondition(again == text, "a key ring has only one text form")
     } catch {
