@@ -1,9 +1,9 @@
-/// Understands the command lines of a program.
+/// Parses a program's command line.
 ///
-/// What depends on the program's own type of verbs is here alone, because what is generic over it is slow
+/// Only the code that depends on the program's own verb type is here, because generic code is slow
 /// to start.
 package enum ArgumentParser<Verb: ProgramVerb> {
-    /// What a command line asks for.
+    /// The result of parsing a command line.
     package enum Request: Sendable {
         case run(Verb, ParsedArguments)
         case version
@@ -11,9 +11,9 @@ package enum ArgumentParser<Verb: ProgramVerb> {
         case help(Verb?)
     }
 
-    /// Understands `arguments`, the program's own name not among them.
+    /// Parses `arguments`, without the program's own name.
     ///
-    /// - Parameter environment: tells a variable's value, for options that it may say.
+    /// - Parameter environment: returns the value of an environment variable.
     package static func parse(
         _ arguments: [String],
         environment: @escaping @Sendable (String) -> String? = { _ in nil }

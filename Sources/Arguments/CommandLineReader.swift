@@ -1,14 +1,14 @@
-/// Reads a command line in the GNU manner: options anywhere, `--name value`, `--name=value`, `-q`, and
-/// `--` before operands that begin with a dash.
+/// Reads a command line by GNU conventions: options anywhere, `--name value`, `--name=value`, `-q`,
+/// and `--` before operands that begin with a dash.
 struct CommandLineReader {
-    /// What a command line asks for; verbs are told by their places in the table.
+    /// The result of reading a command line; verbs are identified by their index in the table.
     enum Reading {
         case run(Int, ParsedArguments)
         case version
         case help(Int?)
     }
 
-    /// One option as it stands on the line.
+    /// One option as written on the command line.
     private struct Spoken {
         let spelling: String
         let option: Option?
@@ -20,18 +20,18 @@ struct CommandLineReader {
     private var spoken: [Spoken] = []
     private var firstError: UsageError?
 
-    /// Reads `arguments` as `table` wants it.
+    /// Reads `arguments` with the verbs in `table`.
     static func read(
         _ arguments: [String], by table: VerbTable,
         _ environment: @escaping @Sendable (String) -> String?
     ) throws(UsageError) -> Reading {
-        // Nearly always the verb stands first, and no other verb's options have to be looked at.
+        // The verb is nearly always first, and no other verb's options are needed.
         let leading = Array(arguments.prefix { !$0.hasPrefix("-") })
         if let (verb, reader) = found(leading, in: arguments, table, isReversed: false) {
             return try reader.understand(verb, table, environment)
         }
-        // Until the verb is found, it is open what an option means that takes a value with one verb
-        // and none with another (`add --qr FILE`, `show --qr`): both are tried.
+        // Until the verb is known, some options are ambiguous: they take a value with one verb and
+        // none with another (`add --qr FILE`, `show --qr`). Both are tried.
         var first: CommandLineReader?
         for isReversed in [false, true] {
             let known = KnownOptions(table: table, preferred: [], isReversed: isReversed)
@@ -47,8 +47,9 @@ struct CommandLineReader {
         return try first.understandWithoutVerb(table)
     }
 
-    /// The verb that `words` begin with, and `arguments` sorted by what its options mean; `nil` when that
-    /// makes another verb of them.
+    /// The verb that `words` begin with, and `arguments` interpreted with its options.
+    ///
+    /// Returns `nil` if that interpretation gives another verb.
     private static func found(
         _ words: [String], in arguments: [String], _ table: VerbTable, isReversed: Bool
     ) -> (VerbTable.Named, CommandLineReader)? {
@@ -100,7 +101,7 @@ struct CommandLineReader {
         spoken.append(Spoken(spelling: "--" + name, option: option, value: value))
     }
 
-    // No short option takes a value, so `-qy` is `-q -y`.
+    // No short option takes a value, so `-qy` means `-q -y`.
     private mutating func sortShort(_ argument: String) {
         for letter in argument.dropFirst() {
             let option = known.first { $0.short == letter }
@@ -109,7 +110,7 @@ struct CommandLineReader {
     }
 }
 
-// What the sorted line asks for.
+// The request that the interpreted arguments make.
 extension CommandLineReader {
     private func asks(for option: Option) -> Bool { spoken.contains { $0.option == option } }
 
@@ -139,7 +140,7 @@ extension CommandLineReader {
         _ verb: VerbTable.Named, _ table: VerbTable,
         _ environment: @escaping @Sendable (String) -> String?
     ) throws(UsageError) -> Reading {
-        // Help is given whatever else is wrong.
+        // Show help even if there are errors.
         if asks(for: .help) { return .help(verb.place) }
         if asks(for: .version) { return .version }
         let name = table.names[verb.place]

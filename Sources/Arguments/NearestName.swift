@@ -1,10 +1,10 @@
-/// The name that was probably meant.
+/// Finds the name that the user probably meant.
 package enum NearestName {
-    /// The one of `names` that is nearest to `typed`, if any is near enough to be worth a question.
+    /// The name that is closest to `typed`, if any is close enough to be suggested.
     package static func of(_ typed: String, among names: [String]) -> String? {
         let allowed = max(1, typed.count / 3)
         let measured = names.map { name in (name, distance(Array(typed), Array(name))) }
-        // Ties go to the name that begins alike, then to the order of the alphabet.
+        // For equal distances, prefer names with the same beginning, then alphabetical order.
         let best = measured.min { left, right in
             (left.1, left.0.first == typed.first ? 0 : 1, left.0)
                 < (right.1, right.0.first == typed.first ? 0 : 1, right.0)
@@ -14,7 +14,8 @@ package enum NearestName {
         return beginnings.count == 1 ? beginnings[0] : nil
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+    /// The Damerau–Levenshtein distance: insertions, deletions, replacements and swaps of adjacent
+    /// characters.
     static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

@@ -1,6 +1,6 @@
 extension Option {
-    /// Shows a page instead of doing anything.
-    package static let help = Option("help", short: "h", "show the verb's page")
+    /// Shows a help page instead of doing anything.
+    package static let help = Option("help", short: "h", "show help for the command")
     /// Shows the version instead of doing anything.
     package static let version = Option("version", short: "V", "show the version")
 }

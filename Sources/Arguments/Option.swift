@@ -1,36 +1,36 @@
-/// One option as it is typed, completed and documented.
+/// A command-line option with its value, its help text and its completions.
 package struct Option: Hashable, Sendable {
-    /// What follows the option.
+    /// The kind of value that an option takes.
     package enum Value: Hashable, Sendable {
-        /// Nothing: the option is there or not.
+        /// No value: the option is a flag.
         case none
-        /// A file to read, or to write.
+        /// A file to read or write.
         case file
-        /// Something else, called by this placeholder.
+        /// Any other value, with this placeholder.
         case text(String)
         /// One of these words.
         case choice([String])
-        /// Something else, called by this placeholder; it begins with one of these words.
+        /// A value that begins with one of these words, with this placeholder.
         case beginning([String], String)
     }
 
-    /// Its name without the dashes.
+    /// The name without the dashes.
     package let name: String
-    /// The one letter it is also known by, where people expect one.
+    /// The one-letter form, if there is one.
     package let short: Character?
-    /// What follows it.
+    /// The kind of value.
     package let value: Value
     /// One line for the help page and the completions.
     package let summary: String
-    /// Whether the environment may say it, too, where the command line does not.
+    /// Whether the option can also be set by an environment variable.
     package let isInEnvironment: Bool
 
-    /// An option that is there or not.
+    /// Creates a flag.
     package init(_ name: String, short: Character? = nil, _ summary: String) {
         self.init(name, short: short, .none, summary, isInEnvironment: false)
     }
 
-    /// An option that `value` follows.
+    /// Creates an option with a value.
     package init(_ name: String, _ value: Value, _ summary: String) {
         self.init(name, short: nil, value, summary, isInEnvironment: false)
     }
@@ -45,10 +45,10 @@ package struct Option: Hashable, Sendable {
         self.isInEnvironment = isInEnvironment
     }
 
-    /// Whether a value follows it.
+    /// Whether the option takes a value.
     package var takesValue: Bool { if case .none = value { false } else { true } }
 
-    /// The placeholder of its value on a page; `nil` when it takes none.
+    /// The placeholder of the value in help pages; `nil` for a flag.
     package var placeholder: String? {
         switch value {
         case .none: nil
@@ -58,22 +58,22 @@ package struct Option: Hashable, Sendable {
         }
     }
 
-    /// The same option, explained for one verb.
+    /// The same option with another summary, for one verb.
     package func saying(_ summary: String) -> Option {
         Option(name, short: short, value, summary, isInEnvironment: isInEnvironment)
     }
 
-    /// The same option, which the environment may say, too.
+    /// The same option, but it can also be set by an environment variable.
     package var orEnvironment: Option {
         Option(name, short: short, value, summary, isInEnvironment: true)
     }
 
-    /// The variable that says it: `WATCHWORD_OPS_LISTEN`.
+    /// The environment variable for the option, such as `WATCHWORD_OPS_LISTEN`.
     package var variable: String {
         "WATCHWORD_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    // An option is known by its name: what is said of it may differ from verb to verb.
+    // Options are identified by name: their summaries can differ between verbs.
     package static func == (left: Option, right: Option) -> Bool { left.name == right.name }
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }

@@ -1,10 +1,10 @@
-/// A call that was understood: its options and its operands.
+/// A valid command line: its options and its operands.
 package struct ParsedArguments: Sendable {
-    /// What is said of the verb.
+    /// The verb's page.
     package let page: Page
-    /// What it is to be done with.
+    /// The operands.
     package let operands: [String]
-    /// What the command line gives, each option once.
+    /// The options on the command line, each once.
     package let given: [GivenOption]
     private let environment: @Sendable (String) -> String?
 
@@ -18,24 +18,26 @@ package struct ParsedArguments: Sendable {
         self.environment = environment
     }
 
-    /// What the command line gives for `option`.
+    /// The value of `option` on the command line.
     package func given(_ option: Option) -> String? { given.first { $0.option == option }?.value }
 
-    /// Whether the option was given; in the environment `0`, `no` and `false` say that it is not.
+    /// Whether the option was given.
+    ///
+    /// In the environment, `0`, `no` and `false` mean that it was not.
     package func has(_ option: Option) -> Bool {
         if given(option) != nil { return true }
         guard let value = self[option] else { return false }
         return !["0", "no", "false"].contains(value.lowercased())
     }
 
-    /// The option's value, if it was given, on the command line or else in the environment.
+    /// The option's value from the command line or, failing that, from the environment.
     package subscript(_ option: Option) -> String? {
         if let value = given(option) { return value }
         guard option.isInEnvironment, page.options.contains(option) else { return nil }
         return environment(option.variable)
     }
 
-    /// The value as `read` understands it; nothing when it was not given.
+    /// The value as converted by `read`; `nil` if the option was not given.
     package func value<Value>(
         _ option: Option, expected: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {
@@ -52,7 +54,7 @@ package struct ParsedArguments: Sendable {
         throws(UsageError) -> Number?
     {
         guard let text = self[option] else { return nil }
-        // `Number(_:)` takes a plus sign, which nobody means.
+        // `Number(_:)` accepts a plus sign, which we refuse.
         guard !text.hasPrefix("+"), let number = Number(text), range.contains(number) else {
             let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
             throw .badValue(option.name, expected: expected)
@@ -60,27 +62,27 @@ package struct ParsedArguments: Sendable {
         return number
     }
 
-    /// The value as one of the option's words, whatever their case; `nil` when it was not given.
+    /// The value as one of the option's words, ignoring case; `nil` if it was not given.
     package func choice(_ option: Option) throws(UsageError) -> String? {
         guard let text = self[option], case .choice(let words) = option.value else { return nil }
         let typed = text.lowercased()
         guard let word = words.first(where: { $0.lowercased() == typed }) else {
-            throw .badValue(option.name, expected: words.joined(separator: ", "))
+            throw .badValue(option.name, expected: "one of " + words.joined(separator: ", "))
         }
         return word
     }
 
-    /// Refuses two options that say different things of the same.
+    /// Refuses options that contradict each other.
     package func forbid(_ options: Option...) throws(UsageError) {
         let given = options.filter(has)
         if given.count > 1 { throw .conflict(given[0].name, given[1].name) }
     }
 }
 
-/// An option of the command line, with what it gives for it.
+/// An option on the command line with its value.
 package struct GivenOption: Sendable {
-    /// The option, as the verb knows it.
+    /// The option as the verb defines it.
     package let option: Option
-    /// Its value; empty where it takes none.
+    /// The value; empty for a flag.
     package let value: String
 }

@@ -1,31 +1,33 @@
-/// Everything that a program can be told to do: an enumeration whose raw values are the words it is called by.
+/// A program's verbs: an enum whose raw values are the words on the command line.
 ///
-/// The parser, the help pages, the manual and the completions are made from it.
+/// The parser, the help pages, the manual and the completions are generated from it.
 package protocol ProgramVerb: RawRepresentable<String>, CaseIterable, Hashable, Sendable
 where AllCases == [Self] {
-    /// What the program is called.
+    /// The program's name.
     static var program: String { get }
-    /// The options that every verb takes.
+    /// The options that every verb accepts.
     static var global: [Option] { get }
-    /// What is said of the program itself.
+    /// The description of the program itself.
     static var about: ProgramPage { get }
-    /// What is said of this verb.
+    /// The description of this verb.
     var page: Page { get }
-    /// Refuses what goes wrong in a way that only this program knows.
+    /// Performs checks that are specific to this program.
     static func check(_ arguments: ParsedArguments) throws(UsageError)
 }
 
 extension ProgramVerb {
-    /// Refuses nothing.
+    /// Accepts all arguments.
     package static func check(_ arguments: ParsedArguments) throws(UsageError) {}
 
-    /// The word or words it is called by.
+    /// The word or words on the command line.
     package var name: String { rawValue }
 
-    /// Every option of every verb; the same name may be there twice, with and without a value.
+    /// All options of all verbs.
+    ///
+    /// A name can occur twice, with and without a value.
     package static var allOptions: [Option] { table.allOptions }
 
-    /// All verbs, as the command line is read by them.
+    /// All verbs, for reading the command line.
     static var table: VerbTable {
         let verbs = allCases
         return VerbTable(names: verbs.map { $0.name }, global: global) { verbs[$0].page }

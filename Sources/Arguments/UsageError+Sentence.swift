@@ -1,37 +1,39 @@
 internal import POSIX
 
 extension UsageError {
-    /// What was wrong, in a sentence for the person who called `program`.
+    /// The error message for the user of `program`.
     package func sentence(program: String) -> String {
         switch self {
-        case .notUTF8: "an argument is not UTF-8; if it is a file's name, rename the file"
-        case .missingVerb: "what is to be done? \(program) --help lists the verbs"
+        case .notUTF8: "an argument is not UTF-8; if it is a file name, rename the file"
+        case .missingVerb: "no command given; \(program) --help lists the commands"
         case .unknownVerb(let word, let nearest):
-            "there is no verb “\(word.visibleOnTerminal)”"
+            "unknown command “\(word.visibleOnTerminal)”"
                 + Self.meant(nearest, "\(program) --help")
         case .unknownOption(let spelling, let nearest):
-            "there is no option “\(spelling.visibleOnTerminal)” here"
+            "unknown option “\(spelling.visibleOnTerminal)”"
                 + Self.meant(nearest.map { "--" + $0 }, "--help")
         case .foreignOption(let name, let verb):
-            "--\(name) means nothing to “\(verb)”; see \(program) \(verb) --help"
+            "--\(name) does not apply to “\(verb)”; see \(program) \(verb) --help"
         case .doubledOption(let name): "--\(name) is given twice; give it once"
-        case .missingValue(let name): "--\(name) needs a value after it"
+        case .missingValue(let name): "--\(name) needs a value"
         case .unexpectedValue(let name): "--\(name) takes no value"
-        case .badValue(let name, let expected): "--\(name) takes \(expected)"
-        case .badVariable(let name, let expected): "\(name) takes \(expected)"
+        case .badValue(let name, let expected): "--\(name) must be \(expected)"
+        case .badVariable(let name, let expected): "\(name) must be \(expected)"
         case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
-        case .emptyName: "NAME is empty; \(program) list prints the names there are"
+        case .emptyName: "NAME is empty; \(program) list prints all names"
         case .tooManyOperands(let verb):
-            "“\(verb)” takes fewer operands; see \(program) \(verb) --help"
-        case .conflict(let one, let other): "--\(one) and --\(other) exclude each other"
-        case .needs(let one, let other): "--\(one) goes with --\(other) only"
-        case .needsOneOf(let choices): "one of these is needed: " + choices.joined(separator: ", ")
-        case .saidByEntry(let name): "--\(name) says what the entry says itself; leave one out"
-        case .twoReadersOfStandardInput: "standard input can be read for one option only"
+            "too many arguments for “\(verb)”; see \(program) \(verb) --help"
+        case .conflict(let one, let other): "--\(one) and --\(other) cannot be used together"
+        case .needs(let one, let other): "--\(one) requires --\(other)"
+        case .needsOneOf(let choices):
+            "one of these is required: " + choices.joined(separator: ", ")
+        case .saidByEntry(let name):
+            "--\(name) is specified by the entry; leave out the option or NAME"
+        case .twoReadersOfStandardInput: "only one option can read standard input"
         }
     }
 
-    /// What may help: the name that was probably meant, or where names are listed.
+    /// A suggestion: the name that was probably meant, or where names are listed.
     package static func meant(_ nearest: String?, _ help: String) -> String {
         nearest.map { "; did you mean “\($0)”?" } ?? "; see \(help)"
     }

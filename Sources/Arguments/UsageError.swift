@@ -1,6 +1,6 @@
-/// What was wrong with the way the program was called.
+/// An error in the command line.
 ///
-/// Operands and values are not repeated: somebody may have typed a secret where a name belongs.
+/// It does not contain operands or values, because the user may have typed a secret by mistake.
 package enum UsageError: Error, Hashable, Sendable {
     case notUTF8
     case missingVerb
@@ -11,16 +11,16 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingValue(String)
     case unexpectedValue(String)
     case badValue(String, expected: String)
-    /// The same of a variable of the environment.
+    /// The same for an environment variable.
     case badVariable(String, expected: String)
     case missingOperand(String)
-    /// A name that names nothing.
+    /// An entry name that is empty.
     case emptyName
     case tooManyOperands(verb: String)
     case conflict(String, String)
     case needs(String, with: String)
     case needsOneOf([String])
-    /// The entry says itself what the option would say.
+    /// The option is given together with an entry that already specifies it.
     case saidByEntry(String)
     case twoReadersOfStandardInput
 }

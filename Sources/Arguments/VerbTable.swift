@@ -1,22 +1,24 @@
-/// The verbs of a program, each in its place.
+/// The verbs of a program, each with an index.
 ///
-/// The command line is read by this rather than by the program's own type of verbs: what is generic is made
-/// ready while the program runs, which takes it longer than all the rest.
+/// The command-line reader uses this table, not the program's own verb type: generic code is
+/// specialised at run time, which takes longer than everything else.
 struct VerbTable {
-    /// A verb, and how many words name it.
+    /// A verb, and the number of words in its name.
     struct Named {
         let place: Int
         let words: Int
     }
 
-    /// The word or words that each is called by.
+    /// The words on the command line for each verb.
     let names: [String]
-    /// The options that every verb takes.
+    /// The options that every verb accepts.
     let global: [Option]
-    /// What is said of the verb at a place.
+    /// The page of the verb at an index.
     let page: (Int) -> Page
 
-    /// Every option of every verb; the same name may be there twice, with and without a value.
+    /// All options of all verbs.
+    ///
+    /// A name can occur twice, with and without a value.
     var allOptions: [Option] {
         var options = global
         for place in names.indices {
@@ -30,7 +32,7 @@ struct VerbTable {
 
     /// The verb that `words` begin with.
     func named(by words: [String]) -> Named? {
-        // `"slot list"` as one word is none of ours.
+        // `"slot list"` as a single word is not a verb.
         guard let first = words.first, !first.utf8.contains(UInt8(ascii: " ")) else { return nil }
         if words.count > 1, let place = names.firstIndex(of: first + " " + words[1]) {
             return Named(place: place, words: 2)
@@ -38,7 +40,7 @@ struct VerbTable {
         return names.firstIndex(of: first).map { Named(place: $0, words: 1) }
     }
 
-    /// What to say of words that name no verb.
+    /// The error for words that are not a verb.
     func unknown(_ word: String, following: String?) -> UsageError {
         let group = names.filter { $0.hasPrefix(word + " ") }
         guard !group.isEmpty else {
@@ -51,18 +53,18 @@ struct VerbTable {
     }
 }
 
-/// What options may mean while a command line is read.
+/// The options that an argument can mean while a command line is being read.
 struct KnownOptions {
     let table: VerbTable
-    /// What comes before all others: the verb's own, once it is known.
+    /// The options to look at first: the verb's own, once it is known.
     let preferred: [Option]
-    /// Whether of two verbs' options the last one counts.
+    /// Whether the last verb's option wins if several verbs have one with the same name.
     let isReversed: Bool
 
-    /// The first option that is meant.
+    /// The first option that matches.
     func first(where isMeant: (Option) -> Bool) -> Option? {
         if let option = preferred.first(where: isMeant) { return option }
-        // They are the first of all, and putting the whole list together takes long.
+        // The global options come first anyway, and building the whole list is slow.
         if !isReversed, let option = table.global.first(where: isMeant) { return option }
         let all = table.allOptions
         return isReversed ? all.last(where: isMeant) : all.first(where: isMeant)

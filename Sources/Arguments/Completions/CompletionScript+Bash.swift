@@ -1,5 +1,5 @@
 extension CompletionScript {
-    /// For bash 4 and newer; needs nothing of the bash-completion package.
+    /// The script for bash 4 and later; it does not need the bash-completion package.
     package static var bash: String {
         """
         # bash completion for \(Verb.program); made by: \(Verb.program) completions bash
@@ -66,11 +66,11 @@ extension CompletionScript {
         }.joined(separator: "\n")
     }
 
-    /// What follows an option: files, words, or nothing we could know.
+    /// Completes an option's value with files or words; other values are unknown.
     private static var bashValues: String {
         var lines: [String] = []
         for option in Verb.allOptions where option.value != .none {
-            // Where an option takes a value with some verbs only, those are named.
+            // If only some verbs' options with this name take a value, those verbs are listed.
             let isUniform = namesWithValue.contains(option.name)
             let verbs =
                 isUniform

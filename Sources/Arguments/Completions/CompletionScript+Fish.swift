@@ -1,5 +1,5 @@
 extension CompletionScript {
-    /// For fish 3 and newer.
+    /// The script for fish 3 and later.
     package static var fish: String {
         let head = """
             # fish completion for \(Verb.program); made by: \(Verb.program) completions fish

@@ -1,5 +1,5 @@
 extension CompletionScript {
-    /// For zsh's completion system.
+    /// The script for zsh's completion system.
     static var zsh: String {
         """
         #compdef \(Verb.program)

@@ -1,9 +1,9 @@
-/// A shell's completion script, made from the table of verbs.
+/// A shell's completion script, generated from the table of verbs.
 ///
-/// Verbs, options, their words and files are completed; the program is never run for it, so the
-/// vault is never opened.
+/// It completes verbs, options, their words and files. It never runs the program, so it never opens
+/// the vault.
 package enum CompletionScript<Verb: ProgramVerb> {
-    /// A shell that completes by a script.
+    /// A shell that is supported.
     package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
     /// The script for `shell`.
@@ -15,10 +15,10 @@ package enum CompletionScript<Verb: ProgramVerb> {
         }
     }
 
-    /// The program's name as a part of a function's.
+    /// The program's name as part of a function name.
     static var function: String { String(Verb.program.map { $0 == "-" ? "_" : $0 }) }
 
-    /// First words of the verbs of two words: `slot` and `qr`.
+    /// The first words of two-word verbs, such as `slot` and `qr`.
     static var groups: [String] {
         var groups: [String] = []
         for verb in Verb.allCases {
@@ -30,7 +30,7 @@ package enum CompletionScript<Verb: ProgramVerb> {
         return groups
     }
 
-    /// What may stand first, with a line about each.
+    /// The possible first words, each with a summary.
     static var firstWords: [(word: String, summary: String)] {
         var words: [(String, String)] = []
         for verb in Verb.allCases {
@@ -41,22 +41,22 @@ package enum CompletionScript<Verb: ProgramVerb> {
                 words.append((parts[0], secondWords(of: parts[0]).joined(separator: ", ")))
             }
         }
-        return words + [("help", "show a verb's page")]
+        return words + [("help", "show help for a command")]
     }
 
-    /// What may follow `group`.
+    /// The possible words after `group`.
     static func secondWords(of group: String) -> [String] {
         Verb.allCases.map(\.name).filter { $0.hasPrefix(group + " ") }
             .map { String($0.dropFirst(group.count + 1)) }
     }
 
-    /// Names of the options that take a value with every verb, so that a shell can step over it.
+    /// The options that take a value with every verb, so that a shell can skip the value.
     static var namesWithValue: [String] {
         let flags = Set(Verb.allOptions.filter { $0.value == .none }.map(\.name))
         return Verb.allOptions.filter { $0.value != .none && !flags.contains($0.name) }.map(\.name)
     }
 
-    /// The words an operand of `verb` may be; `nil` when it is something else.
+    /// The possible operands of `verb`; `nil` if they are not a fixed set of words.
     static func operandWords(of verb: Verb) -> [String]? {
         if case .word(let words) = verb.page.operands { words } else { nil }
     }

@@ -1,8 +1,8 @@
-/// The text that `--help` prints.
+/// The output of `--help`.
 package enum HelpPage<Verb: ProgramVerb> {
     private static var width: Int { 80 }
 
-    /// The page of one verb; it starts with examples.
+    /// The page of one verb, which starts with examples.
     package static func of(_ verb: Verb) -> String {
         let page = verb.page
         var lines = ["Examples:"]
@@ -14,23 +14,24 @@ package enum HelpPage<Verb: ProgramVerb> {
         if !page.options.isEmpty { lines += ["", "Options:"] + table(page.options) }
         if let option = page.options.first(where: \.isInEnvironment) {
             let hint =
-                "The environment may say most of these, too: \(option.variable) for --\(option.name)."
+                "The environment can set most options: \(option.variable) for --\(option.name)."
             lines += [""] + wrapped(hint, indent: 0)
         }
-        lines += ["", "Everywhere:"] + table(Verb.global)
+        lines += ["", "Global options:"] + table(Verb.global)
         return lines.joined(separator: "\n")
     }
 
-    /// The page of the program; it starts with examples, too.
+    /// The page of the program, which also starts with examples.
     package static func ofProgram() -> String {
         let about = Verb.about
         var lines = ["Examples:"] + about.examples.map { "  " + $0 }
         lines += [
-            "", "Usage: \(Verb.program) VERB [OPERAND…] [OPTION…]", "", about.summary, "", "Verbs:",
+            "", "Usage: \(Verb.program) COMMAND [OPERAND…] [OPTION…]", "", about.summary, "",
+            "Commands:",
         ]
         let names = Verb.allCases.map { ($0.name + " " + $0.page.operands.usage, $0.page.summary) }
         lines += columns(names)
-        lines += ["", "Everywhere:"] + table(Verb.global)
+        lines += ["", "Global options:"] + table(Verb.global)
         lines += ["", about.closing]
         return lines.joined(separator: "\n")
     }
@@ -44,7 +45,9 @@ package enum HelpPage<Verb: ProgramVerb> {
         return short + "--" + option.name + (option.placeholder.map { " " + $0 } ?? "")
     }
 
-    /// Two columns; the second one begins on a line of its own where the first is too wide.
+    /// Two columns.
+    ///
+    /// The second one begins on a new line if the first one is too wide.
     private static func columns(_ rows: [(String, String)]) -> [String] {
         let gap = 28
         return rows.flatMap { left, right in
@@ -59,7 +62,7 @@ package enum HelpPage<Verb: ProgramVerb> {
         }
     }
 
-    /// `text` in lines of at most 80 characters, each indented.
+    /// Wraps `text` to 80 columns, with each line indented.
     package static func wrapped(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []

@@ -1,4 +1,4 @@
-/// The manual page in mdoc(7), made from the table of verbs.
+/// The manual page in mdoc(7), generated from the table of verbs.
 package enum ManualPage<Verb: ProgramVerb> {
     /// The whole page.
     package static var text: String {
@@ -6,7 +6,7 @@ package enum ManualPage<Verb: ProgramVerb> {
     }
 
     private static var verbs: [String] {
-        options(Verb.global) + [".Sh VERBS"] + Verb.allCases.flatMap(section)
+        options(Verb.global) + [".Sh COMMANDS"] + Verb.allCases.flatMap(section)
     }
 
     private static func section(_ verb: Verb) -> [String] {
@@ -32,7 +32,7 @@ package enum ManualPage<Verb: ProgramVerb> {
         return lines + [".El"]
     }
 
-    /// A sentence a line, as mdoc wants it.
+    /// One line for each sentence, as mdoc requires.
     private static func sentences(of paragraph: String) -> [String] {
         var sentences: [String] = []
         var sentence = ""
@@ -46,7 +46,7 @@ package enum ManualPage<Verb: ProgramVerb> {
         return sentence.isEmpty ? sentences : sentences + [sentence]
     }
 
-    /// `text` with what roff would take for a command made plain.
+    /// Escapes characters that roff would interpret.
     package static func escaped(_ text: String) -> String {
         var plain = ""
         for character in text {

@@ -1,6 +1,7 @@
-/// All that is said of a verb: the help page, the manual and the completions are made from it.
+/// The description of a verb, from which the help page, the manual and the completions are
+/// generated.
 package struct Page: Sendable {
-    /// What a verb works on.
+    /// The operands of a verb.
     package enum Operands: Sendable {
         case none
         /// The name of an entry; never completed, because names are inside the locked vault.
@@ -11,14 +12,14 @@ package struct Page: Sendable {
         /// One file.
         case file
         case optionalFile
-        /// Something else, called by this placeholder.
+        /// Another operand, with this placeholder.
         case one(String)
         case oneAndOptionalName(String)
         case nameAndNewName
         /// One of these words.
         case word([String])
 
-        /// What the help calls it.
+        /// The placeholder in help pages.
         package var placeholder: String {
             switch self {
             case .none: ""
@@ -52,7 +53,7 @@ package struct Page: Sendable {
             }
         }
 
-        /// The first operand from which on all are names of entries.
+        /// The index of the first operand from which all operands are entry names.
         package var firstName: Int {
             switch self {
             case .name, .optionalName, .names, .nameAndNewName: 0
@@ -71,18 +72,18 @@ package struct Page: Sendable {
         }
     }
 
-    /// What it does, in half a sentence.
+    /// What the verb does, in one phrase.
     package let summary: String
-    /// What it works on.
+    /// The verb's operands.
     package let operands: Operands
-    /// The options that it takes beside those that every verb takes.
+    /// The options that the verb accepts in addition to the global ones.
     package let options: [Option]
-    /// Command lines to paste; the first one is the plainest.
+    /// Command lines to copy; the first one is the simplest.
     package let examples: [String]
-    /// What the summary does not say, a paragraph each.
+    /// More details, one paragraph each.
     package let details: [String]
 
-    /// Puts a page together.
+    /// Creates a page.
     package init(
         summary: String, operands: Operands = .none, options: [Option] = [], examples: [String],
         details: [String] = []
@@ -95,20 +96,20 @@ package struct Page: Sendable {
     }
 }
 
-/// What is said of a program beside its verbs.
+/// The description of a program.
 package struct ProgramPage: Sendable {
-    /// What it is, in a sentence.
+    /// What the program is, in one sentence.
     package let summary: String
-    /// Command lines to paste.
+    /// Command lines to copy.
     package let examples: [String]
-    /// What `--help` ends with.
+    /// The last paragraph of `--help`.
     package let closing: String
-    /// What stands before the verbs in the manual, in mdoc(7).
+    /// The part of the manual before the verbs, in mdoc(7).
     package let manualHead: String
-    /// What stands behind them.
+    /// The part of the manual after the verbs.
     package let manualTail: String
 
-    /// Puts a page together.
+    /// Creates a page.
     package init(
         summary: String, examples: [String], closing: String, manualHead: String,
         manualTail: String

@@ -5,7 +5,8 @@ extension Verb {
     static let about = ProgramPage(
         summary: "One-time passwords from an encrypted vault.",
         examples: ["watchword init", "watchword import screenshots/", "watchword code github"],
-        closing: "watchword VERB --help shows a verb's page; watchword manual prints the manual.",
+        closing:
+            "watchword COMMAND --help shows help for a command; watchword manual prints the manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
 
     private static let manualHead = """
@@ -17,7 +18,7 @@ extension Verb {
         .Nd one-time passwords from an encrypted vault
         .Sh SYNOPSIS
         .Nm
-        .Ar verb
+        .Ar command
         .Op Ar operand ...
         .Op Ar option ...
         .Sh DESCRIPTION

@@ -60,7 +60,7 @@ enum EnrolDevice {
         }
         let deviceName = session.arguments[.deviceName] ?? ""
         guard deviceName.utf8.count <= Enrolment.longestDeviceName else {
-            let expected = "at most \(Enrolment.longestDeviceName) bytes"
+            let expected = "at most \(Enrolment.longestDeviceName) bytes long"
             throw .usage(.badValue(Option.deviceName.name, expected: expected))
         }
         let access = try AccessControlChange(session)

@@ -112,10 +112,10 @@ extension Words {
     static func expectation(of error: ServerAddressError) -> String {
         switch error {
         case .scheme: "an address that begins with https://"
-        case .plain: "https://, since plain HTTP is spoken with this machine only"
-        case .host: "an address with a host's name in ASCII"
-        case .port: "a port from 1 to 65535"
-        case .path: "a path of plain names"
+        case .plain: "an https:// address; http:// is allowed for this machine only"
+        case .host: "an address with an ASCII host name"
+        case .port: "an address with a port from 1 to 65535"
+        case .path: "an address with a path of plain names"
         case .length: "an address of at most 512 bytes"
         }
     }

@@ -8,8 +8,8 @@ extension ServerVerb {
             "watchword-server serve", "watchword-server client add shop --scope verify,enrol",
         ],
         closing:
-            "watchword-server VERB --help shows a verb's page; watchword-server manual prints the "
-            + "manual.",
+            "watchword-server COMMAND --help shows help for a command; watchword-server manual "
+            + "prints the manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
 
     private static let manualHead = """
@@ -21,7 +21,7 @@ extension ServerVerb {
         .Nd verifies one-time passwords and enrolled secrets
         .Sh SYNOPSIS
         .Nm
-        .Ar verb
+        .Ar command
         .Op Ar operand
         .Op Ar option ...
         .Sh DESCRIPTION
