@@ -1,11 +1,11 @@
-"""Running programs in turn, and the table that their figures go into."""
+"""Runs programs in turn, and collects their figures in a table."""
 import os
 import subprocess
 import time
 
 
-# No program that is measured takes longer; one that does hangs.
-PATIENCE = 600
+# A program that takes longer hangs.
+TIMEOUT = 600
 
 
 class Failure(Exception):
@@ -13,7 +13,7 @@ class Failure(Exception):
 
 
 class Place:
-    """Where the programs are that are measured."""
+    """Where the measured programs are."""
 
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)
@@ -32,33 +32,33 @@ class Place:
         return os.path.join(os.path.dirname(os.path.abspath(__file__)), *names)
 
 
-def run(arguments, timeout=PATIENCE, **options):
-    """What a program prints, which must succeed."""
+def run(arguments, timeout=TIMEOUT, **options):
+    """Runs a program, which must succeed, and returns its output."""
     command = " ".join(arguments[:2])
     try:
         ended = subprocess.run(arguments, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout, **options)
     except subprocess.TimeoutExpired:
-        raise Failure(f"{command}: not done in {timeout} s") from None
+        raise Failure(f"{command}: not finished after {timeout} s") from None
     if ended.returncode != 0:
         said = ended.stderr if options.get("text") else ended.stderr.decode(errors="replace")
-        raise Failure(f"{command}: ended with {ended.returncode}\n{said[:1_000]}")
+        raise Failure(f"{command}: exit status {ended.returncode}\n{said[:1_000]}")
     return ended.stdout
 
 
 def seconds(arguments, nowhere):
-    """Wall time of one run; spawned directly, so that the measuring costs next to nothing."""
+    """Wall time of one run. Spawning directly keeps the overhead small."""
     actions = [(os.POSIX_SPAWN_DUP2, nowhere, 1), (os.POSIX_SPAWN_DUP2, nowhere, 2)]
     start = time.perf_counter()
     process = os.posix_spawnp(arguments[0], arguments, os.environ, file_actions=actions)
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter() - start
     if status != 0:
-        raise Failure(f"{' '.join(arguments)} ended with {status}")
+        raise Failure(f"{' '.join(arguments)}: wait status {status}")
     return elapsed
 
 
 def fastest(rounds, commands):
-    """The least time of each command, in seconds, after one run that warms the caches."""
+    """The minimum time of each command in seconds, after one run that warms the caches."""
     with open(os.devnull, "r+b") as nowhere:
         for arguments in commands.values():
             seconds(arguments, nowhere.fileno())
@@ -70,13 +70,13 @@ def fastest(rounds, commands):
 
 
 def keep(found, more):
-    """Takes what is less than what was found."""
+    """Lowers each figure in `found` to the one in `more`, if that is smaller."""
     for name, number in more.items():
         found[name] = min(found.get(name, float("inf")), number)
 
 
-def least(rounds, programs, timeout=PATIENCE):
-    """The least number of each line "NAME NUMBER" that the programs print."""
+def least(rounds, programs, timeout=TIMEOUT):
+    """The minimum for each NAME over all lines "NAME NUMBER" that the programs print."""
     found = {}
     for _ in range(rounds):
         for arguments in programs:
@@ -86,12 +86,12 @@ def least(rounds, programs, timeout=PATIENCE):
 
 
 def figure(number):
-    """Three digits, and never an exponent."""
+    """Three significant digits, without an exponent."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 class Table:
-    """Rows of five columns: what, ours, the other's, the ratio, and its goal."""
+    """Rows of five columns: measurement, ours, the reference, the ratio, and its goal."""
 
     def __init__(self):
         self.rows = []
@@ -116,7 +116,7 @@ class Table:
                  f"≤ + {goal} {unit}", more <= goal)
 
     def rate(self, what, ours, theirs, goal):
-        """Both in nanoseconds each; the table says how many that is a second."""
+        """Takes nanoseconds for each operation; the table shows operations per second."""
         ratio = theirs / ours
         self.add(what, f"{figure(1e9 / ours)}/s", f"{figure(1e9 / theirs)}/s", f"{ratio:.2f}×",
                  f"≥ {goal}×" if goal else "", not goal or ratio >= goal)
@@ -124,5 +124,5 @@ class Table:
     def within(self, what, ours, low, high, unit):
         self.add(what, f"{ours:.1f} {unit}", "", "", f"{low} to {high} {unit}", low <= ours <= high)
 
-    def told(self, what, ours, theirs=""):
+    def figures(self, what, ours, theirs=""):
         self.add(what, ours, theirs)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures the shipped programs against others, part by part, and prints a Markdown table of ratios.
+"""Measures the release programs against others, part by part, and prints Markdown tables of ratios.
 
     measure.py PLACE [--only PART]… [--write]
-    measure.py PLACE [--only PART]… --list      the parts alone
+    measure.py PLACE [--only PART]… --list      prints the names of the parts
 
-PLACE has the programs, as Scripts/bench builds them. Rounds are interleaved, so that whatever disturbs
-the machine disturbs everybody, and the minimum of the rounds counts.
+PLACE contains the programs, as Scripts/bench builds them. Rounds are interleaved, so that a disturbance
+affects all programs alike, and the minimum of the rounds counts.
 
-Each part's rows are kept in PLACE, so that one that fails costs no other: `--only` measures it again
-beside the rest. `--write` puts the table into the README once every part has its rows.
+Each part's rows are kept in PLACE, so a part that fails does not affect the others: `--only` measures
+it again. `--write` puts the tables into RESULTS.md once every part has its rows.
 """
 import argparse
 import datetime
@@ -27,31 +27,32 @@ import scale
 import services
 from figures import Failure, Place, Table
 
+# Each part: the title of its table, and what measures it.
 PARTS = {
-    "codes": programs.measure_codes,
-    "start": programs.measure_start,
-    "vault": programs.measure_vault,
-    "pictures": programs.measure_pictures,
-    "sqlite": decisions.measure_store,
-    "denials": decisions.measure_denials,
-    "year": decisions.measure_year,
-    "postgresql": postgresql.measure,
-    "scale-sqlite": scale.measure_sqlite,
-    "scale-postgresql": scale.measure_postgresql,
-    "http": services.measure,
-    "memory": services.measure_memory,
+    "codes": ("Codes", programs.measure_codes),
+    "start": ("Start of the command", programs.measure_start),
+    "vault": ("A large vault", programs.measure_vault),
+    "pictures": ("Pictures", programs.measure_pictures),
+    "sqlite": ("Decisions on SQLite", decisions.measure_store),
+    "denials": ("Timing of denials", decisions.measure_denials),
+    "year": ("A year of daily logins", decisions.measure_year),
+    "postgresql": ("Decisions on PostgreSQL", postgresql.measure),
+    "scale-sqlite": ("Up to a million credentials on SQLite", scale.measure_sqlite),
+    "scale-postgresql": ("Up to a million credentials on PostgreSQL", scale.measure_postgresql),
+    "http": ("HTTP", services.measure),
+    "memory": ("Memory", services.measure_memory),
 }
-MARKS = ("<!-- measured: Scripts/bench --write -->", "<!-- end of what was measured -->")
+MARKS = ("<!-- measured: Scripts/bench --write -->", "<!-- end of measurements -->")
 
 
 def measure(name, place):
-    """Measures a part; returns its rows, with the day."""
+    """Measures a part; returns its rows and the date."""
     say(name)
     start = time.monotonic()
     table = Table()
-    # On the disk that the measured programs would have, not in memory.
+    # On a disk, as in production, not in memory.
     with tempfile.TemporaryDirectory(dir=place.folder) as folder:
-        PARTS[name](table, place, folder)
+        PARTS[name][1](table, place, folder)
     for row in table.rows:
         say("  " + " | ".join(row))
     say(f"{name} took {time.monotonic() - start:.0f} s")
@@ -63,7 +64,7 @@ def say(text):
 
 
 class Kept:
-    """The rows of parts, each in a file of its own."""
+    """The rows of each part, in one file per part."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -84,18 +85,19 @@ class Kept:
         return [name for name in PARTS if not os.path.exists(self.path(name))]
 
     def read(self):
-        """The parts that have rows, in their order."""
+        """The names and results of the parts that have rows, in order."""
         for name in PARTS:
             if os.path.exists(self.path(name)):
                 with open(self.path(name), encoding="utf-8") as file:
-                    yield json.load(file)
+                    yield name, json.load(file)
 
 
 def text_of(parts):
-    lines = ["| | Watchword | the other | ratio | goal |", "|---|---|---|---|---|"]
-    lines += [f"| {' | '.join(row)} |" for part in parts for row in part["rows"]]
-    days = sorted({part["day"] for part in parts})
-    lines += ["", f"Measured on {machine()}, {' and '.join(days)}; the minimum of interleaved rounds."]
+    lines = [f"Measured on {machine()}. Each figure is the minimum of interleaved rounds."]
+    for name, part in parts:
+        lines += ["", f"### {PARTS[name][0]}", "", f"`Scripts/bench --only {name}`, {part['day']}", "",
+                  "| measurement; reference | Watchword | reference | ratio | goal |", "|---|---|---|---|---|"]
+        lines += [f"| {' | '.join(row)} |" for row in part["rows"]]
     return "\n".join(lines)
 
 
@@ -106,12 +108,12 @@ def machine():
     return f"{model}, {os.cpu_count()} cores"
 
 
-def write(readme, text):
-    with open(readme, encoding="utf-8") as file:
+def write(results, text):
+    with open(results, encoding="utf-8") as file:
         before, rest = file.read().split(MARKS[0])
     after = rest.split(MARKS[1])[1]
-    with open(readme, "w", encoding="utf-8") as file:
-        file.write(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
+    with open(results, "w", encoding="utf-8") as file:
+        file.write(f"{before}{MARKS[0]}\n{text}\n\n{MARKS[1]}{after}")
 
 
 def main():
@@ -124,25 +126,25 @@ def main():
     if wanted.list:
         print("\n".join(wanted.only or PARTS))
         return
-    # What was started ends with us, and what was written goes.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: told to end"))
+    # Ends what was started, and removes what was written.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: terminated"))
     place = Place(wanted.place)
     kept = Kept(os.path.join(place.folder, "rows"))
-    # A whole run owes nothing to an earlier one.
+    # A complete run starts without earlier rows.
     if not wanted.only:
         kept.forget()
     for name in wanted.only or PARTS:
         try:
             kept.write(name, measure(name, place))
         except Failure as failure:
-            raise SystemExit(f"bench: {name}: {failure}\nbench: the other parts' rows are kept; "
-                             f"without rows: {' '.join(kept.missing())}") from None
+            raise SystemExit(f"bench: {name}: {failure}\nbench: the rows of other parts are kept; "
+                             f"parts without rows: {' '.join(kept.missing())}") from None
     text = text_of(list(kept.read()))
     print(text)
     if wanted.write:
         if kept.missing():
-            raise SystemExit(f"bench: not written, without rows: {' '.join(kept.missing())}")
-        write(place.source("..", "..", "README.md"), text)
+            raise SystemExit(f"bench: nothing written; parts without rows: {' '.join(kept.missing())}")
+        write(place.source("RESULTS.md"), text)
 
 
 main()

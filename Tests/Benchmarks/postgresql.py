@@ -1,4 +1,4 @@
-"""Decisions on a PostgreSQL server that is made for it, beside pgbench with the same UPDATE on that server."""
+"""Measures decisions on a temporary PostgreSQL server, against pgbench with the same UPDATE there."""
 import contextlib
 import os
 import pwd
@@ -14,10 +14,10 @@ SECONDS = 3
 ROUNDS = 2
 ROWS = 1_000
 DENIALS = 4_000
-# Ours, pgbench's and the goal: a server has a hundred connections, and ours take four.
+# Our callers, pgbench's clients, the goal. The server allows 100 connections; ours take four.
 CALLERS = ((1, 1, None), (8, 8, None), (32, 32, 1.0), (128, 90, 2.0))
 
-# The same columns and indexes as the credentials', with ids that pgbench can name.
+# The same columns and indexes as the table of credentials, with ids that pgbench can compute.
 PEER = ["CREATE TABLE watchword.peer (LIKE watchword.credentials INCLUDING ALL)", f"""
 INSERT INTO watchword.peer SELECT decode(lpad(to_hex(number), 32, '0'), 'hex'), subject, kind, state, version,
     key_id, fingerprint, created_at, lapses_at, body, authentication
@@ -44,7 +44,7 @@ def measure(table, place, folder):
                 keep(found, {f"pgbench-{clients}": pgbench(store, script.name, clients)})
             keep(found, least(1, [[benchmark, "callers", store, keys, str(ROWS), str(number + 1)]]))
         for callers, clients, goal in CALLERS:
-            table.rate(f"durable verifications, PostgreSQL, {callers} caller{'s' if callers > 1 else ''}; "
+            table.rate(f"verifications, {callers} caller{'s' if callers > 1 else ''}; "
                        f"`pgbench` with the same `UPDATE`, {clients} client{'s' if clients > 1 else ''}",
                        found[f"callers-{callers}"], found[f"pgbench-{clients}"], goal)
         decisions.denials(table, place, database(address, "denials"), "PostgreSQL", DENIALS)
@@ -56,11 +56,11 @@ def pgbench(address, script, clients):
     for line in text.splitlines():
         if line.startswith("tps"):
             return 1e9 / float(line.split()[2])
-    raise Failure("pgbench said no rate")
+    raise Failure("pgbench printed no rate")
 
 
 def database(address, name):
-    """Makes a database, and gives its address."""
+    """Creates a database and returns its address."""
     tell(f"{address} dbname=postgres", f"CREATE DATABASE {name}")
     return f"{address} dbname={name}"
 
@@ -72,11 +72,11 @@ def tell(store, *statements):
 
 @contextlib.contextmanager
 def server():
-    """A server of its own on a Unix socket, with full durability and the usual settings."""
+    """A temporary server on a Unix socket, with full durability and default settings."""
     folder = tempfile.mkdtemp(prefix="watchword-bench-", dir="/var/tmp")
     before = []
     if os.geteuid() == 0:
-        # PostgreSQL refuses to be run by root.
+        # PostgreSQL refuses to run as root.
         user = pwd.getpwnam("postgres")
         os.chown(folder, user.pw_uid, user.pw_gid)
         before = ["runuser", "-u", "postgres", "--"]
@@ -86,7 +86,7 @@ def server():
              "--locale=C"], cwd=folder)
         options = f"-c listen_addresses= -c unix_socket_directories={folder}"
         control = [*before, f"{PROGRAMS}/pg_ctl", "-D", data, "-w", "-s"]
-        # The server keeps what it is given open: nobody would see the end of a pipe.
+        # Not `run`: the server would keep its pipes open, and reading them would never end.
         subprocess.run([*control, "-o", options, "-l", os.path.join(folder, "log"), "start"], check=True,
                        cwd=folder, stdout=subprocess.DEVNULL)
         try:

@@ -1,4 +1,4 @@
-"""The command: a code, its start, a vault and pictures, beside others that do the same."""
+"""Measures the command against others: codes, start, a large vault, and pictures."""
 import os
 import random
 
@@ -13,23 +13,23 @@ def measure_codes(table, place, folder):
     found = least(ROUNDS, [[place.peer("codes")], [place.python, place.source("peers", "pyotp_code.py")],
                            [place.benchmark("CodeBenchmark")]])
     for name, goal in (("sha1", 1.0), ("sha256", 1.1), ("sha512", 1.25)):
-        table.at_most(f"a code, prepared key, {label(name)}; two chained compressions",
+        table.at_most(f"code, prepared key, {label(name)}; two chained compressions",
                       found[f"code-{name}"], found[f"limit-{name}"], goal, "ns")
     for name in ("sha1", "sha256", "sha512"):
-        table.at_most(f"the same, each waiting for the one before, {label(name)}",
+        table.at_most(f"latency: each code depends on the previous one, {label(name)}; two chained compressions",
                       found[f"latency-{name}"], found[f"limit-{name}"], 1.3, "ns")
     for name in ("sha1", "sha256", "sha512"):
-        table.at_most(f"a code, cold key, {label(name)}; four chained compressions",
+        table.at_most(f"code, cold key, {label(name)}; four chained compressions",
                       found[f"cold-{name}"], found[f"limit4-{name}"], 1.1, "ns")
     for name, goal in (("sha1", 5.5), ("sha256", 9), ("sha512", 2.8)):
-        table.faster(f"a code, {label(name)}; liboath", found[f"code-{name}"],
+        table.faster(f"code, {label(name)}; liboath", found[f"code-{name}"],
                      found[f"liboath-{name}"], goal, "ns")
-    table.faster("a ±1 window that misses; liboath", found["window-miss"], found["liboath-window"], 6,
+    table.faster("wrong code, window ±1; liboath", found["window-miss"], found["liboath-window"], 6,
                  "ns")
-    table.faster("a resynchronisation over 1,001 codes; liboath", found["resync-miss"] / 1e3,
+    table.faster("resynchronisation over 1,001 codes; liboath", found["resync-miss"] / 1e3,
                  found["liboath-resync"] / 1e3, 6, "µs")
-    table.faster("a code, SHA-1; libcotp", found["code-sha1"], found["libcotp-sha1"], None, "ns")
-    table.faster("a code, SHA-1; pyotp", found["code-sha1"], found["pyotp-sha1"], None, "ns")
+    table.faster("code, SHA-1; libcotp", found["code-sha1"], found["libcotp-sha1"], None, "ns")
+    table.faster("code, SHA-1; pyotp", found["code-sha1"], found["pyotp-sha1"], None, "ns")
 
 
 def label(name):
@@ -44,7 +44,7 @@ def measure_start(table, place, folder):
         "ours": [place.shipped("watchword"), "totp", "--secret-file", key],
         "theirs": ["oathtool", "--totp", "-b", f"@{key}"],
     })
-    table.at_most("`totp`, whole process; `oathtool`", times["ours"] * 1e3, times["theirs"] * 1e3, 3.3,
+    table.at_most("`watchword totp`, whole process; `oathtool`", times["ours"] * 1e3, times["theirs"] * 1e3, 3.3,
                   "ms")
 
 
@@ -53,38 +53,38 @@ def measure_vault(table, place, folder):
     lines = os.path.join(folder, "entries")
     with open(passphrase, "w", encoding="ascii") as file:
         file.write("correct horse battery staple\n")
-    chance = random.Random(4226)
+    generator = random.Random(4226)
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
     with open(lines, "w", encoding="ascii") as file:
         for number in range(ENTRIES):
-            key = "".join(chance.choices(alphabet, k=32))
+            key = "".join(generator.choices(alphabet, k=32))
             file.write(f"otpauth://totp/Service{number}:alice?secret={key}&issuer=Service{number}\n")
     vault = [place.shipped("watchword"), "--vault", os.path.join(folder, "vault"), "--passphrase-file",
              passphrase]
     run([*vault, "init", "--no-recovery-key"])
     run([*vault, "import", lines])
-    # The scrypt that every opening pays, alone and in the same rounds.
+    # Every unlock runs scrypt: measure it alone, in the same rounds.
     times = fastest(ROUNDS, {
         "scrypt": [place.peer("codes"), "scrypt"],
         "code": [*vault, "code", f"Service{ENTRIES - 1}:alice"],
         "list": [*vault, "list"],
     })
     scrypt = times["scrypt"] * 1e3
-    table.at_most(f"`code` from a vault of {ENTRIES:,} entries; its scrypt alone", times["code"] * 1e3,
+    table.at_most(f"`code` from a vault of {ENTRIES:,} entries; scrypt alone", times["code"] * 1e3,
                   scrypt, 1.15, "ms")
-    table.above(f"`list` of {ENTRIES:,} entries; its scrypt alone", times["list"] * 1e3, scrypt, 60,
+    table.above(f"`list` of {ENTRIES:,} entries; scrypt alone", times["list"] * 1e3, scrypt, 60,
                 "ms")
 
 
 def measure_pictures(table, place, folder):
-    # Only here: all the rest needs nothing but Python itself.
+    # Imported here because nothing else needs more than the standard library.
     from PIL import Image, ImageChops
     uri = "otpauth://totp/ACME:alice@example.com?secret=JBSWY3DPEHPK3PXP&issuer=ACME"
     small, photo = os.path.join(folder, "small.png"), os.path.join(folder, "photo.jpg")
     run(["qrencode", "-s", "10", "-o", small, uri])
     symbol = Image.open(small).convert("RGB").convert("L").resize((400, 400))
     symbol.save(small)
-    # A sheet hung a little askew on a wall in uneven light, and a camera's grain over everything.
+    # A sheet that hangs slightly askew on a wall, in uneven light, with a camera's noise.
     size = (4000, 3000)
     wall = Image.linear_gradient("L").rotate(20, fillcolor=128).resize(size)
     wall = wall.point(lambda value: 60 + value // 3)

@@ -1,4 +1,4 @@
-"""Decisions as the store grows, from a thousand credentials to a million."""
+"""Measures decisions as the store grows from a thousand credentials to a million."""
 import os
 import sys
 
@@ -7,8 +7,8 @@ from postgresql import database, server, tell
 
 SMALLEST = 1_000
 COUNTS = [SMALLEST, 100 * SMALLEST, 1_000 * SMALLEST]
-# It takes minutes; this is for a machine that is much slower, or busy.
-PATIENCE = 3_600
+# It takes minutes; this allows for a slower or busy machine.
+TIMEOUT = 3_600
 
 
 def measure_sqlite(table, place, folder):
@@ -22,7 +22,7 @@ def measure_postgresql(table, place, folder):
 
 
 def tidy(store):
-    """Filling is no day's work: what it leaves to be done is done before anything is measured."""
+    """Finishes the work that filling leaves behind, so that it does not disturb the measurement."""
     tell(store, "VACUUM ANALYZE", "CHECKPOINT")
 
 
@@ -30,20 +30,20 @@ def scale(table, place, folder, kind, stores, tidy=None):
     benchmark, keys = place.benchmark("StoreBenchmark"), os.path.join(folder, "keys")
     for count, store in zip(COUNTS, stores):
         print(f"bench:   filling {kind} with {count:,} credentials", file=sys.stderr)
-        run([benchmark, "fill", store, keys, str(count)], timeout=PATIENCE)
+        run([benchmark, "fill", store, keys, str(count)], timeout=TIMEOUT)
         if tidy:
             tidy(store)
     sizes = [text for count, store in zip(COUNTS, stores) for text in (str(count), store)]
-    found = least(1, [[benchmark, "scale", keys, "1", *sizes]], PATIENCE)
+    found = least(1, [[benchmark, "scale", keys, "1", *sizes]], TIMEOUT)
     for callers in (1, 32):
-        who = f"{kind}, {callers} caller{'s' if callers > 1 else ''}"
+        who = f"{callers} caller{'s' if callers > 1 else ''}"
         for count in COUNTS[1:]:
-            # No more than 1.25 times the time, in other words.
-            table.rate(f"durable verifications among {count:,} credentials; among {SMALLEST:,} ({who})",
+            # In other words, at most 1.25 times the time.
+            table.rate(f"verifications with {count:,} credentials; with {SMALLEST:,} ({who})",
                        found[f"scale-{count}-{callers}"], found[f"scale-{SMALLEST}-{callers}"], 0.8)
         for count in COUNTS[1:]:
-            table.told(f"how long they take, 50th, 99th and 99.9th percentile, among {count:,}; "
-                       f"among {SMALLEST:,} ({who})",
+            table.figures(f"latency (50th, 99th, 99.9th percentile) with {count:,} credentials; "
+                       f"with {SMALLEST:,} ({who})",
                        percentiles(found, count, callers), percentiles(found, SMALLEST, callers))
 
 

@@ -1,4 +1,4 @@
-"""The server: verifications over HTTP, against another verifier and against bare HTTP; and its memory."""
+"""Measures the server: verifications over HTTP, against another verifier and bare HTTP; memory."""
 import contextlib
 import json
 import os
@@ -17,9 +17,9 @@ SECONDS = 5
 ROUNDS = 2
 CONNECTIONS = 32
 OPEN = 1_000
-# Open connections of one address: the server has a limit.
+# Connections from one address: the server limits them.
 SHARE = 180
-# As many as `measure_store` has would not find less.
+# More slices do not lower the minimum.
 SLICES = 25
 
 
@@ -31,13 +31,13 @@ def measure(table, place, folder):
         keep(found, named("ours", our_service(place, round_folder)))
         keep(found, named("flask", flask(place, round_folder)))
         keep(found, named("bare", bare_http(place, round_folder)))
-        # What a decision costs without HTTP around it.
+        # The cost of a decision without HTTP.
         keep(found, decisions(place, os.path.join(round_folder, "store"), SLICES))
-    table.rate(f"verifications over HTTP, SQLite, {CONNECTIONS} connections; Flask, gunicorn, SQLAlchemy",
+    table.rate(f"verifications over HTTP, {CONNECTIONS} connections; Flask, gunicorn, SQLAlchemy",
                found["ours-each"], found["flask-each"], 10)
     own = found["sqlite-32-processor"]
-    table.at_most("the server's processor time for a verification over HTTP, the store's own "
-                  f"({figure(own / 1e3)} µs) left out; libmicrohttpd's bare answer",
+    table.at_most("processor time of a verification over HTTP, without the store's "
+                  f"({figure(own / 1e3)} µs); libmicrohttpd alone",
                   (found["ours-processor"] - own) / 1e3, found["bare-processor"] / 1e3, 2, "µs")
 
 
@@ -55,7 +55,7 @@ def measure_memory(table, place, folder):
             connection.sendall(b"GET /v1/openapi.json HTTP/1.1\r\nHost: bench\r\n\r\n")
             if not connection.recv(12).endswith(b"200"):
                 raise Failure(f"connection {number} was refused")
-        table.told(f"the server's memory at rest; with {OPEN:,} open connections",
+        table.figures(f"memory of an idle server; with {OPEN:,} open connections",
                    f"{figure(rest)} MB; {figure(memory(process.pid))} MB")
 
 
@@ -81,7 +81,7 @@ def state(folder):
 
 @contextlib.contextmanager
 def serving(place, folder):
-    """Our server over that folder's database, and the port it listens at."""
+    """Our server on that folder's database, and its port."""
     log = os.path.join(folder, "log")
     command = [place.shipped("watchword-server"), "serve", *state(folder), "--listen", "127.0.0.1:0",
                "--ops-listen", "127.0.0.1:0", "--no-clock-check"]
@@ -93,7 +93,7 @@ def flask(place, folder):
     peers, path = place.source("peers"), os.path.join(folder, "peer.db")
     run([place.python, os.path.join(peers, "flask_verifier.py"), path, str(PEER_PEOPLE)])
     port = free_port()
-    # Processes for the processors, and threads so that connections stay open.
+    # Processes use the processors; threads keep connections open.
     command = [place.python, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "3", "--threads", "12",
                "--worker-class", "gthread", "--keep-alive", "30", "--log-level", "error",
                "--chdir", peers, "--worker-tmp-dir", folder, "flask_verifier:application"]
@@ -110,7 +110,7 @@ def bare_http(place, folder):
 
 
 def load(place, port, token, people, folder, pids, once=True):
-    """Sends right codes, each once; nanoseconds an answer, and of the processors in the server."""
+    """Sends correct codes, each once. Nanoseconds per response, and the server's processor time."""
     bodies = os.path.join(folder, "bodies")
     with open(bodies, "wb") as file:
         file.write(run([place.benchmark("StoreBenchmark"), "bodies", str(people)]))
@@ -120,16 +120,16 @@ def load(place, port, token, people, folder, pids, once=True):
     used = sum(map(processor_time, pids)) - before
     found = {name: int(number) for name, number in
              (line.split() for line in text.splitlines()[-5:])}
-    # Who answers always the same may be sent a body again.
+    # A server that always answers the same may get a body twice.
     if found["accepted"] == 0 or (once and found["others"] > 0):
-        raise Failure(f"{found['others']} answers were not an acceptance")
+        raise Failure(f"{found['others']} responses were not acceptances")
     each = found["microseconds"] * 1e3 / found["accepted"]
     return {"each": each, "processor": used * 1e9 / found["accepted"]}
 
 
 @contextlib.contextmanager
 def ended(process):
-    """Ends the process when it is left."""
+    """Ends the process with the block."""
     try:
         yield process
     finally:
@@ -145,9 +145,9 @@ def until(attempt, process):
         if found:
             return found
         if process.poll() is not None:
-            raise Failure("a server ended")
+            raise Failure("a server exited")
         time.sleep(0.01)
-    raise Failure("a server does not answer")
+    raise Failure("a server does not respond")
 
 
 def listening(log):
@@ -175,16 +175,16 @@ def free_port():
 
 
 def processor_time(pid):
-    """Seconds that processors worked for the process."""
+    """Processor seconds that the process used."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid):
-    """Megabytes that the process has in memory."""
+    """Resident memory of the process in megabytes."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         for line in file:
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1e3
-    raise Failure("a server ended")
+    raise Failure("a server exited")
