@@ -5,8 +5,9 @@
     Scripts/read-vault.py VAULT --recovery-key-file FILE [--reveal]
     Scripts/read-vault.py --self-test
 
-Verifies all that the page describes, opens every record, and prints what the vault holds as JSON; secrets only with --reveal.
-`--self-test` reads all of Vectors/vault, and cuts, flips and forges it. Needs PyPI's `cryptography`. Exit: 0 done, 1 the passphrase or recovery key is wrong, 3 the file is no vault or damaged.
+Verifies everything that the document describes, opens every record, and prints the content as JSON; prints secrets only with --reveal.
+`--self-test` reads all of Vectors/vault, and truncates, flips and forges the files. Needs the package `cryptography` (PyPI, or Debian's python3-cryptography).
+Exit status: 0 success, 1 wrong passphrase or recovery key, 3 not a vault, or damaged.
 """
 import argparse
 import base64
@@ -34,11 +35,11 @@ SLOT = 16384
 
 
 class Damaged(Exception):
-    """The file is not as the page describes it; the text says where."""
+    """The file does not match the format; the text says where."""
 
 
 class Wrong(Exception):
-    """No slot opens with what was given."""
+    """The passphrase or recovery key opens no slot."""
 
 
 def expect(condition, where):
@@ -75,7 +76,7 @@ def open_box(key, box, associated, where):
 
 
 class Lines:
-    """The lines of the file, read in order."""
+    """Reads the lines of the file in order."""
 
     def __init__(self, text):
         self.lines = text[:-1].split("\n")
@@ -88,7 +89,7 @@ class Lines:
         return f"line {self.at + 1}"
 
     def take(self, word, count):
-        """The words behind `word`, of which there are `count`; None: at least one, unsplit."""
+        """Reads a line `word …` and returns its `count` further words; if None, returns the rest unsplit."""
         expect(self.next_is(word), self.where())
         rest = self.lines[self.at][len(word) + 1:]
         words = rest.split(" ") if count is not None else [rest]
@@ -98,7 +99,7 @@ class Lines:
 
 
 class Fields:
-    """Binary fields: big-endian numbers, strings behind a 32-bit length."""
+    """Reads binary fields: big-endian numbers, and strings with a 32-bit length in front."""
 
     def __init__(self, data, where):
         self.data, self.at, self.where = data, 0, where
@@ -127,17 +128,17 @@ class Fields:
 
 
 def envelope(data):
-    """The file's text, once its first and last line vouch for it."""
+    """Checks the first and the last line, and returns the text."""
     first = b"watchword-vault 1\n"
     if not data.startswith(first):
         newer = re.match(rb"watchword-vault ([1-9][0-9]{0,8})\n", data)
         expect(not newer or int(newer[1]) == 1, "made by a newer version")
-        expect(not first.startswith(data), "cut")
+        expect(not first.startswith(data), "truncated")
         raise Damaged("line 1" if data.startswith(b"watchword-vault ") else "not a vault")
     expect(len(data) <= 64 << 20, "too large")
     end = data.rfind(b"\nend ") + 1
     last = b"end " + base64.b64encode(hashlib.sha256(data[:end]).digest()) + b"\n"
-    expect(end and data[end:] == last, "cut, or spoiled by accident")
+    expect(end and data[end:] == last, "truncated or damaged")
     try:
         return data.decode("ascii")
     except UnicodeDecodeError:
@@ -204,7 +205,7 @@ def read_failures(words, where):
 
 
 def read_slot_of_attempts(data):
-    """What one slot of the file of attempts counts: the vault's ID, the sequence, and the attempts."""
+    """Reads one slot of the file of attempts: the vault's ID, the sequence number and the attempts."""
     end = data.find(b"\nend ") + 1
     body, rest = data[:end], data[end:]
     last = b"end " + base64.b64encode(hashlib.sha256(body).digest()) + b"\n"
@@ -230,7 +231,7 @@ def read_slot_of_attempts(data):
 
 
 def read_attempts(data, vault_id):
-    """What the file beside the vault counts: the newer of its two slots that are whole; nothing of another vault."""
+    """Reads the newest valid slot of the file of attempts that belongs to this vault."""
     newest = (0, [])
     for slot in (data[:SLOT], data[SLOT:2 * SLOT]):
         try:
@@ -243,7 +244,7 @@ def read_attempts(data, vault_id):
 
 
 def parse(data):
-    """The file taken apart; nothing needs a key so far."""
+    """Parses the file. This needs no key."""
     lines = Lines(envelope(data))
     lines.take("watchword-vault", 1)
     vault = {"id": from_base64(lines.take("vault", 1)[0], 16, "line 2")}
@@ -298,7 +299,7 @@ def vault_key(vault, passphrase, recovery):
 
 
 def open_vault_key(slot, secret):
-    """The vault key that is sealed to the slot's public half."""
+    """Opens the vault key, which is sealed to the slot's public key."""
     where = f"slot {slot['number']}"
     private, authentication_key = X25519PrivateKey.from_private_bytes(secret[:32]), secret[32:]
     try:
@@ -347,7 +348,7 @@ def read_listed(fields):
 
 
 def read_content(plaintext, kind, where):
-    """What a record's box holds: the secret, and what belongs to it."""
+    """Reads the content of a record's box: the secret and its parameters."""
     outer = Fields(plaintext, where)
     content = outer.string()
     padding = plaintext[outer.at:]
@@ -374,7 +375,7 @@ def read_entry(vault, key, record, listed, reveal):
     if "tombstone" in record:
         expect(listed["wiped"] in (None, record["tombstone"]), where)
         return entry | {"tombstone": record["tombstone"]}
-    expect(listed["wiped"] is None, where + " was wiped, and has its secret again")
+    expect(listed["wiped"] is None, where + " was wiped, but contains its secret")
     expect(hashlib.sha256(record["box64"].encode()).digest() == listed["digest"], where)
     box_key = hkdf(key, vault["id"], LABEL + b"record" + record["id"])
     plaintext = open_box(box_key, from_base64(record["box64"], None, where), vault["line"] + record["line"], where)
@@ -392,7 +393,7 @@ def read_vault(data, passphrase, recovery, reveal):
 
 
 def verify(vault, key, reveal):
-    """What the vault says, once the vault key vouches for all of it."""
+    """Verifies everything with the vault key, and returns the content."""
     mac = hmac.digest(hkdf(key, vault["id"], LABEL + b"header"), vault["header"], "sha256")
     expect(hmac.compare_digest(mac, vault["mac"]), "header")
     listed = read_manifest(vault, key)
@@ -406,7 +407,7 @@ def verify(vault, key, reveal):
 
 
 def attempts_path(path, vault):
-    """Where failures of the vault at this path are counted: in the outermost .watchword that it is in, or beside it."""
+    """Finds the file of attempts: in the outermost .watchword folder that contains the vault, or beside the vault."""
     folder = os.path.dirname(os.path.realpath(path))
     parts = folder.split("/")
     if ".watchword" in parts:
@@ -415,7 +416,7 @@ def attempts_path(path, vault):
 
 
 def with_attempts(path, vault):
-    """The vault, and what the file of attempts at this path says of it, where there is one."""
+    """Adds the attempts from the file at this path, if it exists."""
     try:
         with open(path, "rb") as file:
             return {**vault, "attempts": read_attempts(file.read(), bytes.fromhex(vault["vault"]))}
@@ -429,7 +430,7 @@ def first_line(path):
 
 
 def refuses(reader, *arguments):
-    """Whether the reader says that the file is damaged."""
+    """Returns whether the reader reports damage."""
     try:
         reader(*arguments)
     except Damaged:
@@ -456,7 +457,7 @@ def self_test_case(folder, case):
     vault = parse(data)
     key = vault_key(vault, passphrase, None)
     end = data.rfind(b"\nend ") + 1
-    # Who means harm makes the last line anew. Only a tombstone that the list does not know may then be another.
+    # An attacker would also replace the last line. Then only a tombstone that the manifest does not list may change.
     for at in range(end):
         flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
         assert refuses(parse, flipped), (case["file"], at)
@@ -468,7 +469,7 @@ def self_test_case(folder, case):
 
 
 def self_test_attempts(folder):
-    """Every cut of a slot's text, and every byte that is flipped, is noticed; then the older slot counts."""
+    """Checks that every truncation and every flipped byte of a slot is detected, and that the older slot is read then."""
     names = [name for name in os.listdir(folder) if name.endswith(".attempts")]
     for name in names:
         with open(os.path.join(folder, name), "rb") as file:
@@ -496,7 +497,7 @@ def self_test():
     for case in cases:
         self_test_case(folder, case)
     self_test_attempts(folder)
-    print(f"{len(cases)} vaults read, and every cut, every flipped byte and every forged one noticed")
+    print(f"{len(cases)} vaults read; every truncation, every flipped byte and every forged byte detected")
 
 
 def main():
@@ -506,14 +507,14 @@ def main():
     opener = parser.add_mutually_exclusive_group()
     opener.add_argument("--passphrase-file")
     opener.add_argument("--recovery-key-file")
-    parser.add_argument("--attempts", help="the file of attempts; default: the one that belongs to the vault")
+    parser.add_argument("--attempts", help="the file of attempts; default: the file that belongs to the vault")
     parser.add_argument("--reveal", action="store_true")
     options = parser.parse_args()
     if options.self_test:
         self_test()
         return 0
     if not options.vault or not (options.passphrase_file or options.recovery_key_file):
-        parser.error("a vault, and a passphrase file or recovery key file")
+        parser.error("name a vault, and a passphrase file or a recovery key file")
     with open(options.vault, "rb") as file:
         data = file.read()
     try:
@@ -527,7 +528,7 @@ def main():
         print("wrong passphrase or recovery key", file=sys.stderr)
         return 1
     except Damaged as error:
-        print(f"not a whole vault: {error}", file=sys.stderr)
+        print(f"not a vault, or damaged: {error}", file=sys.stderr)
         return 3
     return 0
 
