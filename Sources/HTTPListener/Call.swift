@@ -3,9 +3,9 @@ internal import Cryptography
 internal import Glibc
 internal import Synchronization
 
-/// One call of libmicrohttpd's for one request: what is to be done next.
+/// Handles one of libmicrohttpd's calls for a request.
 ///
-/// The connection's handle is given to one thing from another thread, resuming, which libmicrohttpd allows.
+/// Another thread only resumes the connection's handle, which libmicrohttpd allows.
 @safe struct Call: @unchecked Sendable {
     private let context: DaemonContext
     private let exchange: Exchange
@@ -28,7 +28,7 @@ internal import Synchronization
         listener.registry.setDeadline(duration.map { listener.now() + $0 }, of: record)
     }
 
-    /// The head is complete: takes the body, or refuses.
+    /// The head is complete: receives the body, or refuses the request.
     func begin(_ head: RequestHead?) -> MHD_Result {
         guard let head else { return refuse(.malformed) }
         let understood: UnderstoodHead
@@ -49,9 +49,10 @@ internal import Synchronization
         return .YES
     }
 
-    /// Refuses a request once its body has come: before that, a client that sends would not hear it.
+    /// Refuses a request after its body has arrived: a client that is still sending would not read
+    /// the response.
     ///
-    /// A client that waits for leave to send is refused at once.
+    /// A client that waits for permission to send is refused at once.
     private func refuseAfterBody(_ refusal: ListenerRefusal, of head: UnderstoodHead) -> MHD_Result
     {
         guard !head.expectsContinue else { return refuse(refusal) }
@@ -66,7 +67,7 @@ internal import Synchronization
         case wait
     }
 
-    /// Everything has come, or an answer is there.
+    /// The request or the response is complete.
     func proceed() -> MHD_Result {
         let peer = record.peer.text
         let step: Step = exchange.withStage { stage in
@@ -89,8 +90,8 @@ internal import Synchronization
         case .handle(let request): return handle(request)
         case .refuse(let refusal): return refuse(refusal)
         case .send(let response):
-            // The next request need not come before `headerTime` has passed; the connection must not end
-            // under it.
+            // The next request may take up to `headerTime` to arrive; the connection must not end
+            // before that.
             let isOver = record.life.isOver(by: listener.now() + listener.limits.headerTime)
             return send(response, isLast: isOver || listener.isDraining)
         case .wait: return .YES
@@ -105,14 +106,15 @@ internal import Synchronization
             let response = await listener.handler(request)
             exchange.withStage { $0 = .answered(response) }
             unsafe MHD_resume_connection(connection)
-            // Not before: stopping the daemon while a connection is suspended ends the process.
+            // Not earlier: stopping the daemon while a connection is suspended terminates the
+            // process.
             context.gate.leave()
         }
         return .YES
     }
 
-    /// What is not understood is the last thing on its connection: where the next request begins is
-    /// anybody's guess.
+    /// A malformed request is the last one on its connection, because the start of the next request
+    /// is unknown.
     private func refuse(_ refusal: ListenerRefusal) -> MHD_Result {
         exchange.withStage { $0 = .sent }
         return send(listener.refuser(refusal, record.peer.text), isLast: true)
@@ -122,7 +124,7 @@ internal import Synchronization
         setDeadline(in: listener.limits.answerTime)
         guard let made = LibraryResponse(body: response.body) else { return .NO }
         let headers = isLast ? [ListenerHeader("Connection", "close")] : []
-        // A response without one of its headers must not be sent.
+        // Do not send a response without one of its headers.
         for header in response.headers + headers where !made.add(header) { return .NO }
         return unsafe made.queue(on: connection, status: response.status)
     }

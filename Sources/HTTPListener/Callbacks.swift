@@ -2,7 +2,8 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import Synchronization
 
-// What libmicrohttpd's threads call. `context` is a ``DaemonContext``, which the daemon keeps alive.
+// Callbacks for libmicrohttpd's threads. `context` is a ``DaemonContext`` that the daemon keeps
+// alive.
 
 typealias Context = UnsafeMutableRawPointer
 
@@ -15,14 +16,14 @@ private func listener(_ context: Context?) -> HTTPListener? {
     unsafe daemonContext(context)?.listener
 }
 
-/// Whether a connection is welcome; counted is it when it starts.
+/// Decides whether to accept a connection; it is counted when it starts.
 let acceptance: @convention(c) (Context?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
     context, address, _ in
     guard let listener = unsafe listener(context) else { return .NO }
     return unsafe listener.registry.accepts(PeerAddress(address)) ? .YES : .NO
 }
 
-/// A connection has started, or is about to be closed.
+/// A connection has started or is about to be closed.
 let connectionNotice:
     @convention(c) (
         Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?,
@@ -41,7 +42,7 @@ let connectionNotice:
             listener.registry.add(record, until: now + listener.limits.headerTime)
         } else if let held = unsafe slot.pointee {
             let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeRetainedValue()
-            // libmicrohttpd tells of no completion when it had no page for what it refused.
+            // libmicrohttpd reports no completion if it had no page for a request that it refused.
             if let exchange = record.endExchange() {
                 listener.end(exchange, from: record.peer, hasFailed: true)
             }
@@ -50,7 +51,7 @@ let connectionNotice:
         }
     }
 
-/// The first line has come; its target is copied before the library takes it apart.
+/// The first line has arrived; its target is copied before the library splits it.
 let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
     context, target, connection in
     guard let listener = unsafe listener(context), let target = unsafe target,
@@ -75,24 +76,25 @@ let completionNotice:
         else { return }
         listener.end(
             exchange, from: record.peer, hasFailed: code == .REQUEST_TERMINATED_WITH_ERROR)
-        // The next request on this connection must come in time.
+        // Set the deadline for the next request on this connection.
         listener.registry.setDeadline(listener.now() + listener.limits.headerTime, of: record)
     }
 
-/// Percent signs are left as they were sent: whoever knows what the path means reads them.
+/// Leaves percent-encoding unchanged; code that interprets the path decodes it.
 let unescaping: @convention(c) (Context?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
     _, _, text in
     guard let text = unsafe text else { return 0 }
     return unsafe strlen(text)
 }
 
-/// What the start of the connection was noted in.
+/// The record that was stored when the connection started.
 func record(of connection: OpaquePointer?) -> ConnectionRecord? {
     guard let held = unsafe mhd_connection_context(connection) else { return nil }
     return unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeUnretainedValue()
 }
 
-/// The head is complete; a part of the body has come; everything has come; or the answer is there.
+/// Called when the head is complete, when a part of the body has arrived, when the request is
+/// complete, or when the response is ready.
 let access:
     @convention(c) (
         Context?, OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,

@@ -1,15 +1,16 @@
 internal import Glibc
 internal import Synchronization
 
-/// An open connection: its socket, where it comes from, and until when its client must have done its part.
+/// An open connection: its socket, its peer, and the deadline for its client.
 final class ConnectionRecord: Sendable {
     let socket: Int32
     let peer: PeerAddress
     let life: ConnectionLife
     private let exchange = Mutex<Exchange?>(nil)
-    /// When it is cut off, in nanoseconds of the registry's; the largest number while it is our turn.
+    /// The deadline in the registry's nanoseconds; the largest number while the client has nothing
+    /// to do.
     ///
-    /// Written at each step of each request, so it needs no lock.
+    /// It is written at each step of each request, so it is atomic instead of locked.
     fileprivate let deadline = Atomic<Int64>(.max)
 
     init(socket: Int32, peer: PeerAddress, life: ConnectionLife) {
@@ -18,10 +19,12 @@ final class ConnectionRecord: Sendable {
         self.life = life
     }
 
-    /// The first line of a request has come.
+    /// Called when the first line of a request has arrived.
     func begin(_ exchange: Exchange) { self.exchange.withLock { $0 = exchange } }
 
-    /// The request is over; `nil` when there is none, or when it was over before.
+    /// Called when the request is over.
+    ///
+    /// Returns `nil` if there is none, or if it was already over.
     func endExchange() -> Exchange? {
         exchange.withLock { exchange in
             defer { exchange = nil }
@@ -30,7 +33,7 @@ final class ConnectionRecord: Sendable {
     }
 }
 
-/// How long a connection may be used at most.
+/// The maximum lifetime of a connection.
 struct ConnectionLife: Sendable {
     private let end: ContinuousClock.Instant
     private let retirement: Retirement
@@ -40,7 +43,7 @@ struct ConnectionLife: Sendable {
         self.retirement = retirement
     }
 
-    /// Whether it is over by `instant`.
+    /// Whether the lifetime has ended by `instant`.
     func isOver(by instant: ContinuousClock.Instant) -> Bool {
         end <= instant || retirement.isOver(by: instant)
     }
@@ -48,8 +51,8 @@ struct ConnectionLife: Sendable {
 
 /// All open connections.
 ///
-/// libmicrohttpd's own time-out counts from the last byte, so that a client who sends one now and then
-/// holds a connection for ever. Here each part of a request has an end.
+/// libmicrohttpd's own timeout restarts with every byte, so a client that occasionally sends a byte
+/// could hold a connection forever. Here each part of a request has a deadline.
 final class ConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: ConnectionRecord] = [:]
@@ -61,19 +64,19 @@ final class ConnectionRegistry: Sendable {
     private let limitPerOrigin: Int
     private let start: ContinuousClock.Instant
 
-    /// - Parameter limit: how many there may be together, those of a daemon that is replaced among them:
-    ///   libmicrohttpd counts its own only.
-    /// - Parameter start: when it starts, by the clock of the deadlines.
+    /// - Parameter limit: the maximum number of connections, including those of replaced daemons;
+    ///   libmicrohttpd counts only its own.
+    /// - Parameter start: the start time, by the clock of the deadlines.
     init(limit: Int, limitPerOrigin: Int, start: ContinuousClock.Instant) {
         self.start = start
         self.limit = limit
         self.limitPerOrigin = limitPerOrigin
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     var count: Int { state.withLock { $0.connections.count } }
 
-    /// Whether one more connection from there is welcome.
+    /// Whether another connection from this address is accepted.
     func accepts(_ peer: PeerAddress) -> Bool {
         state.withLock { state in
             state.connections.count < limit
@@ -89,7 +92,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// To be called before the socket is closed: its number may then be another connection's.
+    /// Must be called before the socket is closed, because its number can then be reused.
     func remove(_ record: ConnectionRecord) {
         state.withLock { state in
             guard state.connections.removeValue(forKey: ObjectIdentifier(record)) != nil else {
@@ -100,7 +103,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Says until when the client must have done its part; `nil` when it is our turn.
+    /// Sets the deadline for the client; `nil` while the client has nothing to do.
     func setDeadline(_ deadline: ContinuousClock.Instant?, of record: ConnectionRecord) {
         record.deadline.store(deadline.map(nanoseconds) ?? .max, ordering: .relaxed)
     }
@@ -110,15 +113,15 @@ final class ConnectionRegistry: Sendable {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// Cuts off every connection whose time is over at `now`, and tells how many.
+    /// Closes all connections whose deadline has passed at `now`, and returns their number.
     @discardableResult func cutOff(at now: ContinuousClock.Instant) -> Int {
         let end = nanoseconds(now)
-        // Under the lock, so that none of the sockets is closed and given away meanwhile.
+        // Under the lock, so that none of the sockets is closed and reused meanwhile.
         return state.withLock { state in
             var count = 0
             for record in state.connections.values {
                 let deadline = record.deadline.load(ordering: .relaxed)
-                // Who did his part in this very moment has another deadline, and is left alone.
+                // A client that has just finished its part has a new deadline and is left alone.
                 guard deadline <= end,
                     record.deadline.compareExchange(
                         expected: deadline, desired: .max, ordering: .relaxed

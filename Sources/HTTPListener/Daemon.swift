@@ -3,15 +3,15 @@ internal import Cryptography
 internal import Glibc
 internal import Synchronization
 
-/// libmicrohttpd's daemon: its threads, its listening socket, and what it was given to keep.
+/// A libmicrohttpd daemon: its threads, its listening socket, and the objects that it refers to.
 final class Daemon: Sendable {
-    // The handle may be used from any thread (libmicrohttpd's manual, “Thread safety”); what must not
-    // overlap, starting and stopping, is serialised by the lock.
+    // The handle may be used from any thread (libmicrohttpd manual, “Thread safety”). Starting and
+    // stopping must not overlap; the lock serialises them.
     @safe private struct Running: @unchecked Sendable {
         let handle: OpaquePointer
-        /// What the callbacks are given; it lives as long as they may be called.
+        /// The callbacks' context, which lives as long as they may be called.
         let context: Unmanaged<DaemonContext>
-        /// The socket that it listens at.
+        /// The listening socket.
         let socket: Int32
     }
 
@@ -19,7 +19,7 @@ final class Daemon: Sendable {
     /// When its connections end.
     let retirement = Retirement()
     private let gate = HandlerGate()
-    // Both end in a NUL, and stay where they are for as long as the daemon may look at them.
+    // Both end with NUL, and do not move while the daemon may read them.
     private let certificate: SecretBytes?
     private let key: SecretBytes?
     private let priorities: SecretBytes
@@ -42,8 +42,9 @@ final class Daemon: Sendable {
         }
     }
 
-    /// What each connection may use for its buffer; a head over our own limit still fits, so that it is
-    /// answered in our own words.
+    /// The buffer size of each connection.
+    ///
+    /// A head that exceeds our own limit still fits, so that it gets our own response.
     private static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
 
     func start(_ listener: HTTPListener, socket: consuming ListeningSocket, threads: Int)
@@ -86,7 +87,7 @@ final class Daemon: Sendable {
         guard let handle = unsafe handle else {
             let number = errno
             unsafe kept.release()
-            // Anything else that stands in `errno` may be left from long ago.
+            // Any other value of `errno` may be left over from an earlier call.
             guard [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(number) else { throw .notStarted }
             throw .system(call: "MHD_start_daemon", number: number)
         }
@@ -95,14 +96,14 @@ final class Daemon: Sendable {
         running.withLock { unsafe $0 = Running(handle: handle, context: kept, socket: listening) }
     }
 
-    /// A copy of the socket that it listens at, for another daemon.
+    /// A copy of the listening socket, for another daemon.
     func duplicatedSocket() throws(ListenerFailure) -> ListeningSocket {
         let number = running.withLock { $0?.socket }
         guard let number else { throw .notStarted }
         return try ListeningSocket(duplicating: number)
     }
 
-    /// How many connections it has.
+    /// The number of connections.
     var connectionCount: Int {
         running.withLock { running in
             guard let handle = unsafe running?.handle else { return 0 }
@@ -110,7 +111,7 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Takes no more connections; those that are there go on.
+    /// Stops accepting connections; existing ones continue.
     func quiesce() {
         running.withLock { running in
             guard let handle = unsafe running?.handle else { return }
@@ -119,9 +120,12 @@ final class Daemon: Sendable {
         }
     }
 
-    /// Closes every connection and ends the threads; says whether it did.
+    /// Closes all connections and ends the threads.
     ///
-    /// While the handler has a request in hand, nothing happens: libmicrohttpd would end the process.
+    /// Returns whether it did.
+    ///
+    /// It does nothing while a request is being handled, because libmicrohttpd would terminate the
+    /// process.
     func stop() -> Bool {
         guard gate.close() else { return false }
         let ended = running.withLock { running in
@@ -141,7 +145,7 @@ private func item(
     unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
 }
 
-// libmicrohttpd takes a function in the place of a number.
+// libmicrohttpd's options accept a function in place of a number.
 private func address<Function>(_ function: Function) -> Int {
     unsafe unsafeBitCast(function, to: Int.self)
 }

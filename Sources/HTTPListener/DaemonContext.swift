@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What libmicrohttpd's callbacks are given: the listener, and the state of the one daemon that calls.
+/// The context of libmicrohttpd's callbacks: the listener, and the state of the daemon that calls.
 final class DaemonContext: Sendable {
     let listener: HTTPListener
     let retirement: Retirement
@@ -13,24 +13,26 @@ final class DaemonContext: Sendable {
     }
 }
 
-/// When the connections of a daemon end whose certificate was replaced.
+/// The time when connections of a daemon with a replaced certificate must end.
 final class Retirement: Sendable {
     private let end = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Whether its connections are to have ended by `instant`.
+    /// Whether its connections must have ended by `instant`.
     func isOver(by instant: ContinuousClock.Instant) -> Bool {
         end.withLock { end in end.map { $0 <= instant } ?? false }
     }
 
-    /// Sets the end, or brings it forward; never puts it off.
+    /// Sets the end, or brings it forward; never postpones it.
     func set(_ instant: ContinuousClock.Instant) {
         end.withLock { end in end = end.map { min($0, instant) } ?? instant }
     }
 }
 
-/// Counts the requests that the handler has in hand, and lets no more in once the daemon stops.
+/// Counts the requests that the handler is working on, and admits no more once the daemon is
+/// stopping.
 ///
-/// Each of them has a suspended connection, and `MHD_stop_daemon` ends the process when there is one.
+/// The connection of each such request is suspended, and `MHD_stop_daemon` terminates the process
+/// if a connection is suspended.
 final class HandlerGate: Sendable {
     private struct State {
         var count = 0
@@ -39,7 +41,7 @@ final class HandlerGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Lets a request in, unless the gate is closed.
+    /// Admits a request unless the gate is closed.
     func enter() -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }
@@ -50,7 +52,9 @@ final class HandlerGate: Sendable {
 
     func leave() { state.withLock { $0.count -= 1 } }
 
-    /// Closes the gate if no request is inside; says whether it is closed.
+    /// Closes the gate if there is no request inside.
+    ///
+    /// Returns whether it is closed.
     func close() -> Bool {
         state.withLock { state in
             if state.count == 0 { state.isClosed = true }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The daemon that takes connections, and those before it that still have some.
+/// The daemon that accepts connections, and earlier daemons that still have some.
 ///
-/// libmicrohttpd reads a certificate when a daemon starts and never again. So another certificate is
-/// another daemon at the same socket; the one before takes no more connections, and ends when those
-/// that it has are over.
+/// libmicrohttpd reads a certificate only when a daemon starts. So a new certificate needs a new
+/// daemon on the same socket; the earlier one accepts no more connections and stops when its
+/// connections have ended.
 final class DaemonSet: Sendable {
     private struct Retired {
         let daemon: Daemon
@@ -19,20 +19,21 @@ final class DaemonSet: Sendable {
 
     private let state: Mutex<State>
 
-    /// How long one that is retired lives at least: a connection that it took at the last moment is counted
-    /// by then.
+    /// The minimum time before a retired daemon stops, so that a connection accepted at the last
+    /// moment is counted.
     private static let shortestRest = Duration.seconds(1)
-    /// When more than so many are retired, the oldest one's connections have no more time.
+    /// If more daemons than this are retired, the oldest one's connections are closed.
     private static let usualCount = 8
-    /// More are never kept beside each other: each has its threads.
+    /// The maximum number of daemons, because each one has threads.
     private static let largestCount = 16
 
     init(_ first: Daemon) { state = Mutex(State(current: first)) }
 
-    /// Puts `next` in the place of the current one.
+    /// Replaces the current daemon with `next`.
     ///
-    /// - Parameter lifetime: how long the current one's connections may still be used.
-    /// - Parameter start: starts it at a copy of the socket; when that fails, nothing has changed.
+    /// - Parameter lifetime: how long the current daemon's connections may still be used.
+    /// - Parameter start: starts the new daemon with a copy of the socket. If that fails, nothing
+    ///   changes.
     func replace(
         with next: Daemon, at now: ContinuousClock.Instant, lifetime: Duration,
         start: (Daemon, consuming ListeningSocket) throws(ListenerFailure) -> Void
@@ -43,7 +44,7 @@ final class DaemonSet: Sendable {
                 throw .earlierCertificatesInUse(state.retired.count)
             }
             try start(next, try state.current.duplicatedSocket())
-            // Both take connections for a moment, so that there is none in which nobody does.
+            // Both accept connections for a moment, so that there is no gap.
             state.current.quiesce()
             state.current.retirement.set(now + lifetime)
             state.retired.append(Retired(daemon: state.current, since: now))
@@ -54,7 +55,7 @@ final class DaemonSet: Sendable {
         }
     }
 
-    /// Ends those that are retired and have no connection left.
+    /// Stops retired daemons that have no connections left.
     func stopUnused(at now: ContinuousClock.Instant) {
         let unused = state.withLock { state in
             let unused = state.retired.filter {
@@ -66,14 +67,14 @@ final class DaemonSet: Sendable {
             return unused
         }
         let busy = unused.filter { !$0.daemon.stop() }
-        // One of them took a request at the last moment after all.
+        // One of them accepted a request at the last moment.
         state.withLock { $0.retired = busy + $0.retired }
     }
 
-    /// How many still live, the current one among them.
+    /// The number of running daemons, including the current one.
     var count: Int { state.withLock { $0.retired.count + 1 } }
 
-    /// Takes no more connections.
+    /// Stops accepting connections.
     func quiesce() {
         state.withLock { state in
             state.isStopped = true
@@ -81,7 +82,8 @@ final class DaemonSet: Sendable {
         }
     }
 
-    /// Closes every connection and ends the threads, but for daemons with a request in the handler's hands.
+    /// Closes all connections and ends the threads, except for daemons whose requests are being
+    /// handled.
     func stop() {
         let all = state.withLock { state in
             defer { state.retired = [] }

@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// One request and its answer, from the first line to the last byte.
+/// One request and its response, from the first line to the last byte.
 final class Exchange: Sendable {
-    /// How far it is.
+    /// The state of the exchange.
     enum Stage {
-        /// The first line has come; the target as it was sent.
+        /// The first line has arrived; this is the target as sent.
         case begun(target: [UInt8])
-        /// The head was understood, and the body is coming.
+        /// The head was accepted, and the body is arriving.
         case receiving(UnderstoodHead, body: [UInt8])
         /// It is refused; what is left of its body is thrown away first, this much at most.
         case refusing(ListenerRefusal, patience: Int)
         /// Whoever is behind the listener works on it.
         case handling
-        /// The answer can be sent.
+        /// The response can be sent.
         case answered(ListenerResponse)
-        /// Nothing is left to do.
+        /// The exchange is complete.
         case sent
     }
 
@@ -26,7 +26,9 @@ final class Exchange: Sendable {
         stage.withLock { body(&$0) }
     }
 
-    /// Takes a part of the body; says whether it goes on.
+    /// Receives a part of the body.
+    ///
+    /// Returns whether to continue.
     func receive(_ part: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
         stage.withLock { stage in
             switch stage {
@@ -50,7 +52,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Whether the request has not come whole yet, and nothing was found against it.
+    /// Whether the request is still incomplete and has not been refused.
     var isComing: Bool {
         stage.withLock { stage in
             switch stage {

@@ -1,36 +1,36 @@
 internal import Glibc
 internal import Synchronization
 
-/// Takes requests over HTTP or HTTPS and hands them to a closure; knows nothing of what they mean.
+/// Accepts HTTP or HTTPS requests and passes them to a closure, without interpreting them.
 ///
-/// libmicrohttpd's threads read and write; each whole request is answered by a task of its own.
+/// libmicrohttpd's threads read and write; each complete request is handled in its own task.
 public final class HTTPListener: Sendable {
-    /// What answers a request.
+    /// Handles a request.
     public typealias Handler = @Sendable (ListenerRequest) async -> ListenerResponse
-    /// What answers a request that the listener refuses.
+    /// Creates the response to a request that the listener refuses.
     public typealias Refuser = @Sendable (ListenerRefusal, _ peer: String) -> ListenerResponse
 
-    /// Where it listens, with the port that the kernel chose.
+    /// The address with the actual port.
     public let address: ListenAddress
     let limits: ListenerLimits
     let handler: Handler
     let refuser: Refuser
     let registry: ConnectionRegistry
-    /// Requests that have begun and are not answered yet.
+    /// The number of requests that have begun and are not answered yet.
     let begun = Mutex(0)
-    /// The time of the limits.
+    /// The clock for the limits.
     let now: @Sendable () -> ContinuousClock.Instant
     private let draining = Mutex(false)
     private let daemons: DaemonSet
     private let threads: Int
     private let reaper: Task<Void, Never>
 
-    /// Listens from now on.
+    /// Starts listening.
     ///
     /// - Parameters:
-    ///   - tls: with it HTTPS is spoken (TLS 1.2 and 1.3), without it HTTP.
-    ///   - threads: how many threads read and write.
-    ///   - now: the time of the limits.
+    ///   - tls: if given, HTTPS is used (TLS 1.2 and 1.3), otherwise HTTP.
+    ///   - threads: the number of threads that read and write.
+    ///   - now: the clock for the limits.
     public static func start(
         on address: ListenAddress, tls: TLSIdentity? = nil,
         limits: ListenerLimits = ListenerLimits(),
@@ -62,7 +62,7 @@ public final class HTTPListener: Sendable {
         let daemons = DaemonSet(first)
         self.daemons = daemons
         reaper = Task {
-            // Whoever cancels it wakes it up.
+            // Cancelling the task also wakes it.
             while !Task.isCancelled {
                 do { try await Task.sleep(for: HTTPListener.reaping) } catch { return }
                 registry.cutOff(at: now())
@@ -77,13 +77,14 @@ public final class HTTPListener: Sendable {
         }
     }
 
-    /// How often connections are looked at whose clients take their time.
+    /// The interval at which slow connections are checked.
     private static let reaping = Duration.milliseconds(200)
 
-    /// Shows another certificate from now on; open connections keep the one they know, for
-    /// ``ListenerLimits/retiredLifetime`` at most.
+    /// Uses another certificate from now on.
     ///
-    /// - Throws: why it is not shown; the one before stays then.
+    /// Open connections keep the old one, at most for ``ListenerLimits/retiredLifetime``.
+    ///
+    /// - Throws: why the new certificate is not used; the old one is kept in that case.
     public func replace(tls: TLSIdentity) throws(ListenerFailure) {
         try replaceDaemon(tls: tls)
     }
@@ -96,23 +97,23 @@ public final class HTTPListener: Sendable {
         }
     }
 
-    /// How many certificates are in use at the moment.
+    /// The number of certificates that are currently in use.
     var daemonCount: Int { daemons.count }
 
-    /// A request is over, answered or not.
+    /// Called when a request is over, answered or not.
     func end(_ exchange: Exchange, from peer: PeerAddress, hasFailed: Bool) {
         begun.withLock { $0 -= 1 }
-        // It is given up though the client goes on and we had nothing against it: the library has.
+        // It failed although the client continued and we had no objection: the library refused it.
         if hasFailed, exchange.isComing { _ = refuser(.refusedByLibrary, peer.text) }
     }
 
     var isDraining: Bool { draining.withLock { $0 } }
     var begunCount: Int { begun.withLock { $0 } }
 
-    /// Takes no more connections, answers what has begun, and stops.
+    /// Stops accepting connections, completes the requests that have begun, and stops.
     ///
-    /// - Parameter grace: how long what has begun may still take.
-    /// - Returns: whether all of it was answered.
+    /// - Parameter grace: how long these requests may still take.
+    /// - Returns: whether all of them were answered.
     public func stop(grace: Duration) async -> Bool {
         let isFirst = draining.withLock { draining in
             defer { draining = true }

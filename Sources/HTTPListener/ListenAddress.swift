@@ -9,12 +9,12 @@ public struct ListenAddress: Hashable, Sendable {
 
     /// The address, without brackets.
     public let host: String
-    /// The port; 0 lets the kernel choose.
+    /// The port; 0 lets the kernel choose one.
     public let port: UInt16
     let family: Family
     let bytes: [UInt8]
 
-    /// Reads `127.0.0.1:8420`, `[::1]:8420` or `localhost:8420`; names are not looked up.
+    /// Parses `127.0.0.1:8420`, `[::1]:8420` or `localhost:8420`; other names are not looked up.
     public init?(parsing text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]
@@ -30,7 +30,7 @@ public struct ListenAddress: Hashable, Sendable {
         self.init(host: host, port: port, family: family, bytes: bytes)
     }
 
-    /// 127.0.0.1 and a port.
+    /// An address with 127.0.0.1 and a port.
     public init(loopbackPort port: UInt16) {
         self.init(host: "127.0.0.1", port: port, family: .version4, bytes: [127, 0, 0, 1])
     }
@@ -47,7 +47,7 @@ public struct ListenAddress: Hashable, Sendable {
         ListenAddress(host: host, port: port, family: family, bytes: bytes)
     }
 
-    /// As it stands in an address: IPv6 in brackets.
+    /// The address as in a URL: IPv6 in brackets.
     public var text: String {
         family == .version6 ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

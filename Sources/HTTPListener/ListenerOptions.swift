@@ -1,28 +1,28 @@
 public import Cryptography
 
-/// What a client may ask of the listener.
+/// Limits for clients of the listener.
 public struct ListenerLimits: Sendable {
-    /// Bytes of a request's body.
+    /// The maximum size of a request's body in bytes.
     public var body = 64 << 10
-    /// Bytes of a request's first line and headers together.
+    /// The maximum size of a request's first line and headers in bytes.
     public var headers = 16 << 10
-    /// Connections at a time; each is an open file, and takes some 70 KB.
+    /// The maximum number of connections; each one is an open file and needs about 70 KB.
     public var connections = 4_096
-    /// Connections at a time from one address (an IPv6 network of 64 bits counts as one).
+    /// The maximum number of connections from one address (an IPv6 /64 network counts as one).
     public var connectionsPerAddress = 200
-    /// How long a client may take from connecting, or from its last answer, to the end of its headers.
+    /// The time from connecting, or from the previous response, to the end of the headers.
     public var headerTime = Duration.seconds(15)
-    /// How long it may take for the body.
+    /// The time for the body.
     public var bodyTime = Duration.seconds(15)
-    /// How long it may take to fetch the answer.
+    /// The time for receiving the response.
     public var answerTime = Duration.seconds(15)
 
-    /// How long a connection may be used: the last answer before that closes it.
+    /// The lifetime of a connection: the last response before its end closes it.
     public var connectionLifetime = Duration.seconds(3_600)
-    /// How long one may be used that knows a certificate that was replaced.
+    /// The remaining lifetime of a connection after its certificate was replaced.
     public var retiredLifetime = Duration.seconds(300)
 
-    /// The usual limits.
+    /// The default limits.
     public init() {}
 }
 
@@ -31,19 +31,19 @@ public struct TLSIdentity: Sendable {
     let certificate: [UInt8]
     let key: SecretBytes
 
-    /// Takes what was found to belong together.
+    /// Combines a certificate and a key that are known to belong together.
     public init(certificate: [UInt8], key: SecretBytes) {
         self.certificate = certificate
         self.key = key
     }
 }
 
-/// Why nothing listens.
+/// Why the listener could not start or load a certificate.
 public enum ListenerFailure: Error, Hashable, Sendable {
-    /// A system call failed: `bind` with `EADDRINUSE`, most often.
+    /// A system call failed, most often `bind` with `EADDRINUSE`.
     case system(call: String, number: Int32)
-    /// libmicrohttpd did not start; it says no more than that.
+    /// libmicrohttpd did not start and gave no reason.
     case notStarted
-    /// So many earlier certificates are still in use by open connections.
+    /// This many earlier certificates are still in use by open connections.
     case earlierCertificatesInUse(Int)
 }

@@ -1,35 +1,37 @@
 public import Cryptography
 
-/// A header field; in a request its name is in lower case.
+/// A header field.
+///
+/// In a request, its name is in lower case.
 public struct ListenerHeader: Hashable, Sendable {
     /// The name.
     public let name: String
-    /// The value, without white space around it.
+    /// The value, without surrounding white space.
     public let value: String
 
-    /// Takes both.
+    /// Creates a header field.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// A request as it came over the socket: whole, well formed, and within the limits.
+/// A complete, well-formed request within the limits.
 public struct ListenerRequest: Sendable {
     /// The method, such as `POST`.
     public let method: String
-    /// The path and the query as they were sent, percent-encoding and all; or `*`.
+    /// The path and the query as sent, still percent-encoded; or `*`.
     public let target: String
-    /// The header fields but `Authorization`, in their order; those that may come more than once are joined.
+    /// The header fields except `Authorization`, in order; repeatable fields are joined.
     public let headers: [ListenerHeader]
-    /// What `Authorization` says.
+    /// The value of `Authorization`.
     public let authorization: SecretBytes?
-    /// The body, which may hold secrets of the caller.
+    /// The body, which may contain secrets.
     public let body: SecretBytes
-    /// The numeric address of whoever opened the connection.
+    /// The numeric address of the peer.
     public let peer: String
 
-    /// Puts a request together.
+    /// Creates a request.
     public init(
         method: String, target: String, headers: [ListenerHeader],
         authorization: SecretBytes?, body: SecretBytes, peer: String
@@ -43,49 +45,52 @@ public struct ListenerRequest: Sendable {
     }
 }
 
-/// What is answered.
+/// The response to a request.
 public struct ListenerResponse: Sendable {
     /// The status code.
     public let status: Int
     /// The header fields, without `Content-Length` and `Connection`.
     public let headers: [ListenerHeader]
-    /// The body, which may hold secrets that are shown once.
+    /// The body, which may contain secrets that are shown once.
     public let body: SecretBytes
 
-    /// Puts an answer together.
+    /// Creates a response.
     public init(status: Int, headers: [ListenerHeader] = [], body: SecretBytes) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
-    /// Puts an answer together that is no secret.
+    /// Creates a response that is not secret.
     public init(status: Int, headers: [ListenerHeader] = [], text: String = "") {
         let bytes = Array(text.utf8)
         self.init(status: status, headers: headers, body: SecretBytes(copying: bytes.span))
     }
 }
 
-/// What the listener refuses by itself, before anybody behind it sees the request.
+/// A request that the listener refuses before the handler sees it.
 public enum ListenerRefusal: Error, CaseIterable, Hashable, Sendable {
-    /// No HTTP that all understand alike: 400.
+    /// The request is not unambiguous HTTP: 400.
     case malformed
-    /// A body in chunks, whose length is not known before its end: 411.
+    /// A chunked body, whose length is unknown in advance: 411.
     case lengthRequired
-    /// A body over the limit: 413.
+    /// The body exceeds the limit: 413.
     case bodyTooLarge
     /// An expectation other than `100-continue`: 417.
     case unknownExpectation
-    /// Headers over the limit: 431.
+    /// The headers exceed the limit: 431.
     case headersTooLarge
     /// A transfer coding other than `chunked`: 501.
     case unknownTransferCoding
-    /// What libmicrohttpd's parser refuses behind a first line that it understood: a header without a colon,
-    /// a length that is no number, malformed chunks, a head over its memory. The connection is closed
-    /// without an answer; the refuser is called for its log and metrics only.
+    /// libmicrohttpd's parser refused the request after a valid first line, for example because of
+    /// a header without a colon, an invalid length, malformed chunks, or a head that exceeds its
+    /// memory.
+    ///
+    /// The connection is closed without a response; the refuser is called only for logging and
+    /// metrics.
     case refusedByLibrary
 
-    /// The status it is answered with.
+    /// The status code of the response.
     public var status: Int {
         switch self {
         case .malformed, .refusedByLibrary: 400

@@ -1,9 +1,10 @@
 internal import Glibc
 
-/// A socket that listens, before libmicrohttpd gets it: so that a failure has the kernel's own reason.
+/// A listening socket, created before libmicrohttpd gets it, so that errors include the kernel's
+/// reason.
 struct ListeningSocket: ~Copyable {
     let number: Int32
-    /// The port it got.
+    /// The actual port.
     let port: UInt16
 
     init(_ address: ListenAddress) throws(ListenerFailure) {
@@ -14,10 +15,10 @@ struct ListeningSocket: ~Copyable {
         let opened = socket(family, type, 0)
         guard opened >= 0 else { throw .system(call: "socket", number: errno) }
         do throws(ListenerFailure) {
-            // A port that was let go of a moment ago is ours again at once.
+            // Allow a port to be reused immediately.
             try ListeningSocket.set(SOL_SOCKET, SO_REUSEADDR, of: opened)
             if address.family == .version6 {
-                // [::] means IPv6: who wants both listens on both.
+                // [::] means IPv6 only; to listen on both, specify both.
                 try ListeningSocket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, of: opened)
             }
             try ListeningSocket.bind(opened, to: address)
@@ -32,7 +33,7 @@ struct ListeningSocket: ~Copyable {
         number = opened
     }
 
-    /// Another number for a socket that listens already.
+    /// Duplicates an existing listening socket.
     init(duplicating other: Int32) throws(ListenerFailure) {
         let copy = fcntl(other, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .system(call: "fcntl", number: errno) }
@@ -45,7 +46,7 @@ struct ListeningSocket: ~Copyable {
 
     deinit { close(number) }
 
-    /// Hands the socket over; whoever takes it closes it.
+    /// Transfers ownership of the socket to the caller, who must close it.
     consuming func release() -> Int32 {
         let number = number
         discard self
@@ -105,7 +106,7 @@ struct ListeningSocket: ~Copyable {
                 number, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
         }
         guard result == 0 else { throw .system(call: "getsockname", number: errno) }
-        // The port stands at the same place in both families' addresses.
+        // The port is at the same offset in both families' addresses.
         return unsafe withUnsafeBytes(of: &storage) { bytes in
             UInt16(bigEndian: unsafe bytes.load(fromByteOffset: 2, as: UInt16.self))
         }

@@ -1,15 +1,15 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// Where a connection comes from.
+/// The remote address of a connection.
 struct PeerAddress: Hashable, Sendable {
     /// The numeric address.
     let text: String
-    /// What counts as one client: the address, or the first 64 bits of an IPv6 address, because whoever
-    /// has one such address usually has the whole network.
+    /// Identifies one client: the address, or the first 64 bits of an IPv6 address, because a
+    /// client usually controls its whole /64 network.
     let origin: [UInt8]
 
-    /// An address that is not known; all of them count as one.
+    /// An unknown address; all of these count as one.
     static let unknown = PeerAddress(text: "unknown", origin: [])
 
     private init(text: String, origin: [UInt8]) {
@@ -17,7 +17,7 @@ struct PeerAddress: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Reads what the kernel said; unknown families are ``unknown``.
+    /// Reads the kernel's address; unsupported families are ``unknown``.
     init(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else {
             self = .unknown

@@ -1,26 +1,26 @@
 internal import Cryptography
 
-/// What a head says that is in order.
+/// The content of a valid head.
 struct UnderstoodHead: Sendable {
     let method: String
     let target: String
     let headers: [ListenerHeader]
-    /// A secret; libmicrohttpd's own buffer has it too, until the connection's next request.
+    /// A secret; libmicrohttpd's own buffer also contains it until the connection's next request.
     let authorization: SecretBytes?
-    /// How many bytes will come; `nil` when they come in chunks, which are refused.
+    /// The length of the body; `nil` if it is chunked, which is refused.
     let contentLength: Int?
     let expectsContinue: Bool
 }
 
 extension RequestHead {
-    // Of these one is enough; more of them are an attack on whoever reads the other one.
+    // Repeating one of these is an attack on a recipient that reads the other one.
     private static let single: Set<String> = [
         "content-length", "content-type", "content-encoding", "expect", "host",
         "idempotency-key", "if-match", "if-none-match", "origin", "transfer-encoding",
         "user-agent",
     ]
 
-    /// Reads the head by the rules of RFC 9110 and RFC 9112, or says what is wrong with it.
+    /// Validates the head by the rules of RFC 9110 and RFC 9112.
     func understood(within limits: ListenerLimits) throws(ListenerRefusal) -> UnderstoodHead {
         guard size <= limits.headers else { throw .headersTooLarge }
         guard isPlain else { throw .malformed }
@@ -28,13 +28,13 @@ extension RequestHead {
         guard isOld || version.bytes.elementsEqual("HTTP/1.1".utf8) else { throw .malformed }
         let (headers, authorization) = try joined()
         func value(_ name: String) -> String? { headers.first { $0.name == name }?.value }
-        // RFC 9112, section 3.2: no host, no answer.
+        // RFC 9112, section 3.2: a request without a host is invalid.
         guard isOld || value("host") != nil else { throw .malformed }
         if let host = value("host"), host.utf8.contains(where: \.isOutsideHost) {
             throw .malformed
         }
         let length = try contentLength(value("content-length"), coding: value("transfer-encoding"))
-        // RFC 9112, section 6.1: chunks came with HTTP/1.1, so in HTTP/1.0 they are a trick.
+        // RFC 9112, section 6.1: HTTP/1.0 has no chunks, so they indicate request smuggling.
         guard length != nil || !isOld else { throw .malformed }
         if let expectation = value("expect"), expectation.lowercased() != "100-continue" {
             throw .unknownExpectation
@@ -82,12 +82,14 @@ extension RequestHead {
         return (headers, authorization)
     }
 
-    /// How long the body is (RFC 9112, section 6.3); never two answers.
+    /// The length of the body (RFC 9112, section 6.3).
+    ///
+    /// Contradictory lengths are refused.
     private func contentLength(_ length: String?, coding: String?) throws(ListenerRefusal) -> Int? {
         if let coding {
             guard length == nil else { throw .malformed }
             guard coding.lowercased() == "chunked" else { throw .unknownTransferCoding }
-            // libmicrohttpd takes “chunked” with white space behind it for a body without an end.
+            // libmicrohttpd treats “chunked” with trailing white space as a body without an end.
             guard isChunkedToLibrary else { throw .lengthRequired }
             return nil
         }
@@ -108,7 +110,7 @@ extension RequestHead {
     private func originForm() throws(ListenerRefusal) -> String {
         var text = try text(target) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
         if text.utf8.first == UInt8(ascii: "/") { return text }
-        // RFC 9112, section 3.2.2: the form that is meant for proxies is understood, too.
+        // RFC 9112, section 3.2.2: the absolute form, which is meant for proxies, is accepted, too.
         for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
             let rest = text.dropFirst(scheme.count)
             let path = rest[(rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)...]
@@ -120,7 +122,7 @@ extension RequestHead {
 }
 
 extension UInt8 {
-    /// Whether it may stand in a token (RFC 9110, section 5.6.2).
+    /// Whether it is allowed in a token (RFC 9110, section 5.6.2).
     fileprivate var isTokenByte: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -134,12 +136,12 @@ extension UInt8 {
         }
     }
 
-    /// The same letter in lower case.
+    /// The lowercase form of a letter.
     fileprivate var lowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 
-    /// Whether it ends a host wherever one may stand (RFC 3986, section 3.2).
+    /// Whether it marks the end of a host (RFC 3986, section 3.2).
     fileprivate var isOutsideHost: Bool {
         switch self {
         case UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "/"), UInt8(ascii: "?"),
@@ -149,7 +151,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether it may stand in a field's value (RFC 9110, section 5.5).
+    /// Whether it is allowed in a field value (RFC 9110, section 5.5).
     fileprivate var isValueByte: Bool { self >= 0x20 && self != 0x7f || self == 0x09 }
 
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }

@@ -1,11 +1,12 @@
-/// Where the parts of a request's head lie in memory, and what they are.
+/// The memory addresses of the parts of a request's head, and their content.
 ///
-/// libmicrohttpd 0.9.75 takes heads that a proxy in front may understand otherwise: lines that end with a
-/// bare LF, values that go on in the next line, values that hold a NUL. It hands out parts of its
-/// reading buffer and the head's size; so a head of the plain form, and no other, has every part exactly
-/// where the one before it ends. Nothing is read here: places are compared.
+/// libmicrohttpd 0.9.75 accepts heads that a proxy could interpret differently: lines that end with
+/// a bare LF, values that continue on the next line, values that contain NUL. It returns the parts
+/// as addresses in its receive buffer, and the head's size. Only in a head of the plain form does
+/// every part begin exactly where the previous one ends. The head is not parsed here; addresses are
+/// compared.
 struct RequestHead {
-    /// A part's first byte, as an address, and its bytes.
+    /// The address of a part's first byte, and its bytes.
     struct Part {
         let start: UInt
         let bytes: [UInt8]
@@ -13,14 +14,15 @@ struct RequestHead {
     }
 
     let method: Part
-    /// The whole target; the part's bytes are a copy made before it was taken apart.
+    /// The whole target; the part's bytes are a copy made before libmicrohttpd split it.
     let target: Part
     let version: Part
     let fields: [(name: Part, value: Part)]
-    /// From the method to the end of the empty line.
+    /// The size from the method to the end of the empty line.
     let size: Int
 
-    /// Whether the head is `METHOD SP TARGET SP VERSION CRLF (NAME ":" OWS VALUE CRLF)* CRLF`, byte by byte.
+    /// Whether the head is `METHOD SP TARGET SP VERSION CRLF (NAME ":" OWS VALUE CRLF)* CRLF`, byte
+    /// by byte.
     var isPlain: Bool {
         guard target.start == method.end + 1, version.start == target.end + 1 else { return false }
         var end = version.end

@@ -6,7 +6,7 @@ import Testing
 
 private let openssl = ForeignProgram("openssl")
 
-/// Bodies in chunks: libmicrohttpd 0.9.75 reads malformed chunks, too, so none is taken.
+/// Chunked bodies: libmicrohttpd 0.9.75 also accepts malformed chunks, so all of them are refused.
 struct ChunkTests {
     private static func chunked(_ name: String, _ body: String, _ status: Int = 411) -> RawCase {
         RawCase(name, post("Transfer-Encoding: chunked", body), status)
@@ -41,7 +41,7 @@ struct ChunkTests {
         chunked("a trailer without a colon", "3\r\nabc\r\n0\r\nX\r\n\r\n", 0),
     ]
 
-    @Test("no body in chunks is taken, well formed or not", arguments: refused)
+    @Test("a chunked body is refused, well formed or not", arguments: refused)
     func refusal(_ one: RawCase) async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -52,7 +52,7 @@ struct ChunkTests {
         await test.stop()
     }
 
-    @Test("a client that sends its chunks one after the other hears why they are not taken")
+    @Test("a client that sends chunks one by one is told why they are refused")
     func pieces() async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -84,7 +84,7 @@ struct ChunkTests {
         await test.stop()
     }
 
-    /// What the other side says over TLS, up to the end of the connection.
+    /// Everything that the server sends over TLS, up to the end of the connection.
     private func said(to bytes: [UInt8], port: UInt16, _ authority: String) async throws -> [UInt8]
     {
         let arguments = [

@@ -3,11 +3,11 @@ import Testing
 
 @testable import HTTPListener
 
-/// How long a connection may be used, and what a certificate that is replaced does to it.
+/// The lifetime of a connection, and how replacing a certificate affects it.
 struct LifetimeTests {
     private static let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// Asks; while the handler works, `meanwhile` happens.
+    /// Sends a request, and runs `meanwhile` while the handler works.
     private func ask(
         _ connection: RawConnection, _ test: TestListener, _ gate: Gate,
         meanwhile: () throws -> Void = {}
@@ -25,7 +25,7 @@ struct LifetimeTests {
         answer?.headers["connection"]?.lowercased() == "close"
     }
 
-    @Test("the last answer within a connection's hour closes it")
+    @Test("the last response within a connection's hour closes it")
     func hour() async throws {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in
@@ -33,7 +33,7 @@ struct LifetimeTests {
             return ListenerResponse(status: 200)
         }
         let connection = try RawConnection(port: test.port)
-        // A request may come 15 seconds after the answer before it.
+        // A request may arrive 15 seconds after the previous response.
         let first = try await ask(connection, test, gate) {
             clock.advance(by: .seconds(3600 - 15) - .milliseconds(1))
         }
@@ -43,14 +43,14 @@ struct LifetimeTests {
         #expect(second?.status == 200)
         #expect(closes(second))
         #expect(try await connection.receive() == [])
-        // A new one has its own hour.
+        // A new connection has its own hour.
         let other = try RawConnection(port: test.port)
         #expect(!closes(try await ask(other, test, gate)))
         await test.stop()
     }
 
     @Test(
-        "a connection of a certificate that was replaced has five minutes, and one of the new its hour"
+        "connections with a replaced certificate last five minutes, new ones an hour"
     )
     func replaced() async throws {
         let (clock, gate) = (ListenerClock(), Gate())
@@ -74,7 +74,7 @@ struct LifetimeTests {
         await test.stop()
     }
 
-    @Test("held connections do not block a reload; those of the oldest certificates end instead")
+    @Test("open connections do not block a reload; those with the oldest certificates are closed")
     func held() async throws {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in
@@ -103,7 +103,7 @@ struct LifetimeTests {
         await test.stop()
     }
 
-    @Test("a daemon that stops lets no request in, and one with a request inside does not stop")
+    @Test("a stopping daemon admits no request, and a daemon with a request does not stop")
     func gate() {
         let gate = HandlerGate()
         #expect(gate.enter())

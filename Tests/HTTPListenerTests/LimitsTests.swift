@@ -9,7 +9,7 @@ struct LimitsTests {
             + [UInt8](repeating: UInt8(ascii: "a"), count: count)
     }
 
-    @Test("P-04 a body of 64 KiB is taken, one byte more is not")
+    @Test("P-04 a body of 64 KiB is accepted, and one more byte is refused")
     func body() async throws {
         let test = try TestListener()
         let largest = try await test.answer(to: post(64 << 10))
@@ -21,7 +21,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    @Test("a body without end is cut off")
+    @Test("an endless body is cut off")
     func endless() async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -37,14 +37,14 @@ struct LimitsTests {
     }
 
     @Test(
-        "headers over the limit are refused, a little over and far over",
+        "headers slightly or far over the limit are refused",
         arguments: [0, 1, 100, 300_000])
     func headers(over: Int) async throws {
         let test = try TestListener()
         let head = "GET /a HTTP/1.1\r\nHost: x\r\nX-A: "
         let room = test.listener.limits.headers - head.utf8.count - 4
         let connection = try RawConnection(port: test.port)
-        // Far over, the connection may end while we still speak.
+        // If the headers are far too large, the connection may end while we are still sending.
         do {
             try await connection.send(
                 head + String(repeating: "a", count: room + over) + "\r\n\r\n")
@@ -67,7 +67,7 @@ struct LimitsTests {
     }
 
     @Test(
-        "a client that sends a byte now and then is cut off",
+        "a client that sends a byte at a time is cut off",
         arguments: [
             "GET /a HTTP/1.1\r\nHost: x\r\nX-A: ",
             "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n",
@@ -77,7 +77,7 @@ struct LimitsTests {
         let test = try TestListener(limits: impatient)
         let connection = try RawConnection(port: test.port)
         try await connection.send(beginning)
-        // It would go on for minutes; each byte keeps libmicrohttpd's own time-out from striking.
+        // This would continue for minutes; each byte restarts libmicrohttpd's own timeout.
         var sent = 0
         do {
             while sent < 10_000 {
@@ -91,7 +91,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    @Test("a connection on which nothing is asked any more is closed")
+    @Test("an idle connection is closed")
     func idle() async throws {
         let test = try TestListener(limits: impatient)
         let connection = try RawConnection(port: test.port)
@@ -101,7 +101,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    @Test("a client that does not fetch its answer is cut off")
+    @Test("a client that does not read its response is cut off")
     func deaf() async throws {
         let large = String(repeating: "a", count: 64 << 20)
         let test = try TestListener(limits: impatient) { _ in
@@ -126,14 +126,14 @@ struct LimitsTests {
         let connection = try RawConnection(port: test.port)
         try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         while test.handled == 0 { await Task.yield() }
-        // Longer than any client would be given, by the same clock.
+        // Longer than any client's limit, by the same clock.
         test.listener.registry.cutOff(at: .now + .seconds(3600))
         await gate.open()
         #expect(try await connection.answer()?.status == 204)
         await test.stop()
     }
 
-    @Test("one address gets so many connections and no more, another one still gets its own")
+    @Test("connections are limited per address, and another address still gets its own")
     func perAddress() async throws {
         var limits = ListenerLimits()
         limits.connectionsPerAddress = 3
@@ -147,14 +147,14 @@ struct LimitsTests {
             open.append(connection)
         }
         let fourth = try RawConnection(port: test.port)
-        // It may be closed before it can speak.
+        // The connection may be closed before the request is sent.
         do { try await fourth.send(request) } catch is RawConnection.Failure {}
         #expect(try await fourth.receive() == [])
         let other = try RawConnection(port: test.port, from: "127.0.0.2")
         try await other.send(request)
         #expect(try await other.answer()?.headers["x-peer"] == "127.0.0.2")
         open.removeLast()
-        // Once the end of one was noticed there is room again.
+        // There is space again once the end of one connection is noticed.
         while test.listener.registry.count > 3 { await Task.yield() }
         let next = try RawConnection(port: test.port)
         try await next.send(request)
@@ -168,7 +168,7 @@ struct LimitsTests {
             life: ConnectionLife(until: .now + .seconds(3600), Retirement()))
     }
 
-    @Test("the registry counts all connections together, whoever they come from")
+    @Test("the registry counts all connections together")
     func registryLimit() {
         let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 5, start: .now)
         let records = (0..<2).map { _ in record() }
@@ -180,7 +180,7 @@ struct LimitsTests {
         #expect(registry.accepts(.unknown))
     }
 
-    @Test("the registry cuts off those whose time is over, and counts per origin")
+    @Test("the registry closes connections after their deadline, and counts per origin")
     func registry() throws {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 1, start: now)

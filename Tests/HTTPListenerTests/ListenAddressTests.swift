@@ -4,7 +4,7 @@ import Testing
 
 struct ListenAddressTests {
     @Test(
-        "an address and a port are read, and said as they were",
+        "an address and a port are parsed, and formatted unchanged",
         arguments: [
             ("127.0.0.1:8420", true), ("127.9.9.9:1", true), ("[::1]:8420", true),
             ("0.0.0.0:0", false), ("[::]:65535", false), ("192.0.2.7:80", false),
@@ -22,7 +22,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "anything else is refused",
+        "any other text is refused",
         arguments: [
             "", ":", "8420", "127.0.0.1", "127.0.0.1:", ":8420", "127.0.0.1:65536", "127.0.0.1:+1",
             "127.0.0.1:-1", "::1:8420", "[127.0.0.1]:1", "[::1]", "example.org:80", "1.2.3:4",

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What is sent, byte by byte, and the status that must come back; 0 for a closed connection.
+/// The bytes to send, and the expected status; 0 for a closed connection.
 struct RawCase: CustomTestStringConvertible, Sendable {
     let name: String
     let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct RawCase: CustomTestStringConvertible, Sendable {
         self.status = status
     }
 
-    /// Expects that `all` is the one answer, in our own words, or nothing.
+    /// Expects that `all` is exactly one response of ours, or nothing.
     func expectAnswer(_ all: [UInt8]) {
         guard status != 0 else {
             #expect(String(decoding: all, as: UTF8.self) == "", "\(name)")
@@ -31,5 +31,5 @@ func post(_ headers: String, _ body: String = "abc", version: String = "1.1") ->
     "POST /a HTTP/\(version)\r\nHost: x\r\n\(headers)\r\n\r\n\(body)"
 }
 
-/// Three bytes in a chunk.
+/// A chunk of three bytes.
 let chunks = "3\r\nabc\r\n0\r\n\r\n"

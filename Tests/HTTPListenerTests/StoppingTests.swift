@@ -6,7 +6,7 @@ import Testing
 struct StoppingTests {
     private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("stopping answers what has begun, and takes nothing new")
+    @Test("stopping answers requests that have begun, and accepts no new ones")
     func draining() async throws {
         let gate = Gate()
         let test = try TestListener { _ in
@@ -15,13 +15,14 @@ struct StoppingTests {
         }
         let slow = try RawConnection(port: test.port)
         try await slow.send(request)
-        // One whose body is still coming has begun, too.
+        // A request whose body is still arriving has also begun.
         let sending = try RawConnection(port: test.port)
         try await sending.send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na")
         while test.listener.begunCount < 2 { await Task.yield() }
         let stopping = Task { await test.listener.stop(grace: .seconds(60)) }
         while !test.listener.isDraining { await Task.yield() }
-        // Closed is the listening socket once the stop has begun; what waits in its queue is reset.
+        // The listening socket is closed once the stop has begun; connections in its queue are
+        // reset.
         while (try? RawConnection(port: test.port)) != nil { await Task.yield() }
         try await sending.send("bc")
         await gate.open()
@@ -32,7 +33,7 @@ struct StoppingTests {
         #expect(await stopping.value)
     }
 
-    @Test("when the grace is over it says so, and the process lives")
+    @Test("a stop reports the end of the grace period, and the process continues")
     func graceOver() async throws {
         let gate = Gate()
         let test = try TestListener { _ in
@@ -47,7 +48,7 @@ struct StoppingTests {
         #expect(try await slow.answer()?.status == 200)
     }
 
-    @Test("connections on which nothing was asked do not hold up a stop")
+    @Test("idle connections do not delay a stop")
     func idle() async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -57,7 +58,7 @@ struct StoppingTests {
         #expect(try await connection.receive() == [])
     }
 
-    @Test("a client that has gone while it waited does no harm")
+    @Test("a client may disconnect while it waits")
     func gone() async throws {
         let gate = Gate()
         let test = try TestListener { _ in
@@ -73,7 +74,7 @@ struct StoppingTests {
         #expect(await test.listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a port that is taken is said by its name")
+    @Test("a port in use is reported as such")
     func taken() async throws {
         let test = try TestListener()
         #expect(throws: ListenerFailure.system(call: "bind", number: 98)) {
@@ -83,7 +84,7 @@ struct StoppingTests {
     }
 
     @Test(
-        "IPv6 is listened on as well",
+        "the listener accepts IPv6 connections",
         .enabled(if: LoopbackSocket.hasVersion6, "this machine has no ::1"))
     func version6() async throws {
         let test = try TestListener(on: "[::1]:0")

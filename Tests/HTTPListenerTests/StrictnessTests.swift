@@ -80,13 +80,13 @@ struct StrictnessTests {
             post("Content-Length: 3\r\nExpect: 100-continue\r\nExpect: 100-continue"), 400),
     ]
 
-    @Test("what two readers could read in two ways is refused", arguments: refused)
+    @Test("ambiguous requests are refused", arguments: refused)
     func refusal(_ one: RawCase) async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
         try await connection.send(one.bytes)
         let all = try await connection.receiveToEnd()
-        // Also that nothing more is read from the connection: it has ended.
+        // Checks also that nothing more is read from the connection: it has ended.
         one.expectAnswer(all)
         #expect(test.handled == 0)
         await test.stop()
@@ -107,7 +107,7 @@ struct StrictnessTests {
             200),
     ]
 
-    @Test("and what is plain is taken", arguments: accepted)
+    @Test("unambiguous requests are accepted", arguments: accepted)
     func acceptance(_ one: RawCase) async throws {
         let test = try TestListener()
         let answer = try await test.answer(to: one.bytes)
@@ -116,7 +116,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("the path and the query arrive as they were sent, and so does the peer")
+    @Test("the path, the query and the peer are passed on unchanged")
     func target() async throws {
         let test = try TestListener()
         let answer = try await test.answer(
@@ -127,7 +127,7 @@ struct StrictnessTests {
     }
 
     @Test(
-        "what is too much for the library's memory gets no answer",
+        "a head that exceeds the library's memory gets no response",
         arguments: [
             "GET /a?\(String(repeating: "&", count: 12_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
             "GET /a HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 65_600))\r\n\r\n",
@@ -135,13 +135,13 @@ struct StrictnessTests {
                 "Transfer-Encoding: chunked", "3;" + String(repeating: "a", count: 65_600)),
         ])
     func memory(_ text: String) async throws {
-        // The library closes such a connection only when something else happens to it.
+        // The library closes such a connection only at the next event on it.
         var limits = ListenerLimits()
         limits.headerTime = .milliseconds(300)
         limits.bodyTime = .milliseconds(300)
         let test = try TestListener(limits: limits)
         let connection = try RawConnection(port: test.port)
-        // It may be closed while we still speak.
+        // The connection may be closed while we are still sending.
         do { try await connection.send(text) } catch is RawConnection.Failure {}
         #expect(try await connection.receiveToEnd() == [])
         while test.listener.registry.count > 0 { await Task.yield() }
@@ -150,7 +150,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("V-27 no answer names a server or a version")
+    @Test("V-27 no response names a server or a version")
     func noVersion() async throws {
         let test = try TestListener()
         for text in [
@@ -167,7 +167,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("requests behind each other on one connection are answered in their order")
+    @Test("pipelined requests are answered in order")
     func pipelining() async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -183,7 +183,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("a client that asks first is told to go on, and one whose body is too large is not")
+    @Test("a client that expects 100-continue gets it, unless its body is too large")
     func expectation() async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -197,7 +197,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("nothing is kept of requests that were refused")
+    @Test("refused requests leave nothing behind")
     func nothingKept() async throws {
         let test = try TestListener()
         for one in Self.refused + ChunkTests.refused {

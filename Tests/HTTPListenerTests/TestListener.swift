@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import HTTPListener
 
-/// A listener that says what it was asked, and remembers how often.
+/// A listener that echoes requests and counts them.
 final class TestListener: Sendable {
     let listener: HTTPListener
     private let count: Counter
@@ -39,10 +39,10 @@ final class TestListener: Sendable {
     }
 
     var port: UInt16 { listener.address.port }
-    /// How many requests reached the handler.
+    /// The number of requests that reached the handler.
     var handled: Int { count.current }
 
-    /// Sends `text` on a connection of its own, and waits for the answer.
+    /// Sends `text` on a new connection, and waits for the response.
     func answer(to text: String) async throws -> RawConnection.Answer? {
         try await answer(to: Array(text.utf8))
     }
@@ -55,7 +55,7 @@ final class TestListener: Sendable {
 
     func stop() async { _ = await listener.stop(grace: .seconds(60)) }
 
-    /// The request in a line: method, target, body.
+    /// The request on one line: method, target, body.
     static func echo(_ request: ListenerRequest) -> String {
         "\(request.method) \(request.target) \(request.body.text)"
     }
@@ -63,14 +63,14 @@ final class TestListener: Sendable {
 
 enum TestFailure: Error { case badAddress }
 
-/// A clock that a test sets.
+/// A clock that is set by a test.
 final class ListenerClock: Sendable {
     private let time = Mutex(ContinuousClock.now)
     var now: ContinuousClock.Instant { time.withLock { $0 } }
     func advance(by duration: Duration) { time.withLock { $0 += duration } }
 }
 
-/// A door that stays closed until somebody opens it.
+/// A gate that stays closed until it is opened.
 actor Gate {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
