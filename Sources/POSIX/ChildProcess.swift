@@ -1,31 +1,32 @@
 internal import CLinux
 internal import Glibc
 
-/// A program that was started with a pipe to its standard input and one from its standard output.
+/// A program started with pipes to its standard input and from its standard output.
 ///
-/// It gets an empty environment, no argument but its name, `/dev/null` as standard error, every signal
-/// at its default, and no other descriptor, neither ours nor one that we inherited. When the last
-/// owner lets go it is killed and reaped.
+/// It gets an empty environment, no argument but its name, `/dev/null` as standard error, default
+/// signal handling, and no other descriptor, neither ours nor an inherited one. It is killed and
+/// reaped when the last reference is released.
 @safe public final class ChildProcess {
-    /// How a child ended.
+    /// How a child process ended.
     public enum Ending: Hashable, Sendable {
-        /// It left by itself, with this status.
+        /// It exited with this status.
         case exited(Int32)
-        /// Its own fault ended it, by this signal: a trap, a wild pointer, an abort.
+        /// It was terminated by this signal for a fault of its own: a trap, an invalid pointer, an
+        /// abort.
         case crashed(signal: Int32)
-        /// The kernel ended it for a system call that its filter does not allow.
+        /// The kernel killed it for a system call that its filter does not allow.
         case forbiddenCall
-        /// It used up its processor time.
+        /// It exceeded its limit of processor time.
         case processorTimeSpent
-        /// It was killed from outside: by us, or by the kernel for want of memory.
+        /// It was killed from outside: by us, or by the kernel because memory ran out.
         case killed
-        /// Somebody else reaped it (`SIGCHLD` is ignored), so nobody knows.
+        /// It was reaped elsewhere (`SIGCHLD` is ignored), so the status is unknown.
         case unknown
     }
 
-    /// Writes to the child's standard input; does not block.
+    /// The child's standard input; non-blocking.
     public let input: FileDescriptor
-    /// Reads the child's standard output; does not block.
+    /// The child's standard output; non-blocking.
     public let output: FileDescriptor
     let identifier: pid_t
     private var ending: (Ending, peakMemory: Int)?
@@ -46,18 +47,18 @@ internal import Glibc
 
     deinit { _ = end() }
 
-    /// Kills the child unless it is dying already, waits for it, and tells how it ended.
+    /// Kills the child unless it is already dying, waits for it, and returns how it ended.
     ///
-    /// A child that was dying keeps its own ending. The second value is the most memory it ever had
-    /// in use, in bytes.
+    /// If the child was already dying, its own status is returned. The second value is its peak
+    /// memory use in bytes.
     ///
-    /// - Parameter includingItsOwn: Whether the programs that the child started die with it, as far as
-    ///   they stayed in its process group.
+    /// - Parameter includingItsOwn: whether to kill the programs that the child started, too, if
+    ///   they are still in its process group.
     @discardableResult public func end(includingItsOwn: Bool = false) -> (Ending, peakMemory: Int) {
         if let ending { return ending }
         if includingItsOwn { kill(-identifier, SIGKILL) }
-        // The number is ours until it is reaped below, so it cannot have become somebody else's
-        // (unless SIGCHLD is ignored, which ``ProcessHardening`` rules out).
+        // The number is not reused until the process is reaped below (unless SIGCHLD is ignored,
+        // which ``ProcessHardening`` prevents).
         kill(identifier, SIGKILL)
         var status: Int32 = 0
         var usage = rusage()
@@ -80,13 +81,13 @@ internal import Glibc
         try check(
             "posix_spawn_file_actions_adddup2",
             unsafe posix_spawn_file_actions_adddup2(&actions, output.number, STDOUT_FILENO))
-        // What a library has to say about a picture may hold the picture's secret.
+        // A library's messages about a picture could contain the picture's secret.
         try check(
             "posix_spawn_file_actions_addopen",
             unsafe posix_spawn_file_actions_addopen(
                 &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
-        // Our own descriptors close themselves; those that we inherited do not. One of them may be
-        // the passphrase (`--passphrase-file /dev/fd/3`), and PAM modules are other people's code.
+        // Our own descriptors close themselves, but inherited ones do not. One of them could be the
+        // passphrase (`--passphrase-file /dev/fd/3`), and PAM modules are third-party code.
         try check(
             "posix_spawn_file_actions_addclosefrom_np",
             unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1))
@@ -103,8 +104,8 @@ internal import Glibc
             unsafe posix_spawnattr_setsigdefault(&attributes, &every))
         try check(
             "posix_spawnattr_setsigmask", unsafe posix_spawnattr_setsigmask(&attributes, &none))
-        // A process group of its own, so that a Ctrl-C that the parent outlives does not cost the
-        // picture in hand; the parent's death ends the child all the same.
+        // A separate process group, so that a Ctrl-C that the parent survives does not interrupt
+        // the picture being read. The child still dies with the parent.
         try check("posix_spawnattr_setpgroup", unsafe posix_spawnattr_setpgroup(&attributes, 0))
         let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
         try check(
@@ -129,7 +130,7 @@ internal import Glibc
 }
 
 extension ChildProcess.Ending {
-    /// Reads the status of wait(2), whose macros Swift does not see.
+    /// Decodes the status of wait(2), whose macros Swift does not import.
     fileprivate init(status: Int32) {
         let signal = status & 0x7f
         self =

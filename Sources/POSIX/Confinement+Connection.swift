@@ -1,25 +1,27 @@
 internal import Glibc
 
-// The life of a process that talks to one stranger over the network, in two steps: it reads what it is
-// to do and connects, which needs much of the system; then it gives all that up, and only then listens.
+// Confinement of a process that talks to one untrusted server, in two steps: it reads its task and
+// connects, which needs many system calls; then it gives these up, and only then receives data.
 extension Confinement {
-    /// The first step, to be taken before anything else: the process will die with its parent, can't be
-    /// dumped, gains no privileges, and holds the standard streams only.
+    /// The first step, before anything else: the process will die with its parent, cannot be
+    /// dumped, gains no privileges, and keeps only the standard streams.
     public static func prepareToConnect() throws(SystemCallFailure) { try beginLife() }
 
-    /// The second step: from here on the process can think, answer, and talk over `connection`; it can
-    /// make no other connection and open no file.
+    /// The second step: from here on the process can compute, respond, and communicate over
+    /// `connection`, but cannot make another connection or open a file.
     ///
-    /// What it needs from the file system must be loaded by now. The process must have one thread.
+    /// Everything that it needs from the file system must already be loaded. The process must have
+    /// one thread.
     ///
-    /// - Throws: the step that failed, as ``enter(_:)`` does. Nothing may be said over the connection then.
+    /// - Throws: the failed step, as ``enter(_:)`` does. Nothing must be sent over the connection
+    ///   in that case.
     public static func enter(
         _ limits: Limits, connection: borrowing FileDescriptor
     ) throws(SystemCallFailure) {
-        // Times are compared without a look at /etc/localtime later.
+        // Load the time zone now, so that comparing times does not read /etc/localtime later.
         tzset()
         try tighten(limits)
-        // poll(2) takes no more descriptors than this; none can be opened all the same.
+        // poll(2) accepts at most this many descriptors; no more can be opened anyway.
         try limit(RLIMIT_NOFILE, to: 16)
         let filter = try SystemCallFilter()
         try allowThinking(filter)
@@ -36,7 +38,7 @@ extension Confinement {
         ] {
             try filter.allow(call, when: .argument(0, is: number))
         }
-        // Of all the knobs of a socket the one that TLS libraries turn.
+        // The only socket option that TLS libraries set.
         try filter.allow(
             "setsockopt", when: .argument(0, is: number), .argument(1, is: Int32(IPPROTO_TCP)),
             .argument(2, is: TCP_NODELAY))
@@ -44,12 +46,13 @@ extension Confinement {
             try filter.allow(
                 "fcntl", when: .argument(0, is: number), .argument(1, is: command))
         }
-        // `mlock`: what holds a secret is kept out of swap here, too.
+        // `mlock`: buffers with secrets are kept out of swap here, too.
         for call: StaticString in ["poll", "ppoll", "close", "mlock"] { try filter.allow(call) }
-        // libcurl 7.88 connects a socket once more when it was told that it is connected. The call is
-        // answered without being made: made with another address, it would lead elsewhere.
+        // libcurl 7.88 calls connect again on a socket that is already connected. The call is
+        // reported as successful without being executed: with another address, it would connect
+        // elsewhere.
         try filter.answer("connect", with: 0, when: .argument(0, is: number))
-        // Libraries look for configuration and translations on their way into an error.
+        // Libraries look for configuration and translations when they report an error.
         for call: StaticString in ["open", "openat", "access", "stat", "newfstatat", "readlink"] {
             try filter.answer(call, with: EACCES)
         }

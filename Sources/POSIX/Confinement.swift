@@ -1,33 +1,37 @@
 internal import CLinux
 internal import Glibc
 
-/// Gives up everything but thinking, memory, and three open descriptors, for the rest of a process's life.
+/// Restricts a process to computation, memory and three open descriptors for the rest of its life.
 ///
-/// Afterwards the process may read descriptor 0, write descriptors 1 and 2, ask for memory that is
-/// not executable, look at clocks, draw random bytes, and end. Any other system call ends it at once
-/// (`SIGSYS`). There is no way back and no half way: what cannot be given up is an error.
+/// Afterwards the process can read descriptor 0, write descriptors 1 and 2, allocate memory that is
+/// not executable, read clocks, get random bytes, and exit. Any other system call kills it at once
+/// (`SIGSYS`). This is irreversible and all or nothing: if any restriction fails, the result is an
+/// error.
 public enum Confinement {
-    /// How much the confined process may use.
+    /// The resource limits of the confined process.
     public struct Limits: Sendable {
-        /// Bytes of address space, libraries included.
+        /// The address space in bytes, including libraries.
         public let addressSpace: Int
-        /// Seconds of processor time over the process's whole life.
+        /// The processor time in seconds over the process's whole life.
         public let processorSeconds: Int
 
-        /// Sets both limits.
+        /// Creates limits.
         public init(addressSpace: Int, processorSeconds: Int) {
             self.addressSpace = addressSpace
             self.processorSeconds = processorSeconds
         }
     }
 
-    /// Confines this process; what it needs from the file system must be loaded by now.
+    /// Confines this process.
     ///
-    /// The process must have one thread. It also dies with the *thread* that started it, so that
-    /// nobody's child spins on alone.
+    /// Everything that it needs from the file system must already be loaded.
     ///
-    /// - Throws: the step that failed, by its call's name, such as `seccomp_load` on a kernel or in a
-    ///   container without seccomp. The process must then not touch what it wanted to be confined for.
+    /// The process must have one thread. It is also killed when the *thread* that started it ends,
+    /// so that no orphaned child keeps running.
+    ///
+    /// - Throws: the failed step by its call's name, such as `seccomp_load` on a kernel or in a
+    ///   container without seccomp. The process must then not touch the data that it wanted to be
+    ///   confined for.
     public static func enter(_ limits: Limits) throws(SystemCallFailure) {
         try beginLife()
         try tighten(limits)
@@ -37,8 +41,8 @@ public enum Confinement {
         try filter.load()
     }
 
-    /// What comes first: signals do what they do by themselves, the process dies with its parent, gains
-    /// nothing, and holds no descriptor but the standard ones.
+    /// The first step: resets signal handling, makes the process die with its parent, forbids new
+    /// privileges, and closes all descriptors but the standard ones.
     static func beginLife() throws(SystemCallFailure) {
         restoreSignals()
         volunteerForMemoryShortage()
@@ -49,7 +53,7 @@ public enum Confinement {
         linux_close_from(3)
     }
 
-    /// What the process may use from now on.
+    /// Sets the resource limits.
     static func tighten(_ limits: Limits) throws(SystemCallFailure) {
         try limit(RLIMIT_AS, to: limits.addressSpace)
         try limit(RLIMIT_DATA, to: limits.addressSpace)
@@ -57,18 +61,19 @@ public enum Confinement {
         try limit(RLIMIT_FSIZE, to: 0)
     }
 
-    /// Lets every signal do what it does by itself: Swift's crash handler would print memory.
+    /// Resets all signal handlers: Swift's crash handler would print memory.
     private static func restoreSignals() {
         for number in 1..<NSIG where number != SIGKILL && number != SIGSTOP {
             signal(number, SIG_DFL)
         }
     }
 
-    /// Makes this process the first to be ended when the machine runs out of memory, instead of one that
-    /// holds somebody's work.
+    /// Makes this process the first to be killed when the machine runs out of memory, instead of
+    /// one with unsaved work.
     private static func volunteerForMemoryShortage() {
         let file = retrying { unsafe open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC) }
-        // A courtesy to the others, and no part of the confinement: without /proc it is not done.
+        // This helps other processes and is not part of the confinement, so it is skipped without
+        // /proc.
         guard file >= 0 else { return }
         _ = unsafe write(file, "1000", 4)
         close(file)
@@ -90,7 +95,7 @@ public enum Confinement {
         guard unsafe getrlimit(kind, &limit) == 0 else {
             throw SystemCallFailure(call: "getrlimit", number: errno)
         }
-        // A limit that is tighter already stays: only root may raise one.
+        // Keep a limit that is already lower: only root can raise one.
         limit.rlim_max = min(limit.rlim_max, rlim_t(most))
         limit.rlim_cur = min(limit.rlim_cur, limit.rlim_max)
         guard unsafe setrlimit(kind, &limit) == 0 else {
@@ -98,12 +103,12 @@ public enum Confinement {
         }
     }
 
-    /// Allows the standard streams, memory, clocks, chance, and an end.
+    /// Allows the standard streams, memory, clocks, randomness and exiting.
     static func allowThinking(_ filter: borrowing SystemCallFilter) throws(SystemCallFailure) {
         try filter.allow("read", when: .argument(0, is: STDIN_FILENO))
         try filter.allow("write", when: .argument(0, is: STDOUT_FILENO))
         try filter.allow("write", when: .argument(0, is: STDERR_FILENO))
-        // Memory, but none that could be run as a program.
+        // Memory, but not executable memory.
         try filter.allow("mmap", when: .argument(2, isWithout: PROT_EXEC))
         try filter.allow("mprotect", when: .argument(2, isWithout: PROT_EXEC))
         for call: StaticString in ["mremap", "munmap", "madvise", "brk"] { try filter.allow(call) }
@@ -114,8 +119,8 @@ public enum Confinement {
         for call: StaticString in ["futex", "sysinfo", "exit", "exit_group"] {
             try filter.allow(call)
         }
-        // What abort() does, so that a library's own alarm is told from a forbidden call: say why,
-        // and send the signal to this very process.
+        // The calls that abort() makes, so that a library's abort is not mistaken for a forbidden
+        // call: it writes a message, and sends the signal to this process.
         try filter.allow("writev", when: .argument(0, is: STDERR_FILENO))
         for call: StaticString in ["getpid", "gettid", "rt_sigprocmask"] { try filter.allow(call) }
         try filter.allow("tgkill", when: .argument(0, is: getpid()))

@@ -1,25 +1,25 @@
-/// What a file begins with: some bytes are given, others may be any.
+/// The beginning of a file format: fixed bytes, and positions that can have any value.
 public struct FileBeginning: Sendable {
     private let pattern: [UInt8?]
 
-    /// These bytes.
+    /// A beginning of fixed bytes.
     public init(_ bytes: [UInt8]) { pattern = bytes }
 
     private init(pattern: [UInt8?]) { self.pattern = pattern }
 
-    /// The same, and then `count` bytes of any value.
+    /// This beginning followed by `count` bytes of any value.
     public func followedByAny(_ count: Int) -> FileBeginning {
         FileBeginning(pattern: pattern + [UInt8?](repeating: nil, count: count))
     }
 
-    /// The same, and then these bytes.
+    /// This beginning followed by fixed bytes.
     public func followed(by bytes: [UInt8]) -> FileBeginning {
         FileBeginning(pattern: pattern + bytes)
     }
 
     var count: Int { pattern.count }
 
-    /// Whether a file that starts with `bytes`, and may be cut off, begins like this.
+    /// Whether a file that starts with `bytes`, and may be truncated, matches this beginning.
     func isBegun(by bytes: [UInt8]) -> Bool {
         bytes.count <= count
             && zip(bytes, pattern).allSatisfy { byte, expected in (expected ?? byte) == byte }

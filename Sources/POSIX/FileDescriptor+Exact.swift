@@ -1,9 +1,10 @@
 internal import Glibc
 
 extension FileDescriptor {
-    /// Reads `count` bytes from a descriptor that somebody else owns and appends them to `bytes`.
+    /// Reads `count` bytes from a descriptor that is owned elsewhere and appends them to `bytes`.
     ///
-    /// - Returns: whether they all came; when not, the other side ended early, or before the first.
+    /// - Returns: whether all of them arrived; if not, the other side closed the connection before
+    ///   or during the message.
     public static func read(
         exactly count: Int, from number: Int32, appendingTo bytes: inout [UInt8]
     ) throws(SystemCallFailure) -> Bool {
@@ -21,6 +22,6 @@ extension FileDescriptor {
 }
 
 extension ProcessEnd {
-    /// Ends with `status` and nothing else: what a confined process may no longer do on its way out.
+    /// Exits with `status` immediately, without the clean-up that a confined process cannot do.
     public static func atOnce(with status: Int32) -> Never { _exit(status) }
 }

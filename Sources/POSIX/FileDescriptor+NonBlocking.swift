@@ -1,17 +1,17 @@
 internal import Glibc
 
 extension FileDescriptor {
-    /// What came of reading or writing without waiting.
+    /// The result of a non-blocking read or write.
     public enum Progress: Hashable, Sendable {
-        /// This many bytes went over.
+        /// This many bytes were transferred.
         case moved(Int)
-        /// Nothing can be had, or taken, before a wait.
+        /// The call would block.
         case wouldWait
-        /// The other side has closed.
+        /// The other side closed the connection.
         case ended
     }
 
-    /// Reads once into the room that is left, without waiting where the descriptor does not block.
+    /// Reads once into the free space; does not wait if the descriptor is non-blocking.
     public func readAvailable(
         into output: inout OutputSpan<UInt8>
     ) throws(SystemCallFailure) -> Progress {
@@ -24,7 +24,8 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes once what the pipe takes; a reader that has gone is told as an ending, not by `SIGPIPE`.
+    /// Writes once as much as the pipe accepts; a reader that has gone is reported as ended, not by
+    /// `SIGPIPE`.
     public func writeAvailable(_ bytes: Span<UInt8>) throws(SystemCallFailure) -> Progress {
         let (result, failure) = withoutPipeSignal {
             unsafe bytes.withUnsafeBytes { bytes in
@@ -41,9 +42,9 @@ extension FileDescriptor {
     }
 }
 
-/// Holds `SIGPIPE` back from this thread during `body`, and forgets the one that `body` brought about.
+/// Blocks `SIGPIPE` in this thread during `body`, and discards the signal that `body` causes.
 ///
-/// What the program does about its own standard output's reader going away is left as it is.
+/// The program's handling of its own standard output is not affected.
 private func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
     var pipeSignal = sigset_t()
     var before = sigset_t()
@@ -51,7 +52,7 @@ private func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
     unsafe sigemptyset(&pipeSignal)
     unsafe sigaddset(&pipeSignal, SIGPIPE)
     unsafe sigpending(&pending)
-    // One that was waiting already is not ours to forget.
+    // Do not discard a signal that was already pending.
     guard unsafe sigismember(&pending, SIGPIPE) == 0 else { return body() }
     unsafe pthread_sigmask(SIG_BLOCK, &pipeSignal, &before)
     let result = body()

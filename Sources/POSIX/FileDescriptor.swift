@@ -1,14 +1,16 @@
 internal import Glibc
 
-/// An open file that closes itself; interrupted calls are made again.
+/// An open file that is closed automatically; interrupted calls are retried.
 @safe public struct FileDescriptor: ~Copyable, Sendable {
-    /// The number the kernel knows it by; it is lent, never closed by the borrower.
+    /// The descriptor's number.
+    ///
+    /// It is lent; the borrower must not close it.
     public let number: Int32
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     public init(owning number: Int32) { self.number = number }
 
-    /// Opens `path` for reading; a named pipe without a writer does not hang the caller.
+    /// Opens `path` for reading; does not block on a named pipe without a writer.
     public init(reading path: String) throws(SystemCallFailure) {
         let opened = retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard opened >= 0 else { throw SystemCallFailure(call: "open", number: errno) }
@@ -17,7 +19,8 @@ internal import Glibc
 
     deinit { close(number) }
 
-    /// Reads once into the room that is left; 0 means the end of the file, or that no room was left.
+    /// Reads once into the free space; 0 means the end of the file, or that there was no free
+    /// space.
     public func read(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Int {
         var result = 0
         var failure: Int32 = 0
@@ -31,17 +34,17 @@ internal import Glibc
         return result
     }
 
-    /// Reads until the file ends or no room is left.
+    /// Reads until the file ends or there is no free space.
     public func readToEnd(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) {
         while output.freeCapacity > 0, try read(into: &output) > 0 {}
     }
 
-    /// Writes every byte, however many calls it takes.
+    /// Writes every byte, with as many calls as needed.
     public func writeAll(_ bytes: Span<UInt8>) throws(SystemCallFailure) {
         try FileDescriptor.writeAll(bytes, to: number)
     }
 
-    /// Writes every byte in the place of those from the one at `offset` on.
+    /// Writes every byte at `offset`, over the existing content.
     public func writeAll(_ bytes: Span<UInt8>, at offset: Int) throws(SystemCallFailure) {
         var written = 0
         while written < bytes.count {
@@ -55,7 +58,7 @@ internal import Glibc
         }
     }
 
-    /// Writes every byte to a descriptor that somebody else owns, such as standard output.
+    /// Writes every byte to a descriptor that is owned elsewhere, such as standard output.
     public static func writeAll(_ bytes: Span<UInt8>, to number: Int32) throws(SystemCallFailure) {
         var written = 0
         while written < bytes.count {
@@ -69,7 +72,7 @@ internal import Glibc
     }
 }
 
-/// Makes a system call again for as long as a signal interrupts it.
+/// Retries a system call as long as a signal interrupts it.
 func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What is at a path.
+/// The kind of file at a path.
 public enum FileKind: Hashable, Sendable {
     case file
     case folder
@@ -8,7 +8,8 @@ public enum FileKind: Hashable, Sendable {
     /// A device, a pipe or a socket.
     case other
 
-    /// Looks at `path`; its last part, when it is a symbolic link, is followed if `following`.
+    /// Determines the kind of file at `path`; a symbolic link as its last part is followed if
+    /// `following`.
     public init(at path: String, following: Bool) throws(SystemCallFailure) {
         var facts = stat()
         let result = unsafe following ? stat(path, &facts) : lstat(path, &facts)
@@ -16,10 +17,10 @@ public enum FileKind: Hashable, Sendable {
         self.init(facts)
     }
 
-    /// Whether others than its owner can read the file at `path`, as far as its mode and those of its folders
-    /// say.
+    /// Whether the file at `path` is readable by others, according to its mode and those of its
+    /// folders.
     ///
-    /// What can't be looked at can't be read, and is none.
+    /// If it cannot be examined, it is treated as not readable.
     public static func isReadableByOthers(at path: String) -> Bool {
         guard let resolved = unsafe realpath(path, nil) else { return false }
         defer { unsafe free(resolved) }
@@ -53,7 +54,7 @@ public enum FileKind: Hashable, Sendable {
 }
 
 extension FileKind {
-    /// Whether this is a regular file of this process's user that nobody else may read or write.
+    /// Whether this is a regular file of this process's user that nobody else can read or write.
     static func isPrivateFile(_ facts: stat) -> Bool {
         FileKind(facts) == .file && facts.st_uid == geteuid()
             && facts.st_mode & 0o7777 & ~0o600 == 0
@@ -61,7 +62,7 @@ extension FileKind {
 }
 
 extension Folder {
-    /// The names in the folder at `path`, in the order of their bytes, without `.` and `..`.
+    /// The names in the folder at `path`, sorted by bytes, without `.` and `..`.
     public static func names(at path: String) throws(SystemCallFailure) -> [String] {
         guard let stream = unsafe opendir(path) else {
             throw SystemCallFailure(call: "opendir", number: errno)

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Why a lock was not had.
+/// Why a lock could not be acquired.
 public enum FileLockError: Error, Hashable, Sendable {
-    /// Somebody else held it all the time.
+    /// Another process held it until the timeout.
     case busy
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 
-    /// The system call that failed; the one that takes the lock, where somebody else held it.
+    /// The failed system call; if the lock was busy, the one that acquires it.
     public var failure: SystemCallFailure {
         switch self {
         case .busy: SystemCallFailure(call: "flock", number: EWOULDBLOCK)
@@ -16,8 +16,9 @@ public enum FileLockError: Error, Hashable, Sendable {
     }
 }
 
-/// A lock on a file of its own, held until the value goes; the kernel lets go of it when the process
-/// dies, so a killed writer locks nobody out.
+/// A lock on a separate file, held during the value's lifetime.
+///
+/// The kernel releases it when the process dies, so a killed writer blocks nobody.
 public struct FileLock: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 
@@ -66,7 +67,7 @@ public struct FileLock: ~Copyable, Sendable {
                 return try folder.make(name)
             }
         } catch  where error.number == EEXIST {
-            // Somebody else has made it meanwhile, and nobody ever removes it.
+            // Another process has created it meanwhile, and it is never removed.
             do { return try folder.open(name, O_RDWR) } catch { throw .system(error) }
         } catch {
             throw .system(error)

@@ -1,10 +1,14 @@
 internal import Glibc
 
-// What a killed writer left, and how it is told from somebody else's file of the same name.
+// Files that a killed writer left behind, and how to distinguish them from other files with their
+// names.
 extension FileReplacement {
-    /// Removes what a killed writer left; anything else of that name is left as it is.
+    /// Removes what a killed writer left behind.
     ///
-    /// - Parameter folder: where the file itself is, which may share its blocks with a leftover.
+    /// Other files with these names are not changed.
+    ///
+    /// - Parameter folder: the folder of the file itself, which may share its blocks with a
+    ///   leftover.
     func removeLeftovers(in own: borrowing Folder, besides folder: borrowing Folder)
         throws(FileReplacementError)
     {
@@ -18,7 +22,7 @@ extension FileReplacement {
         }
     }
 
-    /// Refuses to go on where something other than a generation of this file has the name.
+    /// Stops if the name belongs to anything other than a generation of this file.
     func expectOwnOrNothing(_ name: String, in folder: borrowing Folder)
         throws(FileReplacementError)
     {
@@ -28,8 +32,8 @@ extension FileReplacement {
         }
     }
 
-    /// Whether the folder of the working files holds a file that begins with all that a generation of
-    /// this file begins with, whatever its mode is.
+    /// Whether the working folder contains a file with the complete beginning of a generation of
+    /// this file, whatever its mode is.
     public func holdsGeneration(in own: borrowing Folder) throws(FileReplacementError) -> Bool {
         for name in [previous, previousAside, aside] {
             guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
@@ -40,9 +44,9 @@ extension FileReplacement {
         return false
     }
 
-    /// Overwrites what the file held, but for its beginning, and removes its name.
+    /// Overwrites the file's content except its beginning, and removes its name.
     ///
-    /// A file with a second name is somebody's current one: only this name goes.
+    /// A file with a second name is the current one of some writer: only this name is removed.
     func erase(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure) {
         if let facts = try folder.facts(of: name), facts.st_nlink == 1,
             facts.st_size > beginning.count
@@ -52,18 +56,19 @@ extension FileReplacement {
         try folder.remove(name)
     }
 
-    // What is checked is what is overwritten: the open file.
+    // The checks are made on the open file, so the file that is checked is the one that is
+    // overwritten.
     private func overwrite(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure) {
         let file = try folder.open(name, O_WRONLY)
         let facts = try file.facts()
         guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return }
-        // The beginning stays, so that a half-erased file is known for what it is.
+        // The beginning is kept, so that a partly erased file can be recognised.
         let rest = max(Int(facts.st_size) - beginning.count, 0)
         try file.writeAll([UInt8](repeating: 0, count: rest).span, at: beginning.count)
         try file.synchronize()
     }
 
-    // A leftover may be a second name of the current or the previous file, and of nothing else.
+    // A leftover may be a second name only of the current or the previous file.
     private func hasNoOtherName(
         _ leftover: stat, in own: borrowing Folder, besides folder: borrowing Folder
     ) throws(FileReplacementError) -> Bool {
@@ -74,7 +79,7 @@ extension FileReplacement {
         }
     }
 
-    /// Whether the file begins with what ours begin with, or with as much of it as it holds.
+    /// Whether the file begins like ours, or is a truncated beginning of ours.
     private func beginsAsOurs(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(FileReplacementError) -> Bool
     {
@@ -84,7 +89,7 @@ extension FileReplacement {
     private func beginsAsOurs(
         _ name: String, _ facts: stat, in folder: borrowing Folder, orAs other: FileBeginning?
     ) throws(FileReplacementError) -> Bool {
-        // A file that was just made may not even be readable: its mode is set after that.
+        // A file that was just created may not even be readable, because its mode is set later.
         guard facts.st_size > 0 else { return true }
         let beginnings = [beginning] + (other.map { [$0] } ?? [])
         do throws(SystemCallFailure) {

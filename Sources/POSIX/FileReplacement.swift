@@ -2,44 +2,46 @@ internal import Glibc
 
 /// Why a file was not replaced.
 public enum FileReplacementError: Error, Hashable, Sendable {
-    /// Something that is not this file's own has a name that is needed; it was left as it is.
+    /// A name that is needed belongs to another file, which was not changed.
     case inTheWay(name: String)
-    /// The system refused; the old file is there as it was.
+    /// A system call failed; the old file is unchanged.
     case system(SystemCallFailure)
-    /// The new file is there, but the system did not say that its name is on the disk.
+    /// The new file is in place, but the system did not confirm that its name is on disk.
     case notConfirmed(SystemCallFailure)
 }
 
-/// Replaces one file: at every instant the old or the new one is there, whole, also when the process
-/// is killed, the disk is full or the power fails.
+/// Replaces one file atomically: at every moment, the complete old or new file exists, even if the
+/// process is killed, the disk is full or the power fails.
 ///
-/// Its working files are the previous generation and, while a writer is at work, the new one and the
-/// one that is about to be the previous one. They stand beside the file (`name.previous`, `name.new`,
-/// `name.previous.new`) or in a folder of their own (`previous`, `new`, `previous.new`). Writers take
-/// turns: they hold a ``FileLock``. A file that is not provably ours is never touched.
+/// Its working files are the previous generation and, while a writer is active, the new file and
+/// the one that becomes the previous one. They are next to the file (`name.previous`, `name.new`,
+/// `name.previous.new`) or in a separate folder (`previous`, `new`, `previous.new`). Writers are
+/// serialised by a ``FileLock``. A file that is not provably ours is never changed.
 public struct FileReplacement: Sendable {
     let name: String
-    /// What each generation of this file begins with.
+    /// The beginning of every generation of this file.
     let beginning: FileBeginning
-    /// What else a killed writer may have left.
+    /// Another possible beginning of a file that a killed writer left behind.
     let otherLeftover: FileBeginning?
     let previous: String
     let aside: String
     let previousAside: String
 
-    /// Replaces the file `name`; its working files stand beside it.
+    /// Replaces the file `name`, with its working files next to it.
     ///
-    /// - Parameter beginning: what each of its generations begins with. It is readable even in an erased
-    ///   file, so it must be no secret.
+    /// - Parameter beginning: the beginning of all its generations. It remains readable in an
+    ///   erased file, so it must not be secret.
     public init(of name: String, beginningWith beginning: [UInt8]) {
         self.init(
             of: name, beginningWith: FileBeginning(beginning), orLeftover: nil,
             prefix: name + ".")
     }
 
-    /// Replaces the file `name`; its working files stand in a folder that holds no other file's.
+    /// Replaces the file `name`, with its working files in a folder that is not shared with other
+    /// files.
     ///
-    /// - Parameter leftover: what a new file that a killed writer left may also begin with.
+    /// - Parameter leftover: another possible beginning of a new file that a killed writer left
+    ///   behind.
     public init(
         of name: String, beginningWith beginning: FileBeginning,
         orLeftover leftover: FileBeginning? = nil
@@ -60,23 +62,25 @@ public struct FileReplacement: Sendable {
         previousAside = prefix + "previous.new"
     }
 
-    /// What becomes of the file that the new one replaces.
+    /// What happens to the file that is replaced.
     public enum Previous: Sendable {
-        /// There is none: where a file has the name, nothing is replaced.
+        /// There is no old file. If one exists, it is not replaced.
         case absent
         /// It is not kept.
         case none
-        /// It is kept, in the place of the one before it.
+        /// It is kept as the previous generation, instead of the one before it.
         case kept
-        /// It is to go: what the one before it held is overwritten, and it is left to
-        /// ``eraseAllButCurrent(in:besides:)``, or to the next writer should this one be killed before that.
+        /// It must be erased: the previous generation is overwritten, and the old file is left to
+        /// ``eraseAllButCurrent(in:besides:)``, or to the next writer if this one is killed before
+        /// that.
         case purged
     }
 
-    /// Puts a file that holds `bytes` (mode 0600) in the place of the old one, if there is one.
+    /// Replaces the old file, if any, by a file with the content `bytes` (mode 0600).
     ///
-    /// When this returns, it is on the disk. When it throws ``FileReplacementError/notConfirmed(_:)``, the
-    /// new file is there; when it throws anything else, the old one.
+    /// When this returns, the new file is on disk. If it throws
+    /// ``FileReplacementError/notConfirmed(_:)``, the new file is in place; if it throws any other
+    /// error, the old one is.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileReplacementError) {
@@ -84,7 +88,7 @@ public struct FileReplacement: Sendable {
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
-    /// The same with the working files in the folder `own`, on the same file system.
+    /// The same, with the working files in the folder `own` on the same file system.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         previous: Previous
@@ -121,32 +125,32 @@ public struct FileReplacement: Sendable {
                 }
             }
         } catch {
-            // The first failure is the one to report; what stays here is removed next time.
+            // Report the first failure; a file that stays here is removed next time.
             do { try own.remove(aside) } catch _ {}
             throw error
         }
     }
 
-    /// Overwrites what the previous file held and removes it.
+    /// Overwrites the content of the previous file and removes it.
     ///
-    /// A disk that writes elsewhere (flash, copy-on-write) may keep the old blocks all the same; and
-    /// so does a file system without hard links, where the previous file is a copy.
+    /// A disk that writes elsewhere (flash, copy-on-write) can keep the old blocks nevertheless,
+    /// and so can a file system without hard links, where the previous file is a copy.
     ///
     /// - Parameter own: the folder of the working files.
     public func erasePrevious(in own: borrowing Folder) throws(FileReplacementError) {
         try expectOwnOrNothing(previous, in: own)
         try system { () throws(SystemCallFailure) in
             guard try own.holds(previous) else { return }
-            // Under this name a half-overwritten file is removed by the next writer, and nobody takes
-            // it for the previous one.
+            // Under this name, the next writer removes a partly overwritten file, and no reader
+            // treats it as the previous one.
             try own.rename(previous, to: previousAside, in: own)
             try erase(previousAside, in: own)
             try own.synchronize()
         }
     }
 
-    /// Overwrites and removes all that is not the file itself: the previous one, and what killed
-    /// writers left of either.
+    /// Overwrites and removes everything except the file itself: the previous file, and what killed
+    /// writers left behind.
     public func eraseAllButCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
         throws(FileReplacementError)
     {
@@ -154,21 +158,22 @@ public struct FileReplacement: Sendable {
         try erasePrevious(in: own)
     }
 
-    /// The same for a file with its working files beside it.
+    /// The same for a file with its working files next to it.
     public func eraseAllButCurrent(in folder: borrowing Folder) throws(FileReplacementError) {
         try eraseAllButCurrent(in: folder, besides: folder)
     }
 
-    /// Removes the file, for good when this returns; nothing is kept of it.
+    /// Removes the file permanently, without keeping a copy.
     ///
-    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` when it is gone, but perhaps not for good.
+    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` if it was removed, but perhaps not
+    ///   permanently.
     public func remove(in folder: borrowing Folder) throws(FileReplacementError) {
         try expectOwnOrNothing(name, in: folder)
         try system { () throws(SystemCallFailure) in try folder.remove(name) }
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
-    // Linking, unlike renaming, never takes the name away from a file that somebody made meanwhile.
+    // Unlike renaming, linking never replaces a file that was created meanwhile.
     private func give(_ name: String, in folder: borrowing Folder, toNewIn own: borrowing Folder)
         throws(FileReplacementError)
     {
@@ -184,8 +189,8 @@ public struct FileReplacement: Sendable {
         try system { () throws(SystemCallFailure) in try own.remove(aside) }
     }
 
-    // The old file gets a second name before the new file takes its first one away, so there is no
-    // instant without a file of that name, and none with half a previous one.
+    // The old file gets a second name before the new file takes its first one, so that the name
+    // always exists and the previous file is always complete.
     private func keepPrevious(in own: borrowing Folder, of folder: borrowing Folder)
         throws(FileReplacementError)
     {
@@ -194,8 +199,8 @@ public struct FileReplacement: Sendable {
         try system { () throws(SystemCallFailure) in
             guard try own.holds(previousAside) else { return }
             try own.rename(previousAside, to: previous, in: own)
-            // When both are one file already (a writer was killed between two renames), renaming does
-            // nothing and leaves both names.
+            // If both names already refer to one file (a writer was killed between two renames),
+            // renaming does nothing and leaves both names.
             try own.remove(previousAside)
         }
     }
@@ -240,14 +245,14 @@ public struct FileReplacement: Sendable {
 }
 
 extension SystemCallFailure {
-    /// Whether something has the name already.
+    /// Whether the name already exists.
     fileprivate var meansExists: Bool { number == EEXIST }
 
-    // File systems without hard links answer one of these.
+    // File systems without hard links return one of these errors.
     fileprivate var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 }
 
-/// Makes what a system call throws this operation's error.
+/// Converts a system call's error to this operation's error.
 func system<Result>(_ body: () throws(SystemCallFailure) -> Result)
     throws(FileReplacementError) -> Result
 {

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// What tells whether a file is still the one that it was: its number, its size and its last change.
+/// Identifies a file and its state: its inode number, its size and its last change.
 public struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
     private let size: Int64
     private let changedAt: (seconds: Int, nanoseconds: Int)
 
-    /// Looks at the file at `path`; nothing when there is none, or none that can be looked at.
+    /// Reads the stamp of the file at `path`; `nil` if it does not exist or cannot be accessed.
     public init?(of path: String) {
         var facts = stat()
         guard unsafe stat(path, &facts) == 0 else { return nil }
@@ -21,13 +21,13 @@ public struct FileStamp: Hashable, Sendable {
         changedAt = (facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec)
     }
 
-    /// Whether both are of the same file in the same state.
+    /// Whether both stamps are of the same file in the same state.
     public static func == (left: FileStamp, right: FileStamp) -> Bool {
         left.device == right.device && left.number == right.number && left.size == right.size
             && left.changedAt == right.changedAt
     }
 
-    /// Feeds what is compared.
+    /// Hashes the fields that are compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(number)

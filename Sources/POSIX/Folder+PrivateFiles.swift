@@ -1,10 +1,10 @@
 internal import Glibc
 
 extension Folder {
-    /// Tells whether there is a file `name` that a library may be given the path of: a regular file
-    /// that belongs to this process's user and is open to nobody else.
+    /// Whether a file `name` exists whose path may be passed to a library: a regular file that
+    /// belongs to this process's user and is not accessible to others.
     ///
-    /// - Throws: why what is there is no such file; that there is none is no error.
+    /// - Throws: why an existing file does not qualify. A missing file is not an error.
     public func holdsPrivateFile(_ name: String) throws(PrivateFileError) -> Bool {
         let found: stat?
         do { found = try facts(of: name) } catch { throw .system(error) }
@@ -21,19 +21,19 @@ extension Folder {
         return true
     }
 
-    /// Makes an empty file `name` (mode 0600) whose name is on the disk.
+    /// Creates an empty file `name` (mode 0600) and waits until its name is on disk.
     ///
-    /// - Throws: `EEXIST` when there is something of that name.
+    /// - Throws: `EEXIST` if the name exists.
     public func makePrivateFile(_ name: String) throws(SystemCallFailure) {
         _ = try make(name)
         try synchronize()
     }
 
-    /// Takes the file `name` away; that there is none is fine.
+    /// Removes the file `name`, if it exists.
     public func removeFile(_ name: String) throws(SystemCallFailure) { try remove(name) }
 
-    /// Gives the file `name` the name `target`, in the place of what had it, and waits until that is
-    /// on the disk.
+    /// Renames the file `name` to `target`, replacing an existing file, and waits until that is on
+    /// disk.
     public func moveFile(_ name: String, to target: String) throws(SystemCallFailure) {
         try rename(name, to: target)
         try synchronize()

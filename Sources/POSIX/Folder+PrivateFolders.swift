@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Why a folder that must be its owner's alone is not used.
+/// Why a folder that only its owner may access was not used.
 public enum PrivateFolderError: Error, Hashable, Sendable {
-    /// Something else has the name, or somebody else may change what is in the folder.
+    /// The name belongs to something else, or others can change the folder's content.
     case inTheWay
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 }
 
 extension Folder {
-    /// Opens the folder `name` in this one; `nil` when nothing has the name.
+    /// Opens the folder `name` in this one; `nil` if it does not exist.
     ///
-    /// It must belong to this process's user, and nobody else may write to it. A symbolic link is not
-    /// followed.
+    /// It must belong to this process's user and must not be writable by others. A symbolic link is
+    /// not followed.
     public func openPrivateFolder(_ name: String) throws(PrivateFolderError) -> Folder? {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = retrying { unsafe openat(descriptor.number, name, flags) }
@@ -31,13 +31,13 @@ extension Folder {
         return folder
     }
 
-    /// Opens the folder `name` in this one as ``openPrivateFolder(_:)`` does; makes it (mode 0700,
-    /// whatever the umask is) when nothing has the name.
+    /// Opens the folder `name` in this one as ``openPrivateFolder(_:)`` does, or creates it with
+    /// mode 0700, regardless of the umask, if it does not exist.
     public func makePrivateFolder(_ name: String) throws(PrivateFolderError) -> Folder {
         if let folder = try openPrivateFolder(name) { return folder }
         do throws(SystemCallFailure) {
             if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {
-                // The umask may have taken its owner's permissions away.
+                // The umask may have removed the owner's permissions.
                 guard unsafe fchmodat(descriptor.number, name, 0o700, 0) == 0 else {
                     throw SystemCallFailure(call: "fchmodat", number: errno)
                 }
@@ -54,8 +54,9 @@ extension Folder {
         return folder
     }
 
-    /// The path of the folder at `path` without symbolic links, `.` and `..`; what does not exist yet
-    /// is taken as it stands.
+    /// The path of the folder at `path` without symbolic links, `.` and `..`.
+    ///
+    /// Parts that do not exist yet are kept unchanged.
     public static func resolvedPath(_ path: String) -> String {
         var existing = path.isEmpty ? "." : path
         var rest: [Substring] = []

@@ -1,22 +1,24 @@
 internal import Glibc
 
-/// Why the files in a folder are not safe from others.
+/// Why the files in a folder are not protected from others.
 public enum FolderExposure: Hashable, Sendable {
     /// The folder belongs to the user with this number.
     case otherOwner(UInt32)
-    /// Others may write to it; these are its permission bits.
+    /// Others can write to it; these are its permission bits.
     case openToOthers(mode: UInt32)
 }
 
-/// An open folder: the names in it are worked on through it, so that moving or swapping the path
-/// meanwhile changes nothing.
+/// An open folder.
+///
+/// Its names are accessed through the descriptor, so that moving or replacing the path has no
+/// effect.
 @safe public struct Folder: ~Copyable, Sendable {
     let descriptor: FileDescriptor
 
-    /// Takes over an open folder.
+    /// Takes ownership of an open folder.
     init(owning descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-    /// Opens the folder at `path`; nothing in it is touched.
+    /// Opens the folder at `path` without changing anything in it.
     public init(opening path: String) throws(SystemCallFailure) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let opened = retrying { unsafe Glibc.open(path, flags) }
@@ -24,10 +26,10 @@ public enum FolderExposure: Hashable, Sendable {
         descriptor = FileDescriptor(owning: opened)
     }
 
-    /// Makes the folder at `path` with mode 0700, whatever the umask is, unless it is there, and the
-    /// folders above it.
+    /// Creates the folder at `path`, and missing parent folders, with mode 0700, regardless of the
+    /// umask.
     ///
-    /// What is there already keeps its mode.
+    /// An existing folder keeps its mode.
     public static func make(_ path: String) throws(SystemCallFailure) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -39,16 +41,19 @@ public enum FolderExposure: Hashable, Sendable {
                 continue
             }
             let number = errno
-            // A folder that is there answers EEXIST; some systems answer EROFS or EACCES first.
+            // An existing folder returns EEXIST; some systems return EROFS or EACCES first.
             guard unsafe (number == EEXIST || access(made, F_OK) == 0) else {
                 throw SystemCallFailure(call: "mkdir", number: number)
             }
         }
     }
 
-    /// Opens the file `name` in this folder; a symbolic link is not followed (`ELOOP`).
+    /// Opens the file `name` in this folder.
     ///
-    /// A named pipe or a terminal does not hang or capture the caller.
+    /// A symbolic link is not followed (`ELOOP`).
+    ///
+    /// A named pipe does not block the caller, and a terminal does not become its controlling
+    /// terminal.
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(SystemCallFailure)
         -> FileDescriptor
     {
@@ -58,9 +63,9 @@ public enum FolderExposure: Hashable, Sendable {
         return FileDescriptor(owning: opened)
     }
 
-    /// Makes a new file `name` that only its owner can read and write, whatever the umask is.
+    /// Creates a file `name` that only its owner can read and write, regardless of the umask.
     ///
-    /// - Throws: `EEXIST` when there is one.
+    /// - Throws: `EEXIST` if the name exists.
     func make(_ name: String) throws(SystemCallFailure) -> FileDescriptor {
         let file = try open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         guard fchmod(file.number, 0o600) == 0 else {
@@ -69,12 +74,13 @@ public enum FolderExposure: Hashable, Sendable {
         return file
     }
 
-    /// Tells whether there is anything named `name`, be it a broken symbolic link.
+    /// Whether anything with this name exists, including a broken symbolic link.
     public func holds(_ name: String) throws(SystemCallFailure) -> Bool {
         try facts(of: name) != nil
     }
 
-    /// What the kernel knows of what is named `name`, a symbolic link itself; `nil` when there is nothing.
+    /// The kernel's information on `name`, without following a symbolic link; `nil` if it does not
+    /// exist.
     func facts(of name: String) throws(SystemCallFailure) -> stat? {
         var facts = stat()
         if unsafe fstatat(descriptor.number, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 {
@@ -93,12 +99,12 @@ public enum FolderExposure: Hashable, Sendable {
         else { throw SystemCallFailure(call: "linkat", number: errno) }
     }
 
-    /// Gives `name` the name `target`, in one step; what had that name is gone.
+    /// Renames `name` to `target` atomically, replacing an existing file.
     func rename(_ name: String, to target: String) throws(SystemCallFailure) {
         try rename(name, to: target, in: self)
     }
 
-    /// Gives `name` the name `target` in the folder `other`, in one step; what had that name is gone.
+    /// Moves `name` to `target` in the folder `other` atomically, replacing an existing file.
     func rename(_ name: String, to target: String, in other: borrowing Folder)
         throws(SystemCallFailure)
     {
@@ -107,15 +113,15 @@ public enum FolderExposure: Hashable, Sendable {
         else { throw SystemCallFailure(call: "renameat", number: errno) }
     }
 
-    /// Takes the name away; that there is none is fine.
+    /// Removes the name, if it exists.
     func remove(_ name: String) throws(SystemCallFailure) {
         guard unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT else { return }
         throw SystemCallFailure(call: "unlinkat", number: errno)
     }
 
-    /// Who else than this process's user and root may swap the files in this folder, if anybody.
+    /// Other users, apart from root, who can replace the files in this folder, if any.
     ///
-    /// In a sticky folder, such as `/tmp`, others may add files, but not touch these.
+    /// In a sticky folder, such as `/tmp`, others can add files, but not replace these.
     public func exposure() throws(SystemCallFailure) -> FolderExposure? {
         let facts = try descriptor.facts()
         if facts.st_uid != geteuid(), facts.st_uid != 0 { return .otherOwner(facts.st_uid) }
@@ -123,21 +129,21 @@ public enum FolderExposure: Hashable, Sendable {
         return mode & 0o022 != 0 && mode & S_ISVTX == 0 ? .openToOthers(mode: mode) : nil
     }
 
-    /// Waits until the names in this folder are on the disk.
+    /// Waits until the names in this folder are on disk.
     func synchronize() throws(SystemCallFailure) {
         try descriptor.synchronize()
     }
 }
 
 extension FileDescriptor {
-    /// Waits until what was written is on the disk.
+    /// Waits until the file's content is on disk.
     func synchronize() throws(SystemCallFailure) {
         guard retrying({ fsync(number) }) == 0 else {
             throw SystemCallFailure(call: "fsync", number: errno)
         }
     }
 
-    /// What the kernel knows of the file.
+    /// The kernel's information on the file.
     func facts() throws(SystemCallFailure) -> stat {
         var facts = stat()
         guard unsafe fstat(number, &facts) == 0 else {

@@ -1,30 +1,31 @@
-/// A frame from another process on its way in: its count is looked at before room is made for it.
+/// A frame that is being received from another process; its length is checked before memory is
+/// allocated.
 ///
-/// A frame is its count of bytes, as four bytes with the lowest first, and so many bytes, at least one.
+/// A frame is a length of four bytes, little-endian, followed by that many bytes, at least one.
 public struct IncomingFrame {
     private let limit: Int
     private let header: WipedBuffer
     private var body: WipedBuffer?
 
-    /// What came of reading without waiting.
+    /// The result of a non-blocking read.
     public enum Progress {
-        /// The frame is whole.
+        /// The frame is complete.
         case complete(WipedBuffer)
-        /// More must come first.
+        /// More data must arrive first.
         case wouldWait
-        /// The other side has closed.
+        /// The other side closed the connection.
         case ended
-        /// The count is zero or over the limit.
+        /// The length is zero or exceeds the limit.
         case bad
     }
 
-    /// Awaits a frame of at most `limit` bytes.
+    /// Expects a frame of at most `limit` bytes.
     public init(limit: Int) throws(SystemCallFailure) {
         self.limit = limit
         header = try WipedBuffer(capacity: 4)
     }
 
-    /// Reads what is there; waits for the whole frame where the descriptor blocks.
+    /// Reads the available data; waits for the whole frame if the descriptor is blocking.
     public mutating func advance(
         from file: borrowing FileDescriptor
     ) throws(SystemCallFailure) -> Progress {

@@ -1,31 +1,31 @@
 internal import Glibc
 
-/// Why a file that somebody named is not read.
+/// Why a file that the user named was not read.
 public enum InputFileError: Error, Hashable, Sendable {
-    /// There is nothing of that name.
+    /// The file does not exist.
     case missing
-    /// This user may not read it.
+    /// This user is not permitted to read it.
     case forbidden
     /// It is a folder.
     case folder
-    /// It is a device or a socket, which may never end.
+    /// It is a device or a socket, which may have no end.
     case notAFile
-    /// It is a pipe, where a file is needed.
+    /// It is a pipe, but a file is required.
     case pipe
-    /// It holds nothing.
+    /// It is empty.
     case empty
-    /// It holds more than this many bytes.
+    /// It is larger than this many bytes.
     case tooLarge(limit: Int)
-    /// Its name is not UTF-8, and so can't be said.
+    /// Its name is not UTF-8, so it cannot be shown.
     case nameNotUTF8
-    /// It is in more folders, one in the other, than are walked.
+    /// It is nested in more folders than are searched.
     case tooDeep
-    /// It is a text in UTF-16, where UTF-8 is needed.
+    /// It is a text in UTF-16, but UTF-8 is required.
     case utf16
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 
-    /// What a failed call says of the file.
+    /// The error for a failed call.
     public init(_ failure: SystemCallFailure) {
         self =
             switch failure.number {
@@ -38,16 +38,16 @@ public enum InputFileError: Error, Hashable, Sendable {
     }
 }
 
-/// A file that somebody named, open for reading; never a device, a socket or a folder.
+/// A file that the user named, open for reading; never a device, a socket or a folder.
 public struct InputFile: ~Copyable {
     /// The open file.
     public let descriptor: FileDescriptor
-    /// How many bytes it holds; `nil` for a pipe, which does not say.
+    /// The size in bytes; `nil` for a pipe, whose size is unknown.
     public let size: Int?
 
-    /// Opens the file at `path`; nothing that `path` may be makes this wait.
+    /// Opens the file at `path` without ever blocking.
     ///
-    /// - Parameter acceptingPipes: whether a pipe will do, such as a shell's `<(command)`.
+    /// - Parameter acceptingPipes: whether a pipe is accepted, such as a shell's `<(command)`.
     public init(_ path: String, acceptingPipes: Bool) throws(InputFileError) {
         let opened = try InputFile.open(path)
         size = try InputFile.size(of: opened, acceptingPipes: acceptingPipes)
@@ -68,7 +68,7 @@ public struct InputFile: ~Copyable {
         case S_IFDIR: throw .folder
         case S_IFIFO:
             guard acceptingPipes else { throw .pipe }
-            // Opening must not wait for a writer, but reading waits for the one that is there.
+            // Opening must not wait for a writer, but reading waits for an existing one.
             guard fcntl(file.number, F_SETFL, O_RDONLY) == 0 else {
                 throw .system(SystemCallFailure(call: "fcntl", number: errno))
             }

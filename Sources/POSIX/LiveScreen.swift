@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The terminal's whole screen, lent for as long as the value lives, and then as it was before.
+/// Takes over the terminal's screen during its lifetime, and restores it afterwards.
 ///
-/// The alternate screen is used, so nothing that was shown stays behind in the scroll-back.
+/// It uses the alternate screen, so nothing that it shows remains in the scrollback.
 @safe public struct LiveScreen: ~Copyable {
-    /// What is to happen next.
+    /// What ended a wait.
     public enum Event: Hashable, Sendable {
-        /// The time to wait is over, or the window has another size.
+        /// The timeout has passed, or the window size has changed.
         case redraw
-        /// A key was pressed; its first byte. Ctrl-C comes as 3.
+        /// A key was pressed; this is its first byte. Ctrl-C is 3.
         case key(UInt8)
     }
 
@@ -42,14 +42,14 @@ internal import Glibc
     }
 
     deinit {
-        // There is nobody left to tell that it did not work.
+        // There is nobody left to report an error to.
         do { try leave() } catch _ {}
     }
 
-    /// How many columns and rows there are; 80 and 24 when the terminal does not say.
+    /// The number of columns and rows; 80 and 24 if the terminal does not report them.
     public var size: (columns: Int, rows: Int) { terminal.size() ?? (80, 24) }
 
-    /// Shows `frame`, whose bytes say where on the screen, in one go.
+    /// Writes `frame`, which contains cursor positions, in one step.
     public func draw(_ frame: Span<UInt8>) throws(TerminalError) {
         try terminal.write(frame)
     }
@@ -95,7 +95,7 @@ internal import Glibc
     }
 
     private func key() throws(TerminalError) -> UInt8 {
-        // A key may send several bytes (an arrow); the first one tells enough.
+        // A key such as an arrow can send several bytes; the first one is sufficient.
         var first: UInt8?
         do {
             let bytes = try [UInt8](capacity: 16) { output throws(SystemCallFailure) in

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A moment by a clock that nobody sets and that goes on while the machine sleeps: for deadlines.
+/// A point in time for deadlines, on a clock that cannot be set and continues during system sleep.
 ///
-/// `ContinuousClock` reads the same clock. It is part of Swift's concurrency, which brings libdispatch
-/// along: programs that use nothing else of either would load both at every start.
+/// `ContinuousClock` reads the same clock. It belongs to Swift's concurrency library, which depends
+/// on libdispatch: programs that use nothing else from these would load both at every start.
 public struct Moment: Comparable, Sendable {
     /// The time since the kernel started.
     public let sinceStart: Duration
 
-    /// This moment.
+    /// The current time.
     public static var now: Moment {
         var now = timespec()
-        // CLOCK_BOOTTIME is there since Linux 2.6.39; the call can't fail with a valid address.
+        // CLOCK_BOOTTIME exists since Linux 2.6.39; the call cannot fail with a valid address.
         unsafe clock_gettime(CLOCK_BOOTTIME, &now)
         return Moment(sinceStart: .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec))
     }
@@ -23,12 +23,12 @@ public struct Moment: Comparable, Sendable {
         return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
     }
 
-    /// The moment that is so much later.
+    /// The moment that is `time` later.
     public static func + (moment: Moment, time: Duration) -> Moment {
         Moment(sinceStart: moment.sinceStart + time)
     }
 
-    /// Whether `left` comes first.
+    /// Whether `left` is earlier.
     public static func < (left: Moment, right: Moment) -> Bool {
         left.sinceStart < right.sinceStart
     }

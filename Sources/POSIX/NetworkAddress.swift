@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A numeric address of the Internet Protocol; a version 4 one as what version 6 maps it to.
+/// A numeric IP address; an IPv4 address is stored as an IPv4-mapped IPv6 address.
 @safe public struct NetworkAddress: Hashable, Sendable {
-    /// 16 bytes, always.
+    /// The address, always 16 bytes.
     public let bytes: [UInt8]
 
     private static let mapping: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Reads a numeric address without port, brackets or zone; nothing for all else.
+    /// Parses a numeric address without port, brackets or zone; `nil` for anything else.
     public init?(_ text: String) {
         var four = [UInt8](repeating: 0, count: 4)
         var six = [UInt8](repeating: 0, count: 16)
-        // A NUL would hide what follows it from the call.
+        // The call would ignore everything after a NUL.
         guard !text.utf8.contains(0) else { return nil }
         if unsafe inet_pton(AF_INET, text, &four) == 1 {
             bytes = Self.mapping + four
@@ -22,20 +22,20 @@ internal import Glibc
         }
     }
 
-    /// Takes exactly 16 bytes; nothing for any other number.
+    /// Uses exactly 16 bytes; `nil` for any other number.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
-    /// Whether it is one of version 4.
+    /// Whether it is an IPv4 address.
     public var isVersion4: Bool { bytes.starts(with: Self.mapping) }
 
-    /// What counts as one sender: the address, or for version 6 its first 64 bits, for whoever has one
-    /// address of a network has all of them.
+    /// Identifies one sender: the address or, for IPv6, its first 64 bits, because a sender usually
+    /// controls its whole /64 network.
     public var sender: NetworkAddress { isVersion4 ? self : prefix(bits: 64) }
 
-    /// The address with all bits behind the first `count` of 128 set to zero.
+    /// The address with all bits after the first `count` of 128 set to zero.
     public func prefix(bits count: Int) -> NetworkAddress {
         precondition((0...128).contains(count), "a prefix has 0 to 128 bits")
         var kept = bytes
@@ -49,12 +49,12 @@ internal import Glibc
     private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// A block of addresses, such as `10.0.0.0/8` or a single address.
+/// A block of addresses, such as `10.0.0.0/8`, or a single address.
 public struct NetworkBlock: Hashable, Sendable {
     private let first: NetworkAddress
     private let bits: Int
 
-    /// Reads an address, or an address with the length of its prefix; bits behind it are zero.
+    /// Parses an address, or an address with a prefix length, whose other bits must be zero.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let address = NetworkAddress(String(parts[0])) else {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What an open file is, as far as reading from it goes.
+/// The kind of an open file, for reading.
 public enum OpenFileKind: Hashable, Sendable {
-    /// A regular file with so many bytes at the moment.
+    /// A regular file with its current size in bytes.
     case file(size: Int)
     case folder
     /// A pipe or a named pipe.
@@ -12,7 +12,7 @@ public enum OpenFileKind: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-    /// Tells what is open.
+    /// The kind of the open file.
     public func kind() throws(SystemCallFailure) -> OpenFileKind {
         var facts = stat()
         guard unsafe fstat(number, &facts) == 0 else {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// How many files this process may have open at once; each connection is one (`RLIMIT_NOFILE`).
+/// The maximum number of open files of this process; each connection is one (`RLIMIT_NOFILE`).
 public enum OpenFileLimit {
-    /// Asks for `wanted` files, or as many as there may be.
+    /// Raises the limit to `wanted` files, or as far as permitted.
     ///
-    /// - Returns: how many there may be from now on; more than `wanted` when they were allowed already.
+    /// - Returns: the new limit; more than `wanted` if it was already higher.
     public static func raise(to wanted: Int) throws(SystemCallFailure) -> Int {
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Why no connection came about.
+/// Why a connection could not be made.
 public enum ConnectionFailure: Error, Hashable, Sendable {
-    /// The host's name leads to no address; `getaddrinfo`'s code says why.
+    /// The host name could not be resolved; `code` is from `getaddrinfo`.
     case unknownHost(code: Int32)
-    /// The address is not on this machine, where only such a one was wanted.
+    /// The address is not on this machine, although only such an address is allowed.
     case notLoopback
-    /// Nobody listens, or no way leads there.
+    /// Nothing is listening there, or there is no route.
     case unreachable(SystemCallFailure)
-    /// It took too long.
+    /// The timeout expired.
     case timedOut
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 }
 
-/// A TCP connection to a host, for processes that give up the right to make any before they use it.
+/// Makes TCP connections, for processes that give up the right to do so before using one.
 public enum OutgoingConnection {
     /// Looks the host up and connects to the first of its addresses that answers; the descriptor does not
     /// block.
@@ -75,7 +75,7 @@ public enum OutgoingConnection {
         return file
     }
 
-    /// Asks for the error that connecting in the background has met.
+    /// Checks for the error of a background connection attempt.
     private static func check(_ number: Int32) throws(ConnectionFailure) {
         var failure: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -98,11 +98,11 @@ public enum OutgoingConnection {
     }
 }
 
-/// The addresses that a host's name leads to.
+/// The addresses of a host name.
 private struct AddressList {
     let addresses: [SocketAddress]
 
-    /// More than any host that means well has.
+    /// More addresses than any legitimate host has.
     private static let limit = 16
 
     init(host: String, port: UInt16) throws(ConnectionFailure) {
@@ -124,14 +124,14 @@ private struct AddressList {
     }
 }
 
-/// An IPv4 or IPv6 address with its port, as the kernel takes it.
+/// An IPv4 or IPv6 address and a port, in the kernel's format.
 private struct SocketAddress {
     private let storage: sockaddr_storage
     private let count: socklen_t
 
     var family: Int32 { Int32(storage.ss_family) }
 
-    /// Copies one of `getaddrinfo`'s answers; nothing for other families.
+    /// Copies one of `getaddrinfo`'s results; `nil` for other address families.
     init?(copying address: UnsafeMutablePointer<sockaddr>?, count: socklen_t) {
         guard let address = unsafe address, Int(count) <= MemoryLayout<sockaddr_storage>.size else {
             return nil
@@ -146,14 +146,14 @@ private struct SocketAddress {
         self.count = count
     }
 
-    /// Whether it is 127.0.0.0/8 or ::1.
+    /// Whether it is in 127.0.0.0/8 or is ::1.
     var isLoopback: Bool {
         unsafe withUnsafeBytes(of: storage) { bytes in
             if family == AF_INET {
                 // After the family and the port (2 bytes each).
                 return unsafe bytes[4] == 127
             }
-            // After the family, the port and the flow (4 bytes).
+            // After the family, the port and the flow label (4 bytes).
             return unsafe bytes[8..<23].allSatisfy { $0 == 0 } && bytes[23] == 1
         }
     }

@@ -2,19 +2,19 @@ internal import Glibc
 
 /// Why a file was not written.
 public enum OutputFileError: Error, Hashable, Sendable {
-    /// There is something of that name already.
+    /// A file with this name already exists.
     case exists
-    /// The path names a folder.
+    /// The path is a folder.
     case folder
-    /// The path names a symbolic link; neither the link nor what it points at is replaced.
+    /// The path is a symbolic link; neither the link nor its target is replaced.
     case symbolicLink
-    /// The path names a device, a pipe or a socket; none of them is ever replaced.
+    /// The path is a device, a pipe or a socket, which is never replaced.
     case notAFile
-    /// The file begins as one does that is never to be replaced.
+    /// The file begins like a protected file, which is never replaced.
     case protected
-    /// The folder that it should be in is not there.
+    /// The folder does not exist.
     case noFolder
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 
     init(_ failure: SystemCallFailure) {
@@ -30,12 +30,14 @@ public enum OutputFileError: Error, Hashable, Sendable {
 
 /// Writes files that only their owner can read.
 public enum OutputFile {
-    /// Makes the file at `path` (mode 0600) and fills it with `bytes`; a failure leaves nothing behind.
+    /// Creates the file at `path` (mode 0600) with the content `bytes`.
     ///
-    /// - Parameter replacing: whether it takes the place of a file that is there; else that is
+    /// A failure leaves nothing behind.
+    ///
+    /// - Parameter replacing: whether an existing file is replaced; otherwise it causes
     ///   ``OutputFileError/exists``.
-    /// - Parameter protected: what a file begins with that is not replaced in any case; empty when there is
-    ///   no such file.
+    /// - Parameter protected: the beginning of files that are never replaced; empty if there are
+    ///   none.
     public static func write(
         _ bytes: Span<UInt8>, to path: String, replacing: Bool, sparing protected: [UInt8] = []
     ) throws(OutputFileError) {
@@ -52,7 +54,9 @@ public enum OutputFile {
         }
     }
 
-    /// Whether there is a file that could be replaced; anything else of that name is refused.
+    /// Whether a file exists that may be replaced.
+    ///
+    /// Anything else with this name is refused.
     private static func isTaken(_ name: String, in folder: borrowing Folder)
         throws(OutputFileError) -> Bool
     {
@@ -82,8 +86,8 @@ public enum OutputFile {
         }
     }
 
-    // The old file is there, whole, until the new one is. What is beside it is somebody else's, so
-    // the new one starts under a name that nothing has.
+    // The old file stays complete until the new one is. Files next to it may be somebody else's, so
+    // the new one starts with an unused name.
     private static func replace(
         _ name: String, with bytes: Span<UInt8>, in folder: borrowing Folder
     ) throws(OutputFileError) {
@@ -93,7 +97,7 @@ public enum OutputFile {
             try folder.rename(aside, to: name)
             try folder.synchronize()
         } catch {
-            // The first failure is the one to tell of.
+            // Report the first failure.
             do { try folder.remove(aside) } catch _ {}
             throw OutputFileError(error)
         }
@@ -108,7 +112,7 @@ public enum OutputFile {
                 try file.writeAll(bytes)
                 try file.synchronize()
             } catch {
-                // The first failure is the one to tell of.
+                // Report the first failure.
                 do { try folder.remove(name) } catch _ {}
                 throw error
             }
@@ -117,7 +121,7 @@ public enum OutputFile {
         }
     }
 
-    /// A name that nobody can have guessed; should it be taken all the same, making the file fails.
+    /// An unpredictable name; if it is in use nevertheless, creating the file fails.
     private static func freshName() throws(OutputFileError) -> String {
         var chance: UInt64 = 0
         guard unsafe getentropy(&chance, MemoryLayout<UInt64>.size) == 0 else {
@@ -126,7 +130,7 @@ public enum OutputFile {
         return ".watchword-\(String(chance, radix: 16)).new"
     }
 
-    /// The folder that `path` is in, and its name there.
+    /// The folder that contains `path`, and the name in it.
     public static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }
         let folder = path[..<slash]

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Both ends of a pipe, which no program inherits that is started later.
+/// Both ends of a pipe; neither is inherited by programs that are started later.
 struct Pipe: ~Copyable {
     let reading: FileDescriptor
     let writing: FileDescriptor
@@ -21,20 +21,21 @@ struct Pipe: ~Copyable {
 }
 
 extension FileDescriptor {
-    /// The same open file under a number above 2: where standard input is closed, a pipe takes its place.
+    /// The same open file with a number above 2, in case a closed standard stream's number was
+    /// reused.
     fileprivate consuming func awayFromStandardStreams() throws(SystemCallFailure) -> FileDescriptor
     {
         number > STDERR_FILENO ? self : try duplicate()
     }
 
-    /// Opens the same open file under another number, above 2.
+    /// Duplicates the descriptor with a number above 2.
     public func duplicate() throws(SystemCallFailure) -> FileDescriptor {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
         guard copy >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }
         return FileDescriptor(owning: copy)
     }
 
-    /// Makes reading and writing wait, or answer at once that they would have to.
+    /// Sets whether reading and writing block.
     func setBlocking(_ blocks: Bool) throws(SystemCallFailure) {
         let flags = fcntl(number, F_GETFL)
         guard flags >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Waits until one of several descriptors can be read or written.
+/// Waits until one of several descriptors is readable or writable.
 public enum Polling {
-    /// A descriptor and what is hoped for.
+    /// A descriptor and the event to wait for.
     public struct Wish: Sendable {
         /// The descriptor's number.
         public let number: Int32
-        /// Whether it is to be written; else it is to be read.
+        /// Whether to wait until it is writable; otherwise until it is readable.
         public let isWriting: Bool
 
-        /// Hopes to read `file`, which must stay open while it is waited for.
+        /// Waits until `file` is readable; it must stay open during the wait.
         public static func reading(_ file: borrowing FileDescriptor) -> Wish {
             Wish(number: file.number, isWriting: false)
         }
 
-        /// Hopes to write `file`, which must stay open while it is waited for.
+        /// Waits until `file` is writable; it must stay open during the wait.
         public static func writing(_ file: borrowing FileDescriptor) -> Wish {
             Wish(number: file.number, isWriting: true)
         }

@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// Why a file that must be its owner's alone is not read.
+/// Why a file that only its owner may access was not read.
 public enum PrivateFileError: Error, Hashable, Sendable {
-    /// There is nothing of that name.
+    /// The file does not exist.
     case missing
     /// It is a folder.
     case folder
-    /// It is a symbolic link; links are not followed.
+    /// It is a symbolic link, which is not followed.
     case symbolicLink
     /// It is a device, a pipe or a socket.
     case notAFile
-    /// It belongs to the user with this number, not to the one who asks.
+    /// It belongs to the user with this number, not to this process's user.
     case otherOwner(UInt32)
-    /// Others than its owner may read or write it; these are its permission bits.
+    /// Others can read or write it; these are its permission bits.
     case openToOthers(mode: UInt32)
-    /// It holds more than this many bytes.
+    /// It is larger than this many bytes.
     case tooLarge(limit: Int)
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 
     init(opening failure: SystemCallFailure) {
@@ -32,22 +32,22 @@ public enum PrivateFileError: Error, Hashable, Sendable {
 }
 
 extension Folder {
-    /// Reads the file `name` whole, when it is a regular file that belongs to this process's user
-    /// and is open to nobody else.
+    /// Reads the whole file `name` if it is a regular file that belongs to this process's user and
+    /// is not accessible to others.
     ///
-    /// What is checked is what is read: the checks are made on the open file.
+    /// The checks are made on the open file, so the file that is checked is the one that is read.
     public func readPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8] {
         try holdPrivateFile(name, limit: limit).bytes
     }
 
-    /// Reads the file `name` as ``readPrivateFile(_:limit:)`` does, and keeps hold of it.
+    /// Reads the file `name` as ``readPrivateFile(_:limit:)`` does, and keeps it open.
     public func holdPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> HeldFile {
         let file = try openPrivateFile(name)
         let facts = try Folder.privateFacts(of: file)
         let size = Int(facts.st_size)
         guard size <= limit else { throw .tooLarge(limit: limit) }
         do {
-            // One byte more than there should be shows a file that is being written to.
+            // Read one byte more than expected, to detect a file that is being written to.
             let bytes = try [UInt8](capacity: size + 1) { output throws(SystemCallFailure) in
                 try file.readToEnd(into: &output)
             }
@@ -57,11 +57,11 @@ extension Folder {
         }
     }
 
-    /// Overwrites part of the file `name` in place, which takes no room on the disk, and waits until that
-    /// is on it.
+    /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
+    /// is on disk.
     ///
-    /// - Throws: ``FileReplacementError/inTheWay(name:)`` for a file that is not this user's alone, or has
-    ///   a second name.
+    /// - Throws: ``FileReplacementError/inTheWay(name:)`` for a file that others can access or that
+    ///   has another link.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
         throws(FileReplacementError)
     {
@@ -96,9 +96,9 @@ extension Folder {
     }
 }
 
-/// A file that was read whole and is held open, so that no other file can get its number meanwhile.
+/// A file that was read completely and is kept open, so that its inode number cannot be reused.
 public struct HeldFile: ~Copyable {
-    /// What it held.
+    /// The file's content.
     public let bytes: [UInt8]
     private let stamp: FileStamp
     private let file: FileDescriptor
@@ -109,7 +109,7 @@ public struct HeldFile: ~Copyable {
         self.file = file
     }
 
-    /// Whether the name `name` in `folder` is still this file's, and nobody has changed it since it was read.
+    /// Whether `name` in `folder` is still this file, and it has not changed since it was read.
     public func isStill(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure)
         -> Bool
     {
@@ -118,7 +118,7 @@ public struct HeldFile: ~Copyable {
 }
 
 extension [UInt8] {
-    /// Makes room for `capacity` bytes and lets `fill` write them in place.
+    /// Allocates `capacity` bytes and lets `fill` write them in place.
     init<Failure: Error>(
         capacity: Int, fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {

@@ -1,26 +1,28 @@
 internal import CLinux
 internal import Glibc
 
-/// What a program that holds secrets gives up before it reads the first of them.
+/// Hardens a program before it reads its first secret.
 public enum ProcessHardening {
-    /// Rules out core dumps, other processes' looks into memory, and Swift's talkative crash handler.
+    /// Prevents core dumps, access to memory by other processes, and the output of Swift's crash
+    /// handler.
     ///
-    /// To be called first thing. Swift's handler prints the memory behind each register when the
-    /// program traps: the system's silent default takes its place. A reader who goes away is
-    /// noticed by the failing write (`EPIPE`) instead of by a signal, because a picture's reader
-    /// that crashes must not take this process along.
+    /// Call it first. When the program traps, Swift's handler prints the memory that each register
+    /// points to; it is replaced by the system's silent default. A reader that has gone causes a
+    /// failed write (`EPIPE`) instead of a signal, because a picture reader that crashes must not
+    /// end this process.
     public static func apply() throws(SystemCallFailure) {
         for crash in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGQUIT] {
             try set(crash, SIG_DFL)
         }
         try set(SIGPIPE, SIG_IGN)
-        // A file over a limit is a failed write with a sentence, not a death.
+        // Exceeding the file size limit causes a failed write with an error message, not
+        // termination.
         try set(SIGXFSZ, SIG_IGN)
-        // Whoever started us may ignore the end of children; we ask how they ended.
+        // The parent process may have ignored SIGCHLD, but we need our children's exit status.
         try set(SIGCHLD, SIG_DFL)
         try release([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGABRT])
-        // Whoever started us may have let it be ignored; the kernel would then forget our children's
-        // endings, and give their numbers away while we still hold them for ours.
+        // If SIGCHLD stayed ignored, the kernel would discard our children's exit status, and reuse
+        // their process numbers while we still refer to them.
         try set(SIGCHLD, SIG_DFL)
         guard linux_prctl(Int32(LINUX_PR_SET_DUMPABLE), 0) == 0 else {
             throw SystemCallFailure(call: "prctl", number: errno)
@@ -32,11 +34,11 @@ public enum ProcessHardening {
         }
     }
 
-    /// Arranges that the kernel kills this process when the one that started it is gone.
+    /// Makes the kernel kill this process when its parent has ended.
     ///
-    /// - Throws: `getppid` with `ESRCH` when it is gone already.
+    /// - Throws: `getppid` with `ESRCH` if the parent has already ended.
     public static func dieWithParent() throws(SystemCallFailure) {
-        // It may be gone before the signal is arranged. It may also be process 1, in a container.
+        // The parent may end before this takes effect. It may also be process 1, in a container.
         let parent = getppid()
         guard linux_prctl(Int32(LINUX_PR_SET_PDEATHSIG), UInt(SIGKILL)) == 0 else {
             throw SystemCallFailure(call: "prctl", number: errno)
@@ -44,8 +46,8 @@ public enum ProcessHardening {
         guard getppid() == parent else { throw SystemCallFailure(call: "getppid", number: ESRCH) }
     }
 
-    // Threads of programs with a run loop hold signals back, and hand that on to what they start: here
-    // Ctrl-C must end the program, and what is ignored (`nohup`) stays ignored.
+    // Programs with a run loop block signals in their threads, and child processes inherit that.
+    // Here Ctrl-C must end the program, while ignored signals (`nohup`) stay ignored.
     private static func release(_ signals: [Int32]) throws(SystemCallFailure) {
         var released = sigset_t()
         unsafe sigemptyset(&released)

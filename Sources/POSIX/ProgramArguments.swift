@@ -1,6 +1,6 @@
-/// What the process was started with.
+/// The process's command-line arguments.
 public enum ProgramArguments {
-    /// Whether all arguments are UTF-8; Swift's own list hides what is not behind U+FFFD.
+    /// Whether all arguments are UTF-8; Swift's own list replaces invalid bytes with U+FFFD.
     public static var areUTF8: Bool {
         let arguments = unsafe UnsafeBufferPointer(
             start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))

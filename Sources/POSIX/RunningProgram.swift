@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// The program that runs: where its file lies, and what lies beside it.
+/// The running program: the location of its file and of the files next to it.
 public enum RunningProgram {
-    /// The folder of the running program's file, without a slash at the end; `nil` without `/proc`.
+    /// The folder of the running program's file, without a trailing slash; `nil` without `/proc`.
     public static func folder() -> String? {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &path, path.count)
         guard count > 0, count < path.count else { return nil }
-        // A path is bytes; one that is not UTF-8 is none that could be spelled in a `String`.
+        // A path that is not UTF-8 cannot be represented in a `String`.
         guard let text = String(validating: path.prefix(count), as: UTF8.self) else { return nil }
         guard let slash = text.lastIndex(of: "/") else { return nil }
         return String(text[..<slash])
     }
 
-    /// The path of a program that belongs to the running one: beside it, as built, or where an installation
-    /// puts it (`../libexec/watchword/`).
+    /// The path of a program that belongs to the running one: next to it, as built, or in the
+    /// installation folder (`../libexec/watchword/`).
     public static func companion(_ name: String) -> String? {
         guard let folder = folder() else { return nil }
         return ["\(folder)/\(name)", "\(folder)/../libexec/watchword/\(name)"].first(where: canRun)

@@ -1,16 +1,16 @@
 internal import CLinux
 internal import Glibc
 
-/// Lets a thread sleep until there is something to do.
+/// Lets a thread sleep until it is woken.
 @safe public final class Semaphore: @unchecked Sendable {
-    // Sendable by hand: the kernel and libc see to it that any thread may post and wait.
+    // `@unchecked Sendable`: libc and the kernel let any thread post and wait.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
-    /// Starts with nobody to be let on.
+    /// Creates a semaphore with the value 0.
     public init() {
         unsafe semaphore = .allocate(capacity: 1)
         let done = unsafe sem_init(semaphore, 0, 0)
-        precondition(done == 0, "a semaphore that starts at 0 can be had")
+        precondition(done == 0, "the semaphore was created")
     }
 
     deinit {
@@ -18,10 +18,10 @@ internal import Glibc
         unsafe semaphore.deallocate()
     }
 
-    /// Lets one waiting go on, now or when it comes.
+    /// Wakes one waiting thread, or the next one that waits.
     public func post() { unsafe sem_post(semaphore) }
 
-    /// Waits for a post; a signal does not end it.
+    /// Waits for a post; signals do not interrupt it.
     public func wait() { while unsafe sem_wait(semaphore) != 0 {} }
 
     /// Waits for a post, at most so long, whatever becomes of the time of day; a signal ends

@@ -1,25 +1,25 @@
 internal import Glibc
 
-/// A library of the system that is loaded when something first needs it.
+/// A system library that is loaded when it is first needed.
 ///
-/// It is for what few runs of a program need: every library that is loaded at the start costs each run
-/// a tenth of a millisecond, needed or not. Once loaded, it stays for as long as the process lives.
+/// It is meant for libraries that few runs of a program need: loading one at the start takes a
+/// tenth of a millisecond per run. Once loaded, it stays loaded.
 @safe public struct SharedLibrary: @unchecked Sendable {
-    // Sendable by hand: a handle that is never closed, for calls that any thread may make.
+    // `@unchecked Sendable`: the handle is never closed, and its calls are thread-safe.
     private let handle: UnsafeMutableRawPointer
 
-    /// Loads the library of this name, as the system's linker would have; `nil` when it is not there.
+    /// Loads a library by name, as the dynamic linker would; `nil` if it is not installed.
     ///
-    /// - Parameter name: The name that programs are linked with: `libpng16.so.16`.
+    /// - Parameter name: the name that programs are linked with, such as `libpng16.so.16`.
     public init?(_ name: String) {
         guard let opened = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else { return nil }
         unsafe handle = opened
     }
 
-    /// The library's function `name`; `nil` when it has none.
+    /// The library's function `name`; `nil` if it does not exist.
     ///
-    /// - Parameter type: The function's type, with C's convention, exactly as the library's header says:
-    ///   nobody checks it.
+    /// - Parameter type: the function's type with the C convention, which must match the library's
+    ///   header; this is not checked.
     @unsafe public func function<Function>(_ name: String, as type: Function.Type) -> Function? {
         guard let address = unsafe dlsym(handle, name) else { return nil }
         return unsafe unsafeBitCast(address, to: type)

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Signals that wait to be asked for instead of interrupting, for as long as the value lives.
+/// Blocks signals during its lifetime, so that they can be polled.
 ///
-/// What needs putting back first, a terminal's echo above all, is put back, and the signal is handed
-/// on afterwards with ``deliver(_:)``.
+/// The program can restore its state first, above all a terminal's echo, and then deliver the
+/// signal with ``deliver(_:)``.
 @safe public struct SignalQueue: ~Copyable {
-    /// A signal that a person or the system sends to end, stop or redraw a program.
+    /// A signal by which the user or the system ends, stops or redraws a program.
     public enum Signal: Int32, CaseIterable, Sendable {
         case hangUp = 1
         case interrupt = 2
@@ -16,13 +16,13 @@ internal import Glibc
         case windowChange = 28
     }
 
-    /// What a person or the system breaks a program off with, or stops it.
+    /// The signals that end or stop a program.
     public static let interruptions: [Signal] = [.interrupt, .quit, .terminate, .hangUp, .stop]
 
     private let descriptor: FileDescriptor
     private let before: sigset_t
 
-    /// Holds back `signals` from now on.
+    /// Blocks `signals` from now on.
     public init(_ signals: [Signal]) throws(SystemCallFailure) {
         var blocked = sigset_t()
         unsafe sigemptyset(&blocked)
@@ -41,22 +41,22 @@ internal import Glibc
         self.descriptor = FileDescriptor(owning: opened)
     }
 
-    // What still waits is delivered here.
+    // Pending signals are delivered here.
     deinit {
         var before = before
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
-    /// The next signal that came in, or `nil` when none waits.
+    /// The next pending signal, or `nil` if there is none.
     public func next() throws(SystemCallFailure) -> Signal? {
         let number = retrying { linux_next_signal(descriptor.number) }
         guard number >= 0 else { throw SystemCallFailure(call: "read", number: errno) }
         return Signal(rawValue: number)
     }
 
-    /// Lets `signal` do what it would have done: end the process, or stop it until it is continued.
+    /// Performs `signal`'s normal action: ends the process, or stops it until it is continued.
     ///
-    /// Returns after the process was continued, or when the signal is ignored.
+    /// Returns after the process was continued, or if the signal is ignored.
     public func deliver(_ signal: Signal) throws(SystemCallFailure) {
         var one = sigset_t()
         unsafe sigemptyset(&one)
@@ -64,13 +64,13 @@ internal import Glibc
         guard raise(signal.rawValue) == 0 else {
             throw SystemCallFailure(call: "raise", number: errno)
         }
-        // It is still held back; here it goes off.
+        // It is still blocked; here it is delivered.
         unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
         unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
     }
 
-    /// Lets `signal` go off once no queue of this thread holds it back any more: whoever asked for something
-    /// that it breaks off has put that right by then.
+    /// Delivers `signal` once no queue of this thread blocks it any more, so that every caller can
+    /// restore its state before the signal takes effect.
     public func postpone(_ signal: Signal) throws(SystemCallFailure) {
         guard raise(signal.rawValue) == 0 else {
             throw SystemCallFailure(call: "raise", number: errno)
@@ -84,7 +84,7 @@ internal import Glibc
         if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
     }
 
-    /// Does `body`; what comes in meanwhile, or was postponed, goes off afterwards.
+    /// Runs `body`; signals that arrive meanwhile, or were postponed, are delivered afterwards.
     public static func holdingBack<Result: ~Copyable, Failure: Error>(
         _ signals: [Signal], for body: () throws(Failure) -> Result,
         otherwise failure: (SystemCallFailure) -> Failure

@@ -1,9 +1,9 @@
 internal import Glibc
 
 extension Span<UInt8> {
-    /// Where `byte` stands first, not before `start`; `nil` when it does not.
+    /// The first index of `byte` from `start` on; `nil` if there is none.
     public func firstIndex(of byte: UInt8, from start: Int) -> Int? {
-        precondition(start >= 0, "a search begins in the span")
+        precondition(start >= 0, "the start is in the span")
         guard start < count else { return nil }
         return unsafe withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress,
@@ -13,9 +13,9 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the bytes of `text` stand at `start`, all of them.
+    /// Whether the span contains all bytes of `text` at `start`.
     public func holds(_ text: String, at start: Int) -> Bool {
-        precondition(start >= 0, "a text stands in the span")
+        precondition(start >= 0, "the start is in the span")
         var text = text
         return text.withUTF8 { text in
             guard text.count <= count - start else { return false }

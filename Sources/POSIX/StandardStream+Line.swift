@@ -1,12 +1,14 @@
 internal import Glibc
 
 extension StandardStream {
-    /// Reads up to the end of the line, which is kept, or to the end of the stream, or until no room is left.
+    /// Reads up to and including the line ending, up to the end of the stream, or until there is no
+    /// free space.
     ///
-    /// Byte by byte: what follows the line is somebody else's to read, and may never end.
+    /// It reads byte by byte, because the data after the line is for another reader, and may never
+    /// end.
     public func readLine(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) {
         var byte: UInt8 = 0
-        // It may have been a passphrase's last letter.
+        // It may have been the last letter of a passphrase.
         defer { byte = 0 }
         while output.freeCapacity > 0 {
             let count = retrying { unsafe Glibc.read(rawValue, &byte, 1) }

@@ -1,13 +1,13 @@
 internal import CSeccomp
 internal import Glibc
 
-/// A list of the system calls that stay allowed; the kernel kills the process for any other (seccomp).
+/// A list of allowed system calls; the kernel kills the process for any other call (seccomp).
 ///
-/// The names are libseccomp's, so that one list serves x86-64 and arm64.
+/// The names are libseccomp's, so that one list works for x86-64 and arm64.
 @safe struct SystemCallFilter: ~Copyable {
     private let context: scmp_filter_ctx
 
-    /// Starts with nothing allowed.
+    /// Creates a filter that allows nothing.
     init() throws(SystemCallFailure) {
         guard let context = unsafe seccomp_init(SCMP_ACT_KILL_PROCESS) else {
             throw SystemCallFailure(call: "seccomp_init", number: ENOSYS)
@@ -17,14 +17,15 @@ internal import Glibc
 
     deinit { unsafe seccomp_release(context) }
 
-    /// Allows a call, when all of `conditions` hold for its arguments.
+    /// Allows a call if all of `conditions` hold for its arguments.
     func allow(
         _ name: StaticString, when conditions: ArgumentCondition...
     ) throws(SystemCallFailure) {
         try add(name, SCMP_ACT_ALLOW, conditions)
     }
 
-    /// Lets a call return `number` as its error without having done anything; with 0, as if it had.
+    /// Makes a call fail with the error `number` without executing it; with 0, makes it appear to
+    /// succeed.
     func answer(
         _ name: StaticString, with number: Int32, when conditions: ArgumentCondition...
     ) throws(SystemCallFailure) {
@@ -41,7 +42,7 @@ internal import Glibc
         guard resolved != SystemCallFilter.unknown else {
             throw SystemCallFailure(call: "seccomp_syscall_resolve_name", number: ENOSYS)
         }
-        // Negative: this architecture never had the call (time on arm64), so nobody makes it.
+        // Negative: the call does not exist on this architecture (time on arm64).
         guard resolved >= 0 else { return }
         let comparisons = conditions.map(\.comparison)
         try check(
@@ -50,13 +51,13 @@ internal import Glibc
                 context, action, resolved, UInt32(comparisons.count), comparisons))
     }
 
-    /// Puts the filter in force for the rest of the process's life.
+    /// Activates the filter for the rest of the process's lifetime.
     func load() throws(SystemCallFailure) {
-        // A call by another architecture's table (32 bit, x32) is no way around the list.
+        // Calls through another architecture's table (32 bit, x32) must not bypass the list.
         try check(
             "seccomp_attr_set",
             unsafe seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS))
-        // The library folds most of the kernel's errors into one; errno still has the true one.
+        // The library reports most kernel errors as the same one; errno still has the original.
         errno = 0
         let result = unsafe seccomp_load(context)
         guard result == 0 || errno == 0 else {
@@ -73,7 +74,7 @@ internal import Glibc
     }
 }
 
-/// What one argument of a system call must be like for the call to be allowed.
+/// A condition on one argument of a system call.
 struct ArgumentCondition {
     fileprivate let comparison: scmp_arg_cmp
 
@@ -82,13 +83,13 @@ struct ArgumentCondition {
             arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: mask, datum_b: value)
     }
 
-    /// An `int` argument, of which the kernel looks at the lower half only.
+    /// Requires an `int` argument, of which the kernel uses only the lower half, to equal `value`.
     static func argument(_ index: UInt32, is value: Int32) -> ArgumentCondition {
         ArgumentCondition(
             argument: index, mask: 0xffff_ffff, value: UInt64(UInt32(bitPattern: value)))
     }
 
-    /// A set of flags that must not hold any of `bits`.
+    /// Requires an argument with flags to contain none of `bits`.
     static func argument(_ index: UInt32, isWithout bits: Int32) -> ArgumentCondition {
         ArgumentCondition(argument: index, mask: UInt64(UInt32(bitPattern: bits)), value: 0)
     }

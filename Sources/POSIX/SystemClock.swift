@@ -1,42 +1,46 @@
 internal import CLinux
 internal import Glibc
 
-/// The system's clock, read at the top of a program and nowhere below.
+/// The system's clock, read only at the top level of a program.
 public enum SystemClock {
-    /// Seconds since 1970-01-01 00:00 UTC, leap seconds not counted.
+    /// Seconds since 1970-01-01 00:00 UTC, without leap seconds.
     public static func unixTime() -> Int64 {
         var now = timespec()
-        // CLOCK_REALTIME is there on every Linux; the call can't fail with a valid address.
+        // CLOCK_REALTIME exists on every Linux; the call cannot fail with a valid address.
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec)
     }
 
-    /// Milliseconds within the current second, 0 to 999: a countdown wakes up on the second.
+    /// Milliseconds within the current second, 0 to 999, so that a countdown can wake at the full
+    /// second.
     public static func milliseconds() -> Int {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         return now.tv_nsec / 1_000_000
     }
 
-    /// Whole seconds since the kernel started, those that the machine slept included; nobody sets this clock.
+    /// Whole seconds since the kernel started, including system sleep.
+    ///
+    /// This clock cannot be set.
     public static func bootTime() -> Int64 {
         var now = timespec()
-        // CLOCK_BOOTTIME is there since Linux 2.6.39.
+        // CLOCK_BOOTTIME exists since Linux 2.6.39.
         unsafe clock_gettime(CLOCK_BOOTTIME, &now)
         return Int64(now.tv_sec)
     }
 
-    /// Whether somebody may have shifted the boot clock.
+    /// Whether the boot clock may be shifted.
     ///
-    /// That is so in every time namespace but the system's first one: any user can make one, with any
-    /// offset (time_namespaces(7)).
+    /// It may be in every time namespace except the system's first one: any user can create one,
+    /// with any offset (time_namespaces(7)).
     ///
-    /// The kernel gives the first namespace a fixed number. A comparison with the namespace of process 1
-    /// would tell less: most users may not look there, and a process namespace has its own process 1.
+    /// The kernel gives the first namespace a fixed number. A comparison with the namespace of
+    /// process 1 would be less reliable: most users cannot read that, and a process namespace has
+    /// its own process 1.
     public static func isBootTimeShifted() -> Bool {
         var facts = stat()
         guard unsafe stat("/proc/self/ns/time", &facts) == 0 else {
-            // A kernel before 5.6 knows no time namespaces; without `/proc` nobody knows.
+            // A kernel before 5.6 has no time namespaces; without `/proc` they cannot be checked.
             return unsafe stat("/proc/self/ns/pid", &facts) != 0
         }
         return facts.st_ino != firstTimeNamespace
@@ -45,7 +49,7 @@ public enum SystemClock {
     // PROC_TIME_INIT_INO in the kernel's <linux/proc_ns.h>.
     private static let firstTimeNamespace: ino_t = 0xEFFF_FFFA
 
-    /// The 16 bytes that tell one start of the kernel from every other; `nil` where `/proc` does not say.
+    /// The 16 bytes that identify the current boot; `nil` if `/proc` does not provide them.
     public static func bootID() -> [UInt8]? {
         do throws(SystemCallFailure) {
             let file = try FileDescriptor(reading: "/proc/sys/kernel/random/boot_id")
@@ -58,27 +62,27 @@ public enum SystemClock {
         }
     }
 
-    // 32 hexadecimal digits with dashes between, and a line feed.
+    // 32 hexadecimal digits with dashes, and a line feed.
     private static func uuid(_ text: [UInt8]) -> [UInt8]? {
         let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == 32 else { return nil }
         return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// Milliseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
+    /// Milliseconds since 1970-01-01 00:00 UTC, without leap seconds.
     public static func unixMilliseconds() -> Int64 {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec / 1_000_000)
     }
 
-    /// By how many milliseconds the kernel says that the clock may be wrong; `nil` when it does not say.
+    /// The kernel's maximum error of the clock in milliseconds; `nil` if it is unknown.
     public static func maximalError() -> Int64? {
         let microseconds = linux_clock_error()
         return microseconds < 0 ? nil : Int64(microseconds) / 1_000
     }
 
-    /// Whether the kernel says that something keeps the clock right; `nil` when it does not say.
+    /// Whether the kernel reports the clock as synchronised; `nil` if this is unknown.
     public static func isSynchronized() -> Bool? {
         switch linux_clock_is_synchronized() {
         case 1: true

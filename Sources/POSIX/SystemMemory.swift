@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The machine's memory.
 public enum SystemMemory {
-    /// Bytes of memory that the machine has, used or not.
+    /// The size of the machine's memory in bytes.
     public static func size() -> Int {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let pageSize = sysconf(Int32(_SC_PAGESIZE))
@@ -10,8 +10,8 @@ public enum SystemMemory {
         return pages.multipliedReportingOverflow(by: pageSize).partialValue
     }
 
-    /// The most bytes that this process may ask for: the machine's memory, or less where `RLIMIT_AS` or
-    /// `RLIMIT_DATA` says so.
+    /// The memory in bytes that this process can allocate: the machine's memory, or less if
+    /// `RLIMIT_AS` or `RLIMIT_DATA` is lower.
     public static func limit() -> Int {
         [RLIMIT_AS, RLIMIT_DATA].reduce(size()) { least, resource in
             var limit = rlimit()

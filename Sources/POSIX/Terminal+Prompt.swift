@@ -1,21 +1,21 @@
 internal import Glibc
 
 extension Terminal {
-    /// How a question that is not waited for at any price ended.
+    /// How a prompt with a deadline ended.
     public enum PromptOutcome: Hashable, Sendable {
-        /// There is an answer.
+        /// The user answered.
         case answered
-        /// The time was over; half an answer is forgotten.
+        /// The deadline passed; a partial answer was discarded.
         case timedOut
-        /// What the question was asked for has something to say; half an answer is forgotten.
+        /// The other descriptor became readable; a partial answer was discarded.
         case overtaken
     }
 
-    /// Asks `prompt` and reads one line into `answer`, without its line end.
+    /// Shows `prompt` and reads one line into `answer`, without its line ending.
     ///
-    /// Without `echo` nothing of what is typed is shown. Whatever ends the question (Ctrl-C, Ctrl-\,
-    /// a hang-up, a polite kill), the terminal is as it was before the signal goes off, and what was
-    /// typed of the answer is gone; after Ctrl-Z and `fg` the question is asked again.
+    /// Without `echo`, typed text is not shown. If a signal ends the prompt (Ctrl-C, Ctrl-\, a
+    /// hang-up, a termination request), the terminal is restored before the signal takes effect,
+    /// and the partial answer is discarded. After Ctrl-Z and `fg` the prompt is repeated.
     public func ask(_ prompt: String, echo: Bool, into answer: inout OutputSpan<UInt8>)
         throws(TerminalError)
     {
@@ -57,7 +57,8 @@ extension Terminal {
         } catch {
             outcome = .failure(error)
         }
-        // Half an answer must not wait in the terminal for the shell to read it and keep it.
+        // A partial answer must not stay in the terminal, where the shell would read it and keep
+        // it.
         let isAnswered = if case .success(.answered) = outcome { true } else { false }
         if !isAnswered { answer.removeLast(answer.count - start) }
         try apply(before, flushing: !isAnswered)
@@ -67,7 +68,7 @@ extension Terminal {
 
     private struct Question {
         let prompt: String
-        /// The terminal's settings before the question, and during it.
+        /// The terminal's settings before and during the prompt.
         let before: termios
         let quiet: termios
         /// The terminal, and what may overtake the answer.
@@ -76,7 +77,7 @@ extension Terminal {
         let beforeSignal: (SignalQueue.Signal) -> Void
     }
 
-    // The kernel edits the line; bytes come when Return was pressed.
+    // The kernel edits the line; bytes arrive after Return was pressed.
     private func read(
         into answer: inout OutputSpan<UInt8>, _ question: Question, signals: borrowing SignalQueue
     ) throws(TerminalError) -> PromptOutcome {
@@ -118,7 +119,9 @@ extension Terminal {
         }
     }
 
-    /// Takes what there is; tells whether the line is complete.
+    /// Reads the available bytes.
+    ///
+    /// Returns whether the line is complete.
     private func takeLine(into answer: inout OutputSpan<UInt8>, start: Int) throws(TerminalError)
         -> Bool
     {
@@ -126,7 +129,7 @@ extension Terminal {
         let count: Int
         do { count = try descriptor.read(into: &answer) } catch { throw .system(error) }
         guard count > 0 else {
-            // Ctrl-D at the start of a line; a hung-up terminal reads as ended, too.
+            // Ctrl-D at the start of a line; a terminal that was hung up also reads as ended.
             guard answer.count > start else { throw .ended }
             return true
         }

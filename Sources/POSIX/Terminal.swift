@@ -1,20 +1,21 @@
 internal import Glibc
 
-/// Why nothing came from the terminal.
+/// Why reading from the terminal failed.
 public enum TerminalError: Error, Hashable, Sendable {
     /// This process has no terminal.
     case none
-    /// The person ended the input without an answer (Ctrl-D on an empty line).
+    /// The user ended the input without an answer (Ctrl-D on an empty line).
     case ended
-    /// The line was longer than there was room.
+    /// The line was too long.
     case tooLong
-    /// A signal asks to end; it goes off once nobody holds it back, unless who started the program ignores it.
+    /// A termination signal arrived. It takes effect once it is no longer blocked, unless it is
+    /// ignored.
     case interrupted
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
 }
 
-/// The terminal that this process was started from, whatever its standard streams are.
+/// The controlling terminal of this process, whatever its standard streams are.
 @safe public struct Terminal: ~Copyable {
     let descriptor: FileDescriptor
 
@@ -38,7 +39,7 @@ public enum TerminalError: Error, Hashable, Sendable {
         try write(Array(text.utf8).span)
     }
 
-    /// How many columns and rows it shows, or `nil` when it does not say.
+    /// The number of columns and rows, or `nil` if the terminal does not report them.
     public func size() -> (columns: Int, rows: Int)? {
         var size = winsize()
         guard unsafe ioctl(descriptor.number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -55,7 +56,7 @@ public enum TerminalError: Error, Hashable, Sendable {
         return settings
     }
 
-    /// Applies `settings`; what was typed before is thrown away when `flushing`.
+    /// Applies `settings`; discards earlier input if `flushing`.
     func apply(_ settings: termios, flushing: Bool) throws(TerminalError) {
         var settings = settings
         let when = flushing ? TCSAFLUSH : TCSADRAIN

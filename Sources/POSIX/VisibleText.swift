@@ -1,8 +1,8 @@
 extension String {
-    /// The text made fit for a terminal: what steers the terminal, and what nobody can see, is spelled out
+    /// The text made safe for a terminal: control characters and invisible characters are escaped
     /// as `\u{202E}`.
     public var visibleOnTerminal: String {
-        // A list asks for ten thousand names, and nearly all are plain.
+        // A list can have ten thousand names, and nearly all of them are plain ASCII.
         if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
         var visible = ""
         var reader = VisibleScalars()
@@ -22,23 +22,23 @@ extension String {
     }
 }
 
-/// Decides for each scalar of a text whether it stays as it is or is spelled out.
+/// Decides for each scalar of a text whether it is shown or escaped.
 ///
-/// Most scalars are decided alone (``Swift/Unicode/Scalar/isInvisible``). Joiners and variation selectors stay where
-/// they change what is seen: in an emoji sequence (UTS 51), after a virama, and the non-joiner between letters
-/// that join (UAX 31, section 2.3). Anywhere else, as between Latin letters, they would only make one name
-/// look like another.
+/// Most scalars are decided on their own (``Swift/Unicode/Scalar/isInvisible``). Joiners and
+/// variation selectors are kept where they have a visible effect: in an emoji sequence (UTS 51),
+/// after a virama, and for the non-joiner between letters that join (UAX 31, section 2.3).
+/// Elsewhere, for example between Latin letters, they could only be used to imitate another name.
 public struct VisibleScalars {
-    /// What the scalars so far end in.
+    /// How the scalars so far end.
     private enum Context { case other, emoji, styledEmoji, keycap, virama, joiningLetter }
 
     private var context = Context.other
     private var held: Unicode.Scalar?
 
-    /// Begins a text.
+    /// Starts a text.
     public init() {}
 
-    /// Takes the next scalar, or `nil` at the end, and decides about the one before it.
+    /// Adds the next scalar, or `nil` at the end, and returns the decision for the previous one.
     public mutating func next(
         _ following: Unicode.Scalar?
     ) -> (scalar: Unicode.Scalar, isVisible: Bool)? {
@@ -64,15 +64,15 @@ public struct VisibleScalars {
 
     private func contextAfter(_ scalar: Unicode.Scalar) -> Context {
         switch scalar.value {
-        // Not another joiner behind a joiner.
+        // A joiner after a joiner has no effect.
         case 0x200C, 0x200D: .other
-        // Nor a second selector.
+        // Nor does a second selector.
         case 0xFE0E, 0xFE0F: .styledEmoji
         case 0x23, 0x2A, 0x30...0x39: .keycap
         case _ where scalar.isEmoji: .emoji
         case _ where scalar.properties.canonicalCombiningClass == .virama: .virama
         case _ where scalar.isJoiningLetter: .joiningLetter
-        // Vowel signs stand above and below a letter and leave the joining to it.
+        // Vowel signs are above or below a letter and do not affect joining.
         case _ where scalar.properties.generalCategory == .nonspacingMark: context
         default: .other
         }
@@ -80,11 +80,12 @@ public struct VisibleScalars {
 }
 
 extension Unicode.Scalar {
-    /// Whether it steers a terminal, or is not seen, or is seen as a blank that is no space.
+    /// Whether it controls a terminal, is invisible, or looks like a space without being one.
     ///
-    /// Control and format characters (ESC, the bidirectional overrides), separators, what Unicode calls
-    /// default-ignorable (joiners, variation selectors, fillers), and what is private or not assigned. What
-    /// a joiner or a variation selector does to its neighbours is for ``VisibleScalars`` to say.
+    /// These are control and format characters (ESC, the bidirectional overrides), separators,
+    /// default-ignorable characters (joiners, variation selectors, fillers), and private or
+    /// unassigned characters. ``VisibleScalars`` decides about joiners and variation selectors that
+    /// affect their neighbours.
     public var isInvisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .privateUse, .unassigned, .surrogate, .lineSeparator,
@@ -95,20 +96,20 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The space, the two spaces that do not break, which French puts before a colon, and the wide one of
+    /// The space, the two no-break spaces (French uses them before a colon), and the wide space of
     /// East Asian scripts.
     private static let spaces: Set<UInt32> = [0x20, 0xA0, 0x202F, 0x3000]
-    /// What has a name and no ink: the Braille pattern without dots, the musical null note head, and the
-    /// blanks of Egyptian hieroglyphs and of the Khitan small script.
+    /// Characters with a name but no ink: the Braille pattern without dots, the musical null note
+    /// head, and the blanks of Egyptian hieroglyphs and of the Khitan small script.
     private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442, 0x16FE4]
 
-    /// How it is spelled out: `\u{202E}`.
+    /// The escaped form: `\u{202E}`.
     public var spelledOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 
-    /// Whether it is an emoji by itself, and no digit or other ASCII.
+    /// Whether it is an emoji on its own, excluding digits and other ASCII.
     fileprivate var isEmoji: Bool { value >= 0xA9 && properties.isEmoji }
 
-    /// Whether its shape depends on its neighbours, as that of Arabic letters does.
+    /// Whether its shape depends on its neighbours, as with Arabic letters.
     fileprivate var isJoiningLetter: Bool {
         switch value {
         case 0x0620...0x074F, 0x0750...0x077F, 0x07CA...0x07EA, 0x0840...0x08FF, 0x1820...0x18AA,

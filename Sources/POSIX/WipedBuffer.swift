@@ -1,18 +1,19 @@
 internal import Glibc
 
-/// A fixed run of memory for bytes that pass through: kept out of swap and dumps, wiped at the end.
+/// A fixed-size buffer for bytes in transit: kept out of swap and core dumps, and wiped at the end.
 ///
-/// It is for hands that pass secrets on without keeping them; what is kept belongs in `SecretBytes`.
+/// It is for code that passes secrets on without keeping them; secrets that are kept belong in
+/// `SecretBytes`.
 @safe public final class WipedBuffer {
-    /// How many bytes fit.
+    /// The maximum number of bytes.
     public let capacity: Int
-    /// How many bytes are in it.
+    /// The number of bytes in the buffer.
     public private(set) var count = 0
     private let memory: UnsafeMutableRawPointer
 
-    /// Makes room for `capacity` bytes, at least one.
+    /// Allocates `capacity` bytes, at least one.
     public init(capacity: Int) throws(SystemCallFailure) {
-        precondition(capacity > 0, "a buffer has room for something")
+        precondition(capacity > 0, "the capacity is positive")
         self.capacity = capacity
         let mapped = unsafe mmap(
             nil, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -20,7 +21,7 @@ internal import Glibc
             throw SystemCallFailure(call: "mmap", number: errno)
         }
         unsafe memory = mapped
-        // Both are a favour: where RLIMIT_MEMLOCK is spent, the bytes are wiped all the same.
+        // Both are best effort: if RLIMIT_MEMLOCK is exhausted, the bytes are still wiped.
         unsafe mlock(memory, capacity)
         unsafe madvise(memory, capacity, MADV_DONTDUMP)
     }
@@ -30,7 +31,7 @@ internal import Glibc
         unsafe munmap(memory, capacity)
     }
 
-    /// Lends what is in it; the borrower must not let a copy escape.
+    /// Lends the content; the borrower must not let a copy escape.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -39,7 +40,7 @@ internal import Glibc
         return try body(unsafe Span(_unsafeElements: bytes))
     }
 
-    /// Lends the free room behind what is in it, at most `limit` bytes of it, to be filled.
+    /// Lends the free space after the content, at most `limit` bytes of it, to be filled.
     public func append<Result: ~Copyable, Failure: Error>(
         atMost limit: Int = .max, _ fill: (inout OutputSpan<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -57,16 +58,16 @@ internal import Glibc
         }
     }
 
-    /// Overwrites the bytes from `start` on with `bytes`, which must fit into what is there.
+    /// Overwrites the bytes from `start` on with `bytes`, which must not extend beyond the content.
     public func replace(from start: Int, with bytes: Span<UInt8>) {
-        precondition(start >= 0 && start + bytes.count <= count, "only what is there is replaced")
+        precondition(start >= 0 && start + bytes.count <= count, "the bytes fit into the content")
         for index in bytes.indices {
             unsafe memory.storeBytes(
                 of: bytes[index], toByteOffset: start + index, as: UInt8.self)
         }
     }
 
-    /// Wipes it and starts anew.
+    /// Wipes and empties the buffer.
     public func removeAll() {
         unsafe explicit_bzero(memory, count)
         count = 0

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A thread of one's own for calls that block, away from the pool that Swift's tasks share.
+/// A separate thread for blocking calls, so that they do not occupy Swift's task pool.
 @safe public final class WorkerThread: @unchecked Sendable {
-    // Sendable by hand: the thread's name is written in the initialiser only.
+    // `@unchecked Sendable`: the thread handle is written only in the initialiser.
     private let thread: pthread_t
 
     /// Starts a thread that runs `body` and ends.
     ///
-    /// - Returns: nothing when the system has no thread left.
+    /// - Returns: `nil` if no thread could be created.
     public init?(_ body: @escaping @Sendable () -> Void) {
         let body = Body(body)
         var started = pthread_t()
-        // Signals are the program's own business, and go to its other threads.
+        // Signals are delivered to the program's other threads.
         var every = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&every)
@@ -32,7 +32,9 @@ internal import Glibc
         thread = started
     }
 
-    /// Waits until the thread has ended; once, and from another thread.
+    /// Waits until the thread has ended.
+    ///
+    /// Call it once, from another thread.
     public func join() { pthread_join(thread, nil) }
 
     private final class Body: Sendable {

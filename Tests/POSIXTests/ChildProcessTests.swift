@@ -6,7 +6,7 @@ import Testing
 @testable import POSIX
 
 @Suite struct ChildProcessTests {
-    @Test("what is written to a child comes back from it")
+    @Test("a child receives input and returns output")
     func echo() throws {
         let child = try ChildProcess(running: "/bin/cat")
         let text = Array("over and back".utf8)
@@ -24,19 +24,19 @@ import Testing
     }
 
     @Test(
-        "how a child ended is told apart", arguments: [("/bin/true", 0), ("/bin/false", 1)])
+        "a child's exit status is reported", arguments: [("/bin/true", 0), ("/bin/false", 1)])
     func status(program: String, status: Int32) throws {
         let child = try ChildProcess(running: program)
         try waitForEnd(of: child)
         #expect(child.end().0 == .exited(status))
     }
 
-    @Test("writing to a child that has gone is an ending, and does not end the writer")
+    @Test("writing to a child that has exited is reported, and does not end the writer")
     func brokenPipe() throws {
         let child = try ChildProcess(running: "/bin/true")
         try waitForEnd(of: child)
         child.end()
-        // SIGPIPE stands at its default here, and would end the tests.
+        // SIGPIPE has its default action here, and would end the tests.
         #expect(try write([1], to: child) == .ended)
         #expect(try write([1], to: child) == .ended)
         var pending = sigset_t()
@@ -45,9 +45,10 @@ import Testing
         #expect(isPending == 0, "no signal is left waiting")
     }
 
-    @Test("a pipe that is empty, or full, is told without waiting")
+    @Test("an empty or full pipe is reported without waiting")
     func wouldWait() throws {
-        // It says nothing before it is told something, and stops reading while nobody listens.
+        // It writes nothing before it has read something, and stops reading while its output is not
+        // read.
         let child = try ChildProcess(running: "/bin/cat")
         let buffer = try WipedBuffer(capacity: 8)
         let progress = try buffer.append { output throws(SystemCallFailure) in
@@ -60,7 +61,7 @@ import Testing
         #expect(calls < 100)
     }
 
-    @Test("a program that is not there is told by its call and number")
+    @Test("a missing program is reported by call and number")
     func missing() throws {
         #expect(throws: SystemCallFailure(call: "posix_spawn", number: ENOENT)) {
             try ChildProcess(running: "/nonexistent")
@@ -68,8 +69,8 @@ import Testing
     }
 
     @Test(
-        "O-14 a child inherits none of the descriptors that its parent was left with",
-        .enabled(if: geteuid() == 0, "only root may look into a process that forbids core dumps"),
+        "O-14 a child inherits none of its parent's descriptors",
+        .enabled(if: geteuid() == 0, "only root can inspect a process that forbids core dumps"),
         arguments: ["/bin/cat", "watchword-reader", "watchword-presence", "watchword-courier"])
     func descriptors(program: String) throws {
         let folder = try TemporaryFolder()
@@ -83,7 +84,7 @@ import Testing
         let folderOfOpen = "/proc/\(child.identifier)/fd"
         let files = FileManager.default
         let targets = try files.contentsOfDirectory(atPath: folderOfOpen).compactMap { number in
-            // What the program itself opens at its start may be closed by now.
+            // Descriptors that the program itself opened at its start may be closed by now.
             do {
                 return try files.destinationOfSymbolicLink(atPath: "\(folderOfOpen)/\(number)")
             } catch { return nil }

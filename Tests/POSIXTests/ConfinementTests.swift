@@ -4,9 +4,9 @@ import Testing
 
 @testable import POSIX
 
-/// What the kernel says of the reader once it has greeted.
+/// Checks the kernel's information on the reader after its greeting.
 @Suite struct ConfinementTests {
-    @Test("a confined process has a filter, no way to new privileges, and tight limits")
+    @Test("a confined process has a filter, cannot gain privileges, and has tight limits")
     func facts() throws {
         let child = try ChildProcess(running: BuiltProgram.path("watchword-reader"))
         try waitForWord(from: child)
@@ -29,10 +29,10 @@ import Testing
     }
 
     @Test(
-        "O-14 a confined process holds its three streams and nothing that its parent had open",
-        .enabled(if: geteuid() == 0, "only root may look into a process that forbids core dumps"))
+        "O-14 a confined process has its three streams and no descriptor of its parent",
+        .enabled(if: geteuid() == 0, "only root can inspect a process that forbids core dumps"))
     func descriptors() throws {
-        // Left to be inherited on purpose.
+        // Inherited on purpose.
         let leaked = unsafe open("/dev/null", O_RDONLY)
         defer { close(leaked) }
         let child = try ChildProcess(running: BuiltProgram.path("watchword-reader"))
@@ -50,7 +50,7 @@ import Testing
             waited += try Polling.wait(for: [.reading(child.output)], atMost: 1_000)
             if waited - before < 1_000 { return }
         }
-        Issue.record("the reader said nothing")
+        Issue.record("the reader sent nothing")
     }
 
     private func proc(_ child: ChildProcess, _ file: String) -> String {

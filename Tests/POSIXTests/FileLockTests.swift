@@ -12,7 +12,7 @@ struct FileLockTests {
         _ = consume lock
     }
 
-    @Test("a lock is held by one, is free when it goes, and its file stays for its owner alone")
+    @Test("a lock has one holder, is released with the value, and its file is private")
     func one() throws {
         let folder = try TemporaryFolder()
         try hold(folder) {
@@ -22,7 +22,7 @@ struct FileLockTests {
         #expect(try mode(of: folder.file("lock")) == 0o600)
     }
 
-    @Test("those who share a lock hold it together, and nobody else holds it with them")
+    @Test("a shared lock has several holders, and excludes an exclusive one")
     func shared() throws {
         let folder = try TemporaryFolder()
         func share(while body: () throws -> Void) throws {
@@ -40,7 +40,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("fifty tasks that wait for one lock hold it one after the other")
+    @Test("fifty tasks that wait for one lock hold it one after another")
     func waiting() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("0".utf8), to: "count")
@@ -59,7 +59,7 @@ struct FileLockTests {
         #expect(try folder.bytes(of: "count") == Array("50".utf8))
     }
 
-    @Test("a lock's file that is a symbolic link is not followed")
+    @Test("a symbolic link as the lock's file is not followed")
     func link() throws {
         let folder = try TemporaryFolder()
         try linkSymbolically(folder.file("other"), to: folder.file("lock"))

@@ -20,13 +20,13 @@ struct FileReplacementTests {
         return text.hasPrefix("ours: ") ? String(text.dropFirst(6)) : text
     }
 
-    /// Puts a file in a writer's place, with the mode that a writer gives.
+    /// Creates a file as a writer would leave it, with the same mode.
     private func leave(_ text: String, as name: String, in folder: TemporaryFolder) throws {
         try folder.write(Array(text.utf8), to: name)
         try setMode(0o600, of: folder.file(name))
     }
 
-    @Test("a new file is made for its owner alone, and nothing stays beside it")
+    @Test("a new file is created for its owner only, and nothing is left next to it")
     func first() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -35,7 +35,7 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == ["file"])
     }
 
-    @Test("what was replaced stays as the previous file, one generation only")
+    @Test("a replaced file is kept as the previous one, for one generation only")
     func previous() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two", "three"] { try replace(word, in: folder) }
@@ -46,7 +46,7 @@ struct FileReplacementTests {
         #expect(try text("file.previous", in: folder) == "two")
     }
 
-    @Test("all but the file itself is overwritten and taken away, what a killed writer left, too")
+    @Test("everything but the file is overwritten and removed, also a killed writer's files")
     func allButCurrent() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }
@@ -60,7 +60,7 @@ struct FileReplacementTests {
         try file.eraseAllButCurrent(in: Folder(opening: folder.path))
     }
 
-    @Test("the file is taken away, and somebody else's is not")
+    @Test("the file is removed, and somebody else's is not")
     func removed() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -74,7 +74,7 @@ struct FileReplacementTests {
         #expect(try text("file", in: folder) == "my notes")
     }
 
-    @Test("a shorter file leaves nothing of the longer one")
+    @Test("a shorter file leaves nothing of a longer one")
     func shorter() throws {
         let folder = try TemporaryFolder()
         try replace(String(repeating: "long", count: 10_000), in: folder)
@@ -83,7 +83,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "what a killed writer left is overwritten and taken away, wherever it was cut off",
+        "a killed writer's files are overwritten and removed, wherever they were cut off",
         arguments: ["", "o", "ours: ", "ours: half", "ours: \0\0\0\0"])
     func leftovers(left: String) throws {
         let folder = try TemporaryFolder()
@@ -103,7 +103,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "somebody else's file of a leftover's name is in the way, and nothing happens to it",
+        "somebody else's file with a leftover's name is an error, and is not changed",
         arguments: ["file.new", "file.previous.new"])
     func bystanders(name: String) throws {
         let folder = try TemporaryFolder()
@@ -138,7 +138,7 @@ struct FileReplacementTests {
         #expect(try text("victim", in: folder) == "victim")
     }
 
-    @Test("a previous or a current file that is somebody else's is in the way, too")
+    @Test("a previous or a current file that is somebody else's is an error, too")
     func otherFiles() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -160,7 +160,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "two names of one file, as a writer killed between two renames leaves them, are no trouble")
+        "two names of one file, left by a writer killed between renames, are handled")
     func twoNames() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -171,12 +171,12 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == ["file", "file.previous"])
     }
 
-    @Test("erasing overwrites the previous file and takes it away, and is fine without one")
+    @Test("erasing overwrites and removes the previous file, if there is one")
     func erasing() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
         try replace("two", in: folder)
-        // Who has the file open still sees what is in its blocks.
+        // A process that has the file open can still see the content of its blocks.
         let open = try FileHandle(
             forReadingFrom: URL(filePath: folder.file("file.previous")))
         for _ in 0..<2 {
@@ -188,7 +188,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "purging overwrites what was kept, and what is replaced never gets the previous one's name")
+        "purging overwrites the previous file, and the replaced one never gets its name")
     func purged() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }
@@ -196,12 +196,12 @@ struct FileReplacementTests {
         let old = try FileHandle(forReadingFrom: URL(filePath: folder.file("file")))
         try replace("three", in: folder, previous: .purged)
         #expect(try older.readToEnd() == Data("ours: \0\0\0".utf8))
-        // Should the writer be killed here, the next one erases what it left.
+        // If the writer is killed here, the next one erases what it left.
         #expect(try names(in: folder.path) == ["file", "file.previous.new"])
         try replace("four", in: folder)
         #expect(try old.readToEnd() == Data("ours: \0\0\0".utf8))
         #expect(try names(in: folder.path) == ["file", "file.previous"])
-        // Both names are one file's, as a writer killed between two renames leaves them.
+        // Both names refer to one file, as a writer killed between two renames leaves them.
         try removeFile(folder.file("file.previous"))
         try linkFile(folder.file("file"), to: folder.file("file.previous"))
         try replace("five", in: folder, previous: .purged)
@@ -210,7 +210,7 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == ["file"])
     }
 
-    @Test("a missing folder is told by its call and number")
+    @Test("a missing folder is reported by call and number")
     func missing() throws {
         let folder = try TemporaryFolder()
         let failure = #expect(throws: SystemCallFailure.self) {

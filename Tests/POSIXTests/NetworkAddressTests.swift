@@ -2,7 +2,7 @@ import POSIX
 import Testing
 
 struct NetworkAddressTests {
-    @Test("an address is told by its bytes, and a version 4 one is the same in both forms")
+    @Test("addresses are equal if their bytes are, and an IPv4 address is the same in both forms")
     func reading() throws {
         let four = try #require(NetworkAddress("192.0.2.1"))
         #expect(four == NetworkAddress("::ffff:192.0.2.1") && four.isVersion4)
@@ -12,14 +12,14 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "what is no numeric address is refused",
+        "text that is not a numeric address is refused",
         arguments: [
             "", " 1.2.3.4", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4:80", "[::1]", "::1%lo",
             "localhost", "1.2.3.4\u{0}", "12345::", "0x7f.1",
         ])
     func refusal(_ text: String) { #expect(NetworkAddress(text) == nil) }
 
-    @Test("a block holds what begins like it")
+    @Test("a block contains the addresses with its prefix")
     func blocks() throws {
         let block = try #require(NetworkBlock("10.128.0.0/9"))
         #expect(block.contains(try #require(NetworkAddress("10.255.0.1"))))
@@ -33,7 +33,7 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "a block that is none is refused",
+        "an invalid block is refused",
         arguments: [
             "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/-1", "10.0.0.0/", "/8", "::/129", "a/8",
             "10.0.0.0/8/8", "10.0.0.0/+8",

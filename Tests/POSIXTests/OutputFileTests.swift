@@ -12,7 +12,7 @@ struct OutputFileTests {
         String(decoding: try folder.bytes(of: name), as: UTF8.self)
     }
 
-    @Test("a file is made for its owner alone, and replaced only when that was asked for")
+    @Test("a file is created for its owner only, and replaced only on request")
     func making() throws {
         let folder = try TemporaryFolder()
         try write("one", to: folder.file("o.png"), replacing: false)
@@ -28,7 +28,7 @@ struct OutputFileTests {
     }
 
     @Test(
-        "a file that begins as a protected one does is not replaced, even when that was asked for")
+        "a file that begins like a protected one is not replaced, even on request")
     func protected() throws {
         let folder = try TemporaryFolder()
         let (start, new) = (Array("vault ".utf8), Array("new".utf8))
@@ -45,7 +45,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("what stands beside a file that is written or replaced is left alone")
+    @Test("other files in the folder are not changed")
     func bystanders() throws {
         let folder = try TemporaryFolder()
         let bystanders = ["o.png.new", "o.png.previous", "o.png.previous.new"]
@@ -69,7 +69,7 @@ struct OutputFileTests {
             ("folder", .folder), ("link", .symbolicLink), ("broken", .symbolicLink),
             ("pipe", .notAFile), (".", .folder),
         ]
-        // The null device's numbers, in a node of the test's own; only root may make one.
+        // A node of our own with the null device's numbers; only root can create one.
         if unsafe mknod(folder.file("device"), S_IFCHR | 0o600, dev_t(0x103)) == 0 {
             cases.append(("device", .notAFile))
         }
@@ -84,7 +84,7 @@ struct OutputFileTests {
         #expect(try FileKind(at: folder.file("pipe"), following: false) == .other)
     }
 
-    @Test("where the folder is missing, that is what is said")
+    @Test("a missing folder is reported as such")
     func noFolder() throws {
         let folder = try TemporaryFolder()
         #expect(throws: OutputFileError.noFolder) {
@@ -92,11 +92,12 @@ struct OutputFileTests {
         }
     }
 
-    @Test("a file that can't be written leaves nothing behind, and the old one stays")
+    @Test("a failed write leaves nothing behind, and keeps the old file")
     func failing() throws {
         let folder = try TemporaryFolder()
         try write("old", to: folder.file("o.png"), replacing: false)
-        // Longer than any name may be, with room for no suffix: the final name itself is refused.
+        // Longer than the maximum name, without space for a suffix: the final name itself is
+        // refused.
         let long = String(repeating: "n", count: 256)
         #expect(throws: OutputFileError.self) {
             try write("x", to: folder.file(long), replacing: true)

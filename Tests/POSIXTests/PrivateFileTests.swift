@@ -9,7 +9,7 @@ struct PrivateFileTests {
         try Folder(opening: folder.path).readPrivateFile(name, limit: limit)
     }
 
-    @Test("a file of one's own is read whole up to the limit, and not beyond")
+    @Test("a private file is read completely up to the limit, and not beyond")
     func limit() throws {
         let folder = try TemporaryFolder()
         let bytes = [UInt8](0..<100)
@@ -24,7 +24,7 @@ struct PrivateFileTests {
         #expect(try read("empty", in: folder).isEmpty)
     }
 
-    @Test("a held file is its name's until it is changed, or the name is another's")
+    @Test("a held file matches its name until it is changed or the name is reused")
     func held() throws {
         let folder = try TemporaryFolder()
         let opened = try Folder(opening: folder.path)
@@ -44,7 +44,7 @@ struct PrivateFileTests {
         #expect(try !longer.isStill("file", in: opened))
     }
 
-    @Test("what is missing, a folder, a link and one that is open to others are told apart")
+    @Test("a missing file, a folder, a link and a file open to others are distinguished")
     func others() throws {
         let folder = try TemporaryFolder()
         try folder.write([1], to: "open")
@@ -62,7 +62,7 @@ struct PrivateFileTests {
 }
 
 struct FolderTests {
-    @Test("folders are made 0700 as deep as asked, and what is there keeps its mode")
+    @Test("folders are created with mode 0700, and existing ones keep their mode")
     func making() throws {
         let folder = try TemporaryFolder()
         try makeFolder(folder.file("there"))
@@ -73,7 +73,7 @@ struct FolderTests {
         #expect(try mode(of: folder.file("there/a/b")) == 0o700)
     }
 
-    @Test("a file in a folder's place is refused, not replaced")
+    @Test("a file with a folder's name is refused, not replaced")
     func blocked() throws {
         let folder = try TemporaryFolder()
         try folder.write([], to: "file")
@@ -81,7 +81,7 @@ struct FolderTests {
         #expect(try folder.bytes(of: "file").isEmpty)
     }
 
-    @Test("a name is there also as a broken symbolic link")
+    @Test("a broken symbolic link counts as existing")
     func holding() throws {
         let folder = try TemporaryFolder()
         try linkSymbolically(folder.file("nothing"), to: folder.file("link"))
@@ -92,13 +92,13 @@ struct FolderTests {
 }
 
 struct SystemClockTests {
-    @Test("the clock is past the day this was written, and within a second's parts")
+    @Test("the clock is plausible, and its milliseconds are within a second")
     func now() {
         #expect(SystemClock.unixTime() > 1_795_000_000)
         #expect((0..<1000).contains(SystemClock.milliseconds()))
     }
 
-    @Test("the boot has one name, and a clock that goes on")
+    @Test("the boot has one identifier, and its clock advances")
     func boot() throws {
         let first = SystemClock.bootTime()
         #expect(first > 0 && SystemClock.bootTime() >= first)
@@ -107,7 +107,7 @@ struct SystemClockTests {
         #expect(name.contains { $0 != 0 })
     }
 
-    @Test("the machine has memory")
+    @Test("the size of the machine's memory is known")
     func memory() {
         #expect(SystemMemory.size() > 1 << 20)
     }

@@ -4,14 +4,14 @@ import Testing
 struct SharedLibraryTests {
     private typealias Cosine = @convention(c) (Double) -> Double
 
-    @Test("a library is loaded by its name, and its functions are called by theirs")
+    @Test("a library is loaded by name, and its functions are called by name")
     func found() throws {
         let library = try #require(SharedLibrary("libm.so.6"))
         let cosine = try #require(unsafe library.function("cos", as: Cosine.self))
         #expect(cosine(0) == 1)
     }
 
-    @Test("what is not there is nothing, library or function")
+    @Test("a missing library or function gives nil")
     func missing() throws {
         if SharedLibrary("libnobody-has-this.so.1") != nil { Issue.record("found") }
         let library = try #require(SharedLibrary("libm.so.6"))

@@ -14,7 +14,7 @@ struct SpanSearchTests {
         return bytes.span.holds(part, at: start)
     }
 
-    @Test("a byte is found where it stands first, from where the search begins to the end")
+    @Test("the first occurrence of a byte from the start on is found")
     func firstIndex() {
         #expect(place(of: "e", in: text, from: 0) == 2)
         #expect(place(of: "e", in: text, from: 2) == 2)
@@ -25,7 +25,7 @@ struct SpanSearchTests {
         #expect(place(of: "e", in: "", from: 0) == nil)
     }
 
-    @Test("a text stands at a place with all of its bytes, or does not")
+    @Test("a text matches at an index only with all of its bytes")
     func holds() {
         #expect(does(text, hold: "two", at: 4))
         #expect(!does(text, hold: "two", at: 3))

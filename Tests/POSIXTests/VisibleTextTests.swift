@@ -3,17 +3,17 @@ import Testing
 
 @Suite struct VisibleTextTests {
     @Test(
-        "a character that nobody sees is spelled out between Latin letters",
+        "an invisible character is escaped between Latin letters",
         arguments: [
             // Joiners, marks without a shape, variation selectors.
             "\u{200D}", "\u{200C}", "\u{34F}", "\u{FE0E}", "\u{FE0F}", "\u{180B}", "\u{180F}",
             "\u{E0100}", "\u{E01EF}", "\u{AD}", "\u{2060}", "\u{FEFF}", "\u{200B}", "\u{2062}",
             // Letters without ink.
             "\u{3164}", "\u{115F}", "\u{1160}", "\u{FFA0}", "\u{17B4}", "\u{2800}", "\u{1D159}",
-            // What turns a line round.
+            // Characters that reverse the text direction.
             "\u{61C}", "\u{200E}", "\u{200F}", "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}",
             "\u{202E}", "\u{2066}", "\u{2067}", "\u{2068}", "\u{2069}",
-            // What steers, separates, or means nothing to anybody else.
+            // Control characters, separators, private and unassigned characters.
             "\u{0}", "\u{1B}", "\u{7F}", "\u{9B}", "\u{2028}", "\u{2029}", "\u{1680}", "\u{2003}",
             "\u{205F}", "\u{E000}", "\u{F8FF}", "\u{100000}", "\u{378}", "\u{FFFE}", "\u{E0041}",
         ] as [Unicode.Scalar])
@@ -25,11 +25,11 @@ import Testing
     }
 
     @Test(
-        "names stay as people write them",
+        "names in natural spelling are not changed",
         arguments: [
             "José Álvarez", "Jose\u{301}", "Zoë O'Brien", "Łukasz Żółć", "Đặng Thị Ngọc Thảo",
             "Ελευθερία", "Дмитрий Щёголев", "Σ Ω", "გიორგი", "Հայկ", "יוסף", "محمد", "مُحَمَّد",
-            // Persian and Urdu keep letters apart that would join.
+            // Persian and Urdu separate letters that would otherwise join.
             "می\u{200C}خواهم", "علی\u{200C}اکبر", "नरेंद्र", "श्रीमान",
             // A virama with a joiner: half forms in Devanagari, chillus in Malayalam, ya-phalaa in Bengali.
             "क्\u{200D}ष", "അവന്\u{200D}", "র্\u{200D}য", "क्\u{200C}ष",
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "emoji stay what they are",
+        "emoji are not changed",
         arguments: [
             "😀", "👩‍💻", "👨‍👩‍👧‍👦", "❤️", "❤️‍🔥", "👍🏽", "👩🏽‍🚀", "🏳️‍🌈", "🇫🇷", "1️⃣", "#️⃣", "☺︎", "©️",
         ])
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "a joiner or selector that changes nothing is spelled out, whatever stands beside it",
+        "a joiner or selector without a visible effect is escaped",
         arguments: [
             ("😀\u{200D}", #"😀\u{200D}"#), ("\u{200D}😀", #"\u{200D}😀"#),
             ("😀\u{200D}a", #"😀\u{200D}a"#), ("❤\u{FE0F}\u{FE0F}", #"❤️\u{FE0F}"#),

@@ -3,7 +3,7 @@ import Testing
 @testable import POSIX
 
 @Suite struct WipedBufferTests {
-    @Test("bytes are appended up to the capacity, replaced in place, and gone after removal")
+    @Test("bytes are appended up to the capacity, replaced in place, and wiped on removal")
     func use() throws {
         let buffer = try WipedBuffer(capacity: 5)
         buffer.append { output in for byte: UInt8 in 1...3 { output.append(byte) } }
@@ -17,7 +17,7 @@ import Testing
         #expect(bytes(of: buffer) == [1, 9, 8, 4])
         buffer.removeAll()
         #expect(buffer.count == 0)
-        // What the next fill does not write shows what was left: nothing.
+        // Bytes that the next fill does not write show what was left: nothing.
         buffer.append { output in
             unsafe output.withUnsafeMutableBufferPointer { memory, count in
                 #expect(unsafe memory.allSatisfy { $0 == 0 })
