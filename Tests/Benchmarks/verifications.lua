@@ -1,4 +1,4 @@
--- For wrk: each request is the next line of a file, so that each code is asked about once.
+-- For wrk: each request is the next line of a file, so that each code is used once.
 -- wrk … -s verifications.lua URL -- FILE TOKEN THREADS
 local threads = {}
 
@@ -23,7 +23,7 @@ end
 function request()
    at = at + 1
    if at > #requests then
-      -- No code is left; what is counted as another answer fails the run.
+      -- No code is left. Counting this among the other responses fails the run.
       others = others + 1
       at = #requests
    end

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes first inputs for the fuzzer out of the project's vectors: make-seeds.py FOLDER"""
+"""Makes the fuzzer's seed inputs from the project's vectors: make-seeds.py FOLDER"""
 import hashlib
 import json
 import os
@@ -7,21 +7,21 @@ import shutil
 import sys
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
-# Each target, the folder of Vectors it draws on, and whether that holds files or texts inside JSON.
+# Each target, its folder in Vectors, and whether that contains files, or texts inside JSON.
 SOURCES = [
     ("uri", "otpauth", "texts"), ("migration", "migration", "texts"), ("lines", "otpauth", "texts"),
     ("base32", "base32", "texts"), ("vault", "vault", "files"), ("attempts", "vault", "files"),
     ("picture", "qr", "files"),
 ]
 LARGEST = 64 << 10
-# Where a fuzzer would be long in finding the way in.
+# Inputs that a fuzzer would take long to find.
 URIS = [
     "otpauth://totp/ACME%20Co:john@example.com?secret=JBSWY3DPEHPK3PXP&issuer=ACME%20Co&algorithm=SHA256&digits=8&period=60",
     "otpauth://hotp/Service:alice?secret=GEZDGNBVGY3TQOJQ&issuer=Service&counter=7&digits=6",
     "otpauth://totp/Steam:player?secret=MFRGGZDFMZTWQ2LK&issuer=Steam",
     "otpauth://steam/player?secret=MFRGGZDFMZTWQ2LK",
     "apple-otpauth://totp/a:b:c?secret=jbsw y3dp-ehpk3pxp====&Algorithm=HmacSHA512&image=x+y&lock=false#end",
-    # Found by fuzzing: a parameter of the other type, and a label that is nothing but a space.
+    # Found by fuzzing: a parameter of the other type, and a label that is a single space.
     "otpauth://totp/ACME:john?secret=VGY3TQOJ&e&counter=1",
     "otpauth://hotp/%20?secret=GEZDGNBV&digits=6",
 ]
@@ -32,7 +32,7 @@ JSON = [
     '{"subject":"alice","code":"492039","credential":"cr_AA","counter":7}',
     '[true,false,null,-1,"\\u00e9\\ud83d\\ude00\\n",{"a":[{}]}]', '{"a":1,"a":2}', "[1.5e3]",
 ]
-# Two keys and a lookup key, of bytes that are all alike; the digest of the first lines is put right by the fuzzer.
+# Two keys and a lookup key of constant bytes. The fuzz target corrects the digest of the first lines.
 KEYS = ["watchword-keys 1\nlookup {0}=\nkey 1 {0}=\nkey 7 {0}=\ncurrent 7\nend {0}=\n".format("A" * 43)]
 BASE32 = ["JBSWY3DPEHPK3PXP", "MZXW6===", "MZXW6YTBOI======", "mzxw 6ytb-oi"]
 

@@ -1,5 +1,5 @@
-// libmicrohttpd alone: answers each POST with the same few bytes, once its body has come. It prints its port,
-// and ends when its standard input does.
+// libmicrohttpd alone: answers each POST with the same few bytes after its body has arrived. Prints its port,
+// and exits at the end of standard input.
 #include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>

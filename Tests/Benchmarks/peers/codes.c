@@ -1,6 +1,6 @@
-// The same work done by others: prints "NAME NANOSECONDS" a line.
+// The same work in other libraries: prints lines "NAME NANOSECONDS".
 //
-// liboath-*, libcotp-*: one code as their users get it. With the argument `scrypt`: what opens a vault, alone.
+// liboath-*, libcotp-*: one code through the public API. With the argument `scrypt`: the scrypt of one unlock.
 #include <cotp.h>
 #include <oath.h>
 #include <openssl/evp.h>
@@ -19,7 +19,7 @@ static double now(void) {
     return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-// The fastest of five short runs: what the machine can do when nobody disturbs it.
+// The fastest of five short runs, which is the least disturbed one.
 #define MEASURE(name, count, work)                                        \
     do {                                                                  \
         double best = 1e18;                                               \
@@ -41,7 +41,7 @@ static void liboath(void) {
     for (int n = 0; n < 3; n++)
         MEASURE(all[n].name, 20000, oath_totp_generate2(key, 20, i * 30, 30, 0, 6,
                                                         all[n].flags, code));
-    // A code that fits nowhere: the whole window is walked.
+    // A code that matches nowhere, so that the whole window is searched.
     MEASURE("liboath-window", 10000,
             oath_totp_validate2(key, 20, 59, 30, 0, 1, NULL, "000000"));
     MEASURE("liboath-resync", 20, oath_hotp_validate(key, 20, 0, 1000, "000000"));

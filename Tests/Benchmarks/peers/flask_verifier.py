@@ -1,11 +1,11 @@
-"""What Watchword's service is measured against: TOTP over HTTP by Flask, SQLAlchemy and pyotp.
+"""The reference for Watchword's service: TOTP over HTTP with Flask, SQLAlchemy and pyotp.
 
-It gives the same promises, in the way such services are commonly built: an answer is durable before it is
-given (WAL, synchronous=FULL), each code is taken once whatever comes in parallel (the write lock is taken
-before the row is read), five failures in a row make the subject wait, and each attempt leaves an event. It
-keeps seeds in clear and chains no events, which spares it work that Watchword does.
+It gives the same guarantees, built as such services usually are: a decision is durable before it is
+answered (WAL, synchronous=FULL), each code is accepted once even under concurrency (the write lock is taken
+before the row is read), five failures in a row make the subject wait, and each attempt records an event. It
+stores seeds unencrypted and does not chain events, which is less work than Watchword does.
 
-    flask_verifier.py DATABASE COUNT     makes the database with so many subjects (see Population.swift)
+    flask_verifier.py DATABASE COUNT     creates the database with COUNT subjects (see Population.swift)
     WATCHWORD_PEER_DATABASE=… gunicorn flask_verifier:application
 """
 import base64
@@ -47,7 +47,7 @@ def connect(path):
 
     @event.listens_for(engine, "connect")
     def prepare(connection, _):
-        # SQLAlchemy's manual: transactions are begun by the event below, not by Python's module.
+        # As SQLAlchemy's manual says: the event below begins transactions, not Python's module.
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

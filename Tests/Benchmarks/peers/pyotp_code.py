@@ -1,4 +1,4 @@
-"""What pyotp needs for one code: prints "pyotp-sha1 NANOSECONDS"."""
+"""Measures one code with pyotp: prints "pyotp-sha1 NANOSECONDS"."""
 import time
 
 import pyotp

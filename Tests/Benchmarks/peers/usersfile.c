@@ -1,5 +1,5 @@
-// What libpam-oath does at each login, without PAM around it: looks a user up in a text file, checks the
-// code, and writes the file anew. Prints "usersfile-COUNT NANOSECONDS" a line.
+// The work of libpam-oath at each login, without PAM: looks up a user in a text file, checks the code, and
+// rewrites the file. Prints lines "usersfile-COUNT NANOSECONDS".
 //
 //     usersfile FOLDER COUNT…
 #include <oath.h>
@@ -25,7 +25,7 @@ static void measure(const char *path, long count) {
     double best = 1e18;
     for (long counter = 0; counter < 25; counter++) {
         char user[32], code[8];
-        // Somewhere in the middle: what is looked for line by line is found half way on average.
+        // In the middle: a linear search finds a user half way on average.
         snprintf(user, sizeof user, "subject-%ld", count / 2);
         if (oath_hotp_generate(key, 20, counter, 6, 0, OATH_HOTP_DYNAMIC_TRUNCATION, code) != OATH_OK)
             exit(1);

@@ -1,4 +1,4 @@
 #pragma once
-// What the bare compressions cost is the limit that codes are measured against.
+// The benchmark compares codes with bare compressions.
 #define OPENSSL_SUPPRESS_DEPRECATED 1
 #include <openssl/sha.h>

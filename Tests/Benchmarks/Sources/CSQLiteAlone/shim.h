@@ -1,3 +1,3 @@
 #pragma once
-// The bare loop that a decision on SQLite is measured against.
+// The benchmark compares decisions with a bare loop of updates.
 #include <sqlite3.h>

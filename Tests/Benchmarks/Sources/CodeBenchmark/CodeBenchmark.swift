@@ -1,14 +1,13 @@
 import Cryptography
 import OneTimePassword
 
-/// What a code costs, beside the compressions that it cannot do without; prints “NAME NANOSECONDS”
-/// a line.
+/// Measures codes, and the compressions that they need at least; prints lines “NAME NANOSECONDS”.
 ///
 ///     limit-*    two chained compressions        limit4-*   four of them
 ///     code-*     prepared key, digits into a span
-///     latency-*  the same, each code waiting for the one before
+///     latency-*  the same, where each code depends on the previous one
 ///     cold-*     from the key's bytes to the digits
-///     window-miss, resync-miss  a window of 3 and of 1,001 codes that does not match
+///     window-miss, resync-miss  windows of 3 and 1,001 codes without a match
 @main
 enum CodeBenchmark {
     static let key = SecretBytes(copying: Array("12345678901234567890".utf8).span)
@@ -30,7 +29,7 @@ enum CodeBenchmark {
         watch.add("resync-miss", count: 20) { misses($0, behind: 0, ahead: 1_000) }
         watch.run(rounds: 25)
         watch.report()
-        // Nobody may leave out work whose result is seen.
+        // Use the result, so that the optimiser cannot remove the work.
         precondition(seen != 1, "a sum of codes is not one")
     }
 

@@ -1,6 +1,6 @@
 import CSHA
 
-/// The least work that a code can be: OpenSSL's compressions alone, each chained to the one before.
+/// The minimum work of a code: OpenSSL's compressions alone, each chained to the previous one.
 enum Compressions {
     static func sha1(_ count: Int) {
         var context = SHA_CTX()

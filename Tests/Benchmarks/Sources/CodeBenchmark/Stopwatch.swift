@@ -1,6 +1,6 @@
-/// Measures pieces of work in interleaved rounds, and keeps the least time of each.
+/// Measures pieces of work in interleaved rounds, and keeps the minimum time of each.
 ///
-/// What disturbs the machine for a while disturbs all of them alike, and the minimum forgets it.
+/// A disturbance affects all pieces alike, and the minimum ignores it.
 struct Stopwatch {
     private struct Work {
         let name: String
@@ -11,12 +11,12 @@ struct Stopwatch {
 
     private var works: [Work] = []
 
-    /// Adds a piece of work: `body` does it as often as it is told.
+    /// Adds a piece of work; `body` repeats it as often as its argument says.
     mutating func add(_ name: String, count: Int, body: @escaping (Int) -> Void) {
         works.append(Work(name: name, count: count, body: body, best: .infinity))
     }
 
-    /// Does everything `rounds` times, in turn.
+    /// Runs all pieces in turn, `rounds` times.
     mutating func run(rounds: Int) {
         let clock = ContinuousClock()
         for _ in 0..<rounds {
@@ -29,7 +29,7 @@ struct Stopwatch {
         }
     }
 
-    /// Prints “NAME NANOSECONDS” a line.
+    /// Prints lines “NAME NANOSECONDS”.
     func report() {
         for work in works {
             print(work.name, (work.best * 100).rounded() / 100)

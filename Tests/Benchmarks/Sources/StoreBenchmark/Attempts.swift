@@ -1,10 +1,10 @@
 import Verification
 
-/// Right codes without an end: each credential in its turn, and some time steps later the next time.
+/// An endless sequence of correct codes: each credential in turn, a few time steps later in each pass.
 ///
-/// Neighbours in the order are no neighbours in the store.
+/// Credentials that follow each other here are not neighbours in the store.
 final class Attempts: Sendable {
-    /// A right code, and the moment at which it is.
+    /// A correct code, and the time at which it is correct.
     struct Attempt: Sendable {
         let subject: Subject
         let code: PresentedCode
@@ -13,21 +13,21 @@ final class Attempts: Sendable {
 
     private let population: Population
     private let next = Turn()
-    // A prime above any count: its multiples visit every credential before they come back.
+    // A prime larger than any count, so its multiples visit every credential before they repeat.
     private static let stride = 1_299_709
-    // Of a million codes a few are those of a neighbouring step as well. So that none of them counts as
-    // spent, what was spent is out of the window when its credential's turn comes again.
+    // Among a million codes, a few are also the code of a neighbouring step. The distance between passes keeps
+    // spent steps outside the window, so none of these codes counts as spent.
     private static let steps: Int64 = 4
 
     private let epoch: Int64
 
-    /// Begins an epoch, whose times are behind those of the epochs before.
+    /// Begins an epoch, whose times are later than those of all earlier epochs.
     init(_ population: Population, epoch: Int = 0) {
         self.population = population
         self.epoch = Int64(epoch) * 1_000_000 * Population.period
     }
 
-    /// The next so many.
+    /// Returns the next `count` attempts.
     func take(_ count: Int) throws -> [Attempt] {
         let first = next.take(count)
         return try (first..<(first + count)).map { index in

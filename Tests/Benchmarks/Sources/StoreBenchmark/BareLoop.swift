@@ -1,8 +1,8 @@
 import CSQLiteAlone
 import Verification
 
-/// The peer: the same conditional update of the same table, one a transaction, by SQLite's own calls
-/// in a loop, as durable as the store's.
+/// The reference: a loop of the same conditional update of the same table, one per transaction, with direct
+/// calls of SQLite and the same durability.
 final class BareLoop {
     private let handle: OpaquePointer
     private let update: OpaquePointer
@@ -30,7 +30,7 @@ final class BareLoop {
         sqlite3_close(handle)
     }
 
-    /// One durable update; whether a row was changed.
+    /// Makes one durable update; returns whether it changed a row.
     func step(_ number: Int) -> Bool {
         let row = rows[number % rows.count]
         return row.id.bytes.withUnsafeBytes { id in

@@ -1,7 +1,7 @@
 import Synchronization
 import Verification
 
-/// Who asks the verifier, with a clock of its own.
+/// Calls a verifier that has its own clock.
 final class Caller: Sendable {
     private let verifier: Verifier
     private let clock: Clock
@@ -18,7 +18,7 @@ final class Caller: Sendable {
         }
     }
 
-    /// A decision, which must be to accept.
+    /// Makes a decision, which must be an acceptance.
     func decide(_ attempt: Attempts.Attempt) async throws {
         clock.milliseconds.store(attempt.time.milliseconds, ordering: .relaxed)
         let outcome = try await verifier.verify(attempt.code, subject: attempt.subject)
@@ -26,7 +26,7 @@ final class Caller: Sendable {
     }
 }
 
-/// So many callers at once, and how long each decision takes them.
+/// Several concurrent callers, and the time of each decision.
 struct Crowd: Sendable {
     private let callers: [Caller]
 
@@ -34,7 +34,7 @@ struct Crowd: Sendable {
         callers = (0..<count).map { _ in Caller(store, keys: keys) }
     }
 
-    /// Makes all decisions, and gives the time of each in nanoseconds.
+    /// Makes all decisions, and returns the time of each in nanoseconds.
     func decide(_ attempts: [Attempts.Attempt]) async throws -> [Int64] {
         let next = Turn()
         let clock = ContinuousClock()
@@ -62,10 +62,10 @@ extension Duration {
     }
 }
 
-/// Whose turn it is.
+/// Hands out consecutive numbers.
 final class Turn: Sendable {
     private let next = Atomic<Int>(0)
 
-    /// The first of the next so many.
+    /// Takes the next `count` numbers, and returns the first.
     func take(_ count: Int) -> Int { next.add(count, ordering: .relaxed).oldValue }
 }

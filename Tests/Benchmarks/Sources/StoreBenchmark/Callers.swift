@@ -1,10 +1,10 @@
 import Verification
 
-/// Right codes by 1, 8, 32 and 128 callers in a store that `fill` has filled.
+/// Verifies correct codes with 1, 8, 32 and 128 callers, in a store that `fill` has filled.
 struct Callers {
     let place: Place
     let population: Population
-    /// Each run has an epoch of its own: codes are spent once.
+    /// Each run has its own epoch, because a code can be spent only once.
     let epoch: Int
     private static let rounds = 12
     private static let slice = 100

@@ -2,12 +2,12 @@ import Foundation
 import SQLiteStore
 import Verification
 
-/// Right codes by one caller and by many, beside a bare loop of the same update; all take turns.
+/// Alternates correct codes by one caller, by many callers, and a bare loop of the same update.
 struct Decisions {
     private let place: Place
     private let rounds: Int
     private static let rows = 1_000
-    // Short, so that some of them are disturbed by nobody.
+    // Short, so that some of them are undisturbed.
     private static let slice = 20
     private static let settling = 10
 
@@ -38,7 +38,7 @@ struct Decisions {
             note("sqlite-bare", (clock.now - start).nanoseconds / Int64(Self.slice))
             for (callers, share) in [(1, 1), (32, 16)] {
                 let crowd = Crowd(callers, store, keys: place.keys)
-                // Who comes after a crowd is known to be alone after a few decisions; then it is measured.
+                // After many callers, the store needs a few decisions to notice that a caller is alone.
                 _ = try await crowd.decide(try attempts.take(Self.settling))
                 let taken = try attempts.take(Self.slice * share)
                 let (start, used) = (clock.now, processorTime())
@@ -55,7 +55,7 @@ struct Decisions {
     }
 }
 
-/// Nanoseconds that processors worked for this process.
+/// Processor time of this process, in nanoseconds.
 private func processorTime() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

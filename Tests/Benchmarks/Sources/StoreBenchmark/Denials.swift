@@ -1,8 +1,8 @@
 import Verification
 
-/// Wrong codes and subjects that nobody knows, in turn: their times must not be told apart.
+/// Alternates wrong codes and unknown subjects, whose times must be indistinguishable.
 struct Denials {
-    /// What is refused.
+    /// Why a request is denied.
     enum Kind: String, CaseIterable {
         case wrong, unknown
     }
@@ -15,10 +15,10 @@ struct Denials {
         self.count = count
     }
 
-    /// Takes the time of so many of each of `kinds`.
+    /// Measures `count` denials of each of `kinds`.
     func run(_ kinds: [Kind]) async throws {
         let store = try place.open()
-        // Four wrong codes each: the fifth is more work, since the subject is to be told.
+        // Four wrong codes each: the fifth is more work, because it adds the event `locked`.
         let population = Population(count: (count + 3) / 4)
         try await population.fill(store, keys: place.keys)
         let now = UnixTime(seconds: Population.start + 86_400)
@@ -27,7 +27,7 @@ struct Denials {
         let clock = ContinuousClock()
         for index in 0..<count {
             let number = index % population.count
-            // Who comes first takes turns, too.
+            // Alternate which kind comes first.
             for kind in index.isMultiple(of: 2) ? kinds : kinds.reversed() {
                 let subject: Subject?
                 switch kind {
@@ -63,7 +63,7 @@ struct Denials {
         return (0...3).map { "00000\($0)" }.first { !right.contains($0) } ?? ""
     }
 
-    /// How probable it is that one of `left` is larger than one of `right`, ties counted half.
+    /// The probability that one of `left` is larger than one of `right`; ties count half.
     private func superiority(_ left: [Int64], over right: [Int64]) -> Double {
         let all = (left.map { ($0, true) } + right.map { ($0, false) }).sorted { $0.0 < $1.0 }
         var rankSum = 0.0

@@ -1,17 +1,17 @@
 import Verification
 
-/// Filled stores of different sizes, which take turns: how long a decision takes in each, by one caller
-/// and by many.
+/// Alternates between filled stores of different sizes: the time of a decision with one caller and with
+/// many.
 struct Scale {
     let sizes: [(population: Population, place: Place)]
-    /// Each run has an epoch of its own: codes are spent once.
+    /// Each run has its own epoch, because a code can be spent only once.
     let epoch: Int
-    // Long enough that SQLite begins its log anew in each slice, which costs what it left undone before; and
-    // no longer, so that some are disturbed by nobody.
+    // Long enough that each slice includes a checkpoint of SQLite's log, but short enough that some slices are
+    // undisturbed.
     private static let slices = [(callers: 1, decisions: 1_500), (32, 6_000)]
     private static let rounds = 12
 
-    /// One kind of slice in one of the stores, and what came of it.
+    /// One kind of slice in one store, and its results.
     private struct Series {
         let name: String
         let population: Int
@@ -21,9 +21,9 @@ struct Scale {
         var least = Int64.max
         var times: [Int64] = []
 
-        /// Runs one slice; what the caches learn from the first is not the store's size.
+        /// Runs one slice.
         ///
-        /// Nobody's code is in two hands at once: a caller who is held up would come too late with his.
+        /// The first slice only warms the caches and does not count. No credential is used by two callers at once: a delayed caller's code would be too old.
         mutating func run(counting: Bool) async throws {
             var taken = try attempts.take(decisions)[...]
             var spent = Duration.zero

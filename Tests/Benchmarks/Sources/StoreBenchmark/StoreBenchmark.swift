@@ -4,15 +4,15 @@ import PostgreSQLStore
 import SQLiteStore
 import Verification
 
-/// What the verifier does in a second on a store; prints “NAME NUMBER” a line.
+/// Measures the verifier on a store; prints lines “NAME NUMBER”.
 ///
-///     fill STORE KEYS COUNT       enrols so many, whose keys `bodies` knows
-///     bodies COUNT                what asks the server about them now: right codes, as JSON lines
-///     callers STORE KEYS COUNT EPOCH  nanoseconds a decision by 1, 8, 32 and 128 callers
-///     decisions STORE COUNT       nanoseconds a decision by 1 and by 32 callers, and of a bare update
-///     scale KEYS EPOCH COUNT STORE…  nanoseconds a decision by 1 and by 32 callers in filled stores, in turn
-///     denials STORE COUNT [wrong|unknown]  nanoseconds of so many wrong codes and unknown subjects
-///     year STORE                  a year of logins, with what is old taken away
+///     fill STORE KEYS COUNT       enrols COUNT credentials, whose keys `bodies` knows
+///     bodies COUNT                prints request bodies with their current codes, as JSON lines
+///     callers STORE KEYS COUNT EPOCH  nanoseconds per decision with 1, 8, 32 and 128 callers
+///     decisions STORE COUNT       nanoseconds per decision with 1 and 32 callers, and per bare update
+///     scale KEYS EPOCH COUNT STORE…  nanoseconds per decision with 1 and 32 callers, alternating between filled stores
+///     denials STORE COUNT [wrong|unknown]  nanoseconds of COUNT wrong codes and unknown subjects
+///     year STORE                  a year of logins, with daily pruning
 ///
 /// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the server's key file, or made when it is missing.
 @main
@@ -23,7 +23,7 @@ enum StoreBenchmark {
         case ("fill", 4):
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
             let store = try place.open()
-            // A file has no time-outs but for locks.
+            // SQLite has no timeouts except for locks.
             let batch = store is SQLiteStore ? 48_000 : 480
             try await Population(count: try count(arguments[3]))
                 .fill(store, keys: place.keys, batch: batch)
@@ -75,7 +75,7 @@ enum StoreBenchmark {
 
 /// A store and its keys.
 struct Place: Sendable {
-    /// A path, or what libpq calls a connection string.
+    /// A path, or a libpq connection string.
     let address: String
     let keys: KeyRing
 
@@ -84,7 +84,7 @@ struct Place: Sendable {
         self.keys = keys
     }
 
-    /// With keys that nobody else has.
+    /// Uses new keys.
     init(_ address: String) throws { self.init(address, keys: try KeyRing.make()) }
 
     func open() throws -> any VerificationStore {
@@ -105,7 +105,7 @@ struct Place: Sendable {
         }
     }
 
-    /// The keys in a key file, which is made when it is missing.
+    /// Reads the keys from a key file, or creates the file.
     static func ring(_ path: String) throws -> KeyRing {
         guard FileManager.default.fileExists(atPath: path) else {
             let ring = try KeyRing.make()

@@ -3,10 +3,10 @@ import Foundation
 import SQLiteStore
 import Verification
 
-/// A year in which everybody signs in once a day, by a clock that need not wait.
+/// Simulates a year in which everybody signs in once a day.
 ///
-/// Requests come with a key, so that answers are kept for a day; what has had its time is taken away
-/// each day, and events after thirty.
+/// Requests have an idempotency key, so responses are stored for a day. Expired rows are deleted every day,
+/// and events after thirty days.
 struct Year {
     private let place: Place
     private static let people = 500
@@ -36,7 +36,7 @@ struct Year {
                 best = .max
             }
         }
-        // The first month has no events to take away, so it is no measure of the others.
+        // In the first month there are no events to delete, so it is not comparable.
         for (name, month) in [("first", months[1]), ("last", months[months.count - 1])] {
             StoreBenchmark.say("year-\(name)", month.time)
             StoreBenchmark.say("year-\(name)-events", month.events)
