@@ -20,7 +20,7 @@ import Testing
         }
         #expect(buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } } == text)
         #expect(child.end().0 == .killed)
-        #expect(child.end().0 == .killed, "asked again, it says the same")
+        #expect(child.end().0 == .killed, "a second call gives the same result")
     }
 
     @Test(
@@ -42,7 +42,7 @@ import Testing
         var pending = sigset_t()
         unsafe sigpending(&pending)
         let isPending = unsafe sigismember(&pending, SIGPIPE)
-        #expect(isPending == 0, "no signal is left waiting")
+        #expect(isPending == 0, "no signal is pending")
     }
 
     @Test("an empty or full pipe is reported without waiting")
