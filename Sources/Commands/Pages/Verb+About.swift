@@ -5,8 +5,7 @@ extension Verb {
     static let about = ProgramPage(
         summary: "One-time passwords from an encrypted vault.",
         examples: ["watchword init", "watchword import screenshots/", "watchword code github"],
-        closing:
-            "watchword COMMAND --help shows help for a command; watchword manual prints the manual.",
+        closing: "Help for a command: watchword COMMAND --help. The manual: watchword manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
 
     private static let manualHead = """

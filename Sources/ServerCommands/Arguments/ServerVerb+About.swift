@@ -8,8 +8,7 @@ extension ServerVerb {
             "watchword-server serve", "watchword-server client add shop --scope verify,enrol",
         ],
         closing:
-            "watchword-server COMMAND --help shows help for a command; watchword-server manual "
-            + "prints the manual.",
+            "Help for a command: watchword-server COMMAND --help. The manual: watchword-server manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
 
     private static let manualHead = """
