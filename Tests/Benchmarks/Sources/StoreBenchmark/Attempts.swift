@@ -1,6 +1,7 @@
 import Verification
 
-/// An endless sequence of correct codes: each credential in turn, a few time steps later in each pass.
+/// An endless sequence of correct codes: each credential in turn, a few time steps later in each
+/// pass.
 ///
 /// Credentials that follow each other here are not neighbours in the store.
 final class Attempts: Sendable {
@@ -15,8 +16,8 @@ final class Attempts: Sendable {
     private let next = Turn()
     // A prime larger than any count, so its multiples visit every credential before they repeat.
     private static let stride = 1_299_709
-    // Among a million codes, a few are also the code of a neighbouring step. The distance between passes keeps
-    // spent steps outside the window, so none of these codes counts as spent.
+    // Among a million codes, a few are also the code of a neighbouring step. The distance between
+    // passes keeps spent steps outside the window, so none of these codes counts as spent.
     private static let steps: Int64 = 4
 
     private let epoch: Int64

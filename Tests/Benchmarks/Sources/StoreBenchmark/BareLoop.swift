@@ -1,8 +1,8 @@
 import CSQLiteAlone
 import Verification
 
-/// The reference: a loop of the same conditional update of the same table, one per transaction, with direct
-/// calls of SQLite and the same durability.
+/// The reference: a loop of the same conditional update of the same table, one per transaction,
+/// with direct calls of SQLite and the same durability.
 final class BareLoop {
     private let handle: OpaquePointer
     private let update: OpaquePointer

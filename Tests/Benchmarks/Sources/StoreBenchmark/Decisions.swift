@@ -38,7 +38,8 @@ struct Decisions {
             note("sqlite-bare", (clock.now - start).nanoseconds / Int64(Self.slice))
             for (callers, share) in [(1, 1), (32, 16)] {
                 let crowd = Crowd(callers, store, keys: place.keys)
-                // After many callers, the store needs a few decisions to notice that a caller is alone.
+                // After many callers, the store needs a few decisions to notice that a caller is
+                // alone.
                 _ = try await crowd.decide(try attempts.take(Self.settling))
                 let taken = try attempts.take(Self.slice * share)
                 let (start, used) = (clock.now, processorTime())

@@ -1,13 +1,13 @@
 import Verification
 
-/// Alternates between filled stores of different sizes: the time of a decision with one caller and with
-/// many.
+/// Alternates between filled stores of different sizes: the time of a decision with one caller and
+/// with many.
 struct Scale {
     let sizes: [(population: Population, place: Place)]
     /// Each run has its own epoch, because a code can be spent only once.
     let epoch: Int
-    // Long enough that each slice includes a checkpoint of SQLite's log, but short enough that some slices are
-    // undisturbed.
+    // Long enough that each slice includes a checkpoint of SQLite's log, but short enough that some
+    // slices are undisturbed.
     private static let slices = [(callers: 1, decisions: 1_500), (32, 6_000)]
     private static let rounds = 12
 
@@ -23,7 +23,8 @@ struct Scale {
 
         /// Runs one slice.
         ///
-        /// The first slice only warms the caches and does not count. No credential is used by two callers at once: a delayed caller's code would be too old.
+        /// The first slice only warms the caches and does not count. No credential is used by two
+        /// callers at once: a delayed caller's code would be too old.
         mutating func run(counting: Bool) async throws {
             var taken = try attempts.take(decisions)[...]
             var spent = Duration.zero

@@ -5,8 +5,8 @@ import Verification
 
 /// Simulates a year in which everybody signs in once a day.
 ///
-/// Requests have an idempotency key, so responses are stored for a day. Expired rows are deleted every day,
-/// and events after thirty days.
+/// Requests have an idempotency key, so responses are stored for a day. Expired rows are deleted
+/// every day, and events after thirty days.
 struct Year {
     private let place: Place
     private static let people = 500
