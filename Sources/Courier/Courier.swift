@@ -12,22 +12,25 @@ public protocol Messenger {
 /// The courier has one connection, to the server named, and neither files nor the vault's memory. TLS, HTTP and JSON of
 /// a stranger are taken apart there only.
 public struct Courier: Messenger, Sendable {
+    /// The longest single wait: of the time for which the whole program is stopped, no more is counted.
+    private static let slice = Duration.milliseconds(500)
+
     private let path: String
-    private let patience: Int
+    private let timeout: Duration
 
     /// Names the program to start.
     ///
     /// - Parameters:
     ///   - path: The program; by default the one beside the running program, or else where it is
     ///     installed for it (`../libexec/watchword/`).
-    ///   - patience: Milliseconds for the whole errand; more than ``CourierLoop``'s own limits.
+    ///   - timeout: For the whole errand; longer than ``CourierLoop``'s own limits.
     /// - Throws: ``CourierFailure/notFound`` when no path is given and there is none.
-    public init(path: String? = nil, patience: Int = 60_000) throws(CourierFailure) {
+    public init(path: String? = nil, timeout: Duration = .seconds(60)) throws(CourierFailure) {
         guard let path = path ?? RunningProgram.companion("watchword-courier") else {
             throw .notFound
         }
         self.path = path
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Carries one errand.
@@ -56,20 +59,20 @@ public struct Courier: Messenger, Sendable {
             let count = UInt32(form.count)
             let header = (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
             let reply = try WipedBuffer(capacity: Wire.largestReply)
-            var left = patience
+            var left = timeout
             try Courier.send(header.span, to: child, &left)
             try form.withBytes { bytes throws(SystemCallFailure) in
                 try Courier.send(bytes, to: child, &left)
             }
-            while left > 0 {
+            while left > .zero {
                 switch try reply.append({ output throws(SystemCallFailure) in
                     try child.output.readAvailable(into: &output)
                 }) {
                 case .moved: continue
                 case .ended: return reply
                 case .wouldWait:
-                    left -= max(
-                        try Polling.wait(for: [.reading(child.output)], atMost: min(left, 500)), 1)
+                    left -= try Polling.wait(
+                        for: [.reading(child.output)], timeout: min(left, Courier.slice))
                 }
             }
         } catch {
@@ -80,16 +83,16 @@ public struct Courier: Messenger, Sendable {
 
     // A courier that has ended takes nothing more; what it had to say is read next.
     private static func send(
-        _ bytes: Span<UInt8>, to child: ChildProcess, _ left: inout Int
+        _ bytes: Span<UInt8>, to child: ChildProcess, _ left: inout Duration
     ) throws(SystemCallFailure) {
         var sent = 0
-        while sent < bytes.count, left > 0 {
+        while left > .zero, sent < bytes.count {
             switch try child.input.writeAvailable(bytes.extracting(sent..<bytes.count)) {
             case .moved(let count): sent += count
             case .ended: return
             case .wouldWait:
-                left -= max(
-                    try Polling.wait(for: [.writing(child.input)], atMost: min(left, 500)), 1)
+                left -= try Polling.wait(
+                    for: [.writing(child.input)], timeout: min(left, Courier.slice))
             }
         }
     }

@@ -85,7 +85,7 @@ public enum CourierAnswer: Sendable {
             self.retryAfter = retryAfter
         }
 
-        /// Whether the server may do it later as it is: it was busy, or asks for patience.
+        /// Whether the same request may succeed later: the server was busy or asks the client to wait.
         public var isPassing: Bool { status == 408 || status == 429 || status >= 500 }
     }
 }

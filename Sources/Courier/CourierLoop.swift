@@ -4,8 +4,8 @@ public import POSIX
 public enum CourierLoop {
     /// What a courier may use.
     public static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)
-    /// Milliseconds that connecting may take.
-    public static let connectPatience = 15_000
+    /// How long connecting may take.
+    public static let connectTimeout = Duration.seconds(15)
 
     private enum Status {
         static let done: Int32 = 0
@@ -60,7 +60,7 @@ public enum CourierLoop {
         do throws(ConnectionFailure) {
             return try OutgoingConnection.open(
                 host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
-                patience: connectPatience)
+                timeout: connectTimeout)
         } catch {
             switch error {
             case .unknownHost: throw .unknownHost

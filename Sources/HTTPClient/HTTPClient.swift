@@ -86,7 +86,8 @@ extension HTTPClient {
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
             // HTTP/1.1 has libcurl's oldest and best-tested parser, and is enough for one request.
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
-            (CURLOPT_HTTP09_ALLOWED, 0), (CURLOPT_TIMEOUT_MS, limits.milliseconds),
+            (CURLOPT_HTTP09_ALLOWED, 0),
+            (CURLOPT_TIMEOUT_MS, Int(limits.timeout.millisecondsRoundedUp)),
             (CURLOPT_SSL_SESSIONID_CACHE, 0), (CURLOPT_FORBID_REUSE, 1),
         ]
         for (option, value) in numbers {

@@ -53,16 +53,16 @@ public struct HTTPResponse: Sendable {
 
 /// Limits for a response.
 public struct HTTPLimits: Sendable {
-    /// Milliseconds from the first byte sent to the last one received.
-    public let milliseconds: Int
+    /// How long the whole exchange may take, from the first byte sent to the last one received.
+    public let timeout: Duration
     /// Bytes of all header lines together.
     public let headerBytes: Int
     /// Bytes of the body.
     public let bodyBytes: Int
 
     /// Sets the limits.
-    public init(milliseconds: Int, headerBytes: Int, bodyBytes: Int) {
-        self.milliseconds = milliseconds
+    public init(timeout: Duration, headerBytes: Int, bodyBytes: Int) {
+        self.timeout = timeout
         self.headerBytes = headerBytes
         self.bodyBytes = bodyBytes
     }

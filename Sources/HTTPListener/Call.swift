@@ -42,7 +42,7 @@ internal import Synchronization
             return refuseAfterBody(.lengthRequired, of: understood)
         }
         guard length <= listener.limits.body else {
-            guard length <= Exchange.patience else { return refuse(.bodyTooLarge) }
+            guard length <= Exchange.discardLimit else { return refuse(.bodyTooLarge) }
             return refuseAfterBody(.bodyTooLarge, of: understood)
         }
         exchange.withStage { $0 = .receiving(understood, body: []) }
@@ -56,7 +56,7 @@ internal import Synchronization
     private func refuseAfterBody(_ refusal: ListenerRefusal, of head: UnderstoodHead) -> MHD_Result
     {
         guard !head.expectsContinue else { return refuse(refusal) }
-        exchange.withStage { $0 = .refusing(refusal, patience: Exchange.patience) }
+        exchange.withStage { $0 = .refusing(refusal, discarding: Exchange.discardLimit) }
         return .YES
     }
 

@@ -9,7 +9,7 @@ final class Exchange: Sendable {
         /// The head was accepted, and the body is arriving.
         case receiving(UnderstoodHead, body: [UInt8])
         /// It is refused; what is left of its body is thrown away first, this much at most.
-        case refusing(ListenerRefusal, patience: Int)
+        case refusing(ListenerRefusal, discarding: Int)
         /// Whoever is behind the listener works on it.
         case handling
         /// The response can be sent.
@@ -36,15 +36,15 @@ final class Exchange: Sendable {
                 // Let go of the other reference, so that it grows in place.
                 stage = .sent
                 guard body.count + part.count <= limit else {
-                    stage = .refusing(.bodyTooLarge, patience: Exchange.patience)
+                    stage = .refusing(.bodyTooLarge, discarding: Exchange.discardLimit)
                     return true
                 }
                 unsafe body.append(contentsOf: part)
                 stage = .receiving(head, body: body)
                 return true
-            case .refusing(let refusal, let patience):
-                guard part.count <= patience else { return false }
-                stage = .refusing(refusal, patience: patience - part.count)
+            case .refusing(let refusal, let left):
+                guard part.count <= left else { return false }
+                stage = .refusing(refusal, discarding: left - part.count)
                 return true
             case .begun, .handling, .answered, .sent:
                 return false
@@ -64,5 +64,5 @@ final class Exchange: Sendable {
 
     /// How much of a refused body is read and thrown away: a connection that is closed with bytes unread is
     /// reset, and the client would not see why.
-    static let patience = 1 << 20
+    static let discardLimit = 1 << 20
 }

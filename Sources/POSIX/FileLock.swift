@@ -22,8 +22,8 @@ public enum FileLockError: Error, Hashable, Sendable {
 public struct FileLock: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 
-    /// Milliseconds between two tries.
-    private static let pause = 20
+    /// The time between two attempts.
+    private static let pause = Duration.milliseconds(20)
 
     /// Makes the file `name` in `folder` unless it is there, and takes its lock.
     ///
@@ -31,27 +31,27 @@ public struct FileLock: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - sharing: whether others may hold it, too, who share it as well.
-    ///   - patience: milliseconds to wait while somebody else holds the lock.
+    ///   - timeout: how long to wait while another process holds the lock.
     public init(
-        _ name: String, in folder: borrowing Folder, sharing: Bool = false, patience: Int
+        _ name: String, in folder: borrowing Folder, sharing: Bool = false, timeout: Duration
     ) throws(FileLockError) {
         descriptor = try FileLock.take(
-            name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, patience: patience)
+            name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, timeout: timeout)
     }
 
     private static func take(
-        _ name: String, in folder: borrowing Folder, operation: Int32, patience: Int
+        _ name: String, in folder: borrowing Folder, operation: Int32, timeout: Duration
     ) throws(FileLockError) -> FileDescriptor {
         let file = try FileLock.open(name, in: folder)
         // The kernel has no call that waits for a lock for a limited time.
-        var waited = 0
+        var waited = Duration.zero
         while flock(file.number, operation | LOCK_NB) != 0 {
             let number = errno
             guard number == EWOULDBLOCK || number == EINTR else {
                 throw .system(SystemCallFailure(call: "flock", number: number))
             }
-            guard waited < patience else { throw .busy }
-            usleep(UInt32(pause * 1000))
+            guard waited < timeout else { throw .busy }
+            usleep(UInt32(pause.millisecondsRoundedUp) * 1000)
             waited += pause
         }
         return file

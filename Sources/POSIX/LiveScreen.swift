@@ -54,15 +54,15 @@ internal import Glibc
         try terminal.write(frame)
     }
 
-    /// Waits for a key, for another window size, or until `milliseconds` have passed.
+    /// Waits for a key, for another window size, or until `timeout` has passed.
     ///
     /// - Throws: ``TerminalError/ended`` when the terminal is gone.
-    public func wait(milliseconds: Int) throws(TerminalError) -> Event {
+    public func wait(timeout: Duration) throws(TerminalError) -> Event {
         let isReadable: Bool
         let signal: SignalQueue.Signal?
         do {
             isReadable = try signals.wait(
-                for: terminal.descriptor, milliseconds: Int32(clamping: milliseconds))
+                for: terminal.descriptor, timeout: timeout)
             signal = try signals.next()
         } catch {
             throw .system(error)

@@ -16,12 +16,8 @@ public struct Moment: Comparable, Sendable {
         return Moment(sinceStart: .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec))
     }
 
-    /// The milliseconds until then, rounded up; 0 when it is over.
-    public var millisecondsAhead: Int32 {
-        let (seconds, attoseconds) = (sinceStart - Moment.now.sinceStart).components
-        guard seconds > 0 || (seconds == 0 && attoseconds > 0) else { return 0 }
-        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
-    }
+    /// The time until this moment; zero if it has passed.
+    public var timeAhead: Duration { max(sinceStart - Moment.now.sinceStart, .zero) }
 
     /// The moment that is `time` later.
     public static func + (moment: Moment, time: Duration) -> Moment {

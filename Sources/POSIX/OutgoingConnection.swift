@@ -22,21 +22,21 @@ public enum OutgoingConnection {
     /// - Parameters:
     ///   - host: A name, or an address without brackets.
     ///   - loopbackOnly: Whether addresses outside this machine are left out.
-    ///   - patience: Milliseconds for all addresses together. Looking up is not counted: the C library
-    ///     has limits of its own.
+    ///   - timeout: For all addresses together. The name lookup is not counted: the C library has its own
+    ///     limits.
     public static func open(
-        host: String, port: UInt16, loopbackOnly: Bool, patience: Int
+        host: String, port: UInt16, loopbackOnly: Bool, timeout: Duration
     ) throws(ConnectionFailure) -> FileDescriptor {
         let found = try AddressList(host: host, port: port)
         var wanted = found.addresses
         if loopbackOnly { wanted.removeAll { !$0.isLoopback } }
         guard !wanted.isEmpty else { throw .notLoopback }
-        var left = patience
+        var left = timeout
         var last = ConnectionFailure.timedOut
         for (index, address) in wanted.enumerated() {
             do throws(ConnectionFailure) {
                 return try connect(
-                    to: address, patience: max(left / (wanted.count - index), 1), &left)
+                    to: address, timeout: left / (wanted.count - index), &left)
             } catch {
                 last = error
             }
@@ -45,7 +45,7 @@ public enum OutgoingConnection {
     }
 
     private static func connect(
-        to address: SocketAddress, patience: Int, _ left: inout Int
+        to address: SocketAddress, timeout: Duration, _ left: inout Duration
     ) throws(ConnectionFailure) -> FileDescriptor {
         let kind = Int32(
             SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -60,13 +60,13 @@ public enum OutgoingConnection {
         guard begun == 0 || errno == EINPROGRESS else {
             throw .unreachable(SystemCallFailure(call: "connect", number: errno))
         }
-        var patience = patience
+        var timeout = timeout
         while !hasPeer(number) {
             try check(number)
-            guard patience > 0 else { throw .timedOut }
+            guard timeout > .zero else { throw .timedOut }
             do throws(SystemCallFailure) {
-                let waited = max(try Polling.wait(for: [.writing(file)], atMost: patience), 1)
-                patience -= waited
+                let waited = try Polling.wait(for: [.writing(file)], timeout: timeout)
+                timeout -= waited
                 left -= waited
             } catch {
                 throw .system(error)

@@ -24,27 +24,28 @@ public enum Polling {
         }
     }
 
-    /// Waits for any of `wishes`, at most `milliseconds`; also returns when a descriptor has failed.
+    /// Waits until one of `wishes` is ready or `timeout` has passed; also returns when a descriptor has failed.
     ///
-    /// - Returns: how many milliseconds went by, at most `milliseconds`: the time that this process was
-    ///   stopped (Ctrl-Z) is not counted, since whoever is waited for was stopped with it.
+    /// - Returns: the time that passed, at most `timeout`. Time for which this process was stopped (Ctrl-Z) is
+    ///   not counted beyond that, because the process at the other end was stopped with it.
     public static func wait(
-        for wishes: [Wish], atMost milliseconds: Int
-    ) throws(SystemCallFailure) -> Int {
+        for wishes: [Wish], timeout: Duration
+    ) throws(SystemCallFailure) -> Duration {
         var requests = wishes.map(\.request)
-        let start = monotonicMilliseconds()
-        // An interruption is an answer like any other: the caller looks at its descriptors again.
-        let result = unsafe poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds))
+        let start = monotonicTime()
+        let result = unsafe poll(
+            &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
+        // After an interruption, too, the caller checks its descriptors again.
         guard result >= 0 || errno == EINTR else {
             throw SystemCallFailure(call: "poll", number: errno)
         }
-        return min(max(monotonicMilliseconds() - start, 0), milliseconds)
+        return min(max(monotonicTime() - start, .zero), timeout)
     }
 
-    private static func monotonicMilliseconds() -> Int {
+    private static func monotonicTime() -> Duration {
         var now = timespec()
-        // CLOCK_MONOTONIC is there on every Linux; the call can't fail with a valid address.
+        // Every Linux has CLOCK_MONOTONIC; the call cannot fail with a valid address.
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-        return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
+        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
     }
 }

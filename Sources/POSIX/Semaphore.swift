@@ -24,9 +24,9 @@ internal import Glibc
     /// Waits for a post; signals do not interrupt it.
     public func wait() { while unsafe sem_wait(semaphore) != 0 {} }
 
-    /// Waits for a post, at most so long, whatever becomes of the time of day; a signal ends
-    /// it early.
-    public func wait(atMost milliseconds: Int) {
-        _ = unsafe linux_wait_for_post(semaphore, milliseconds)
+    /// Waits for a post until `timeout` has passed, however the time of day changes; a signal ends the
+    /// wait early.
+    public func wait(timeout: Duration) {
+        _ = unsafe linux_wait_for_post(semaphore, Int(timeout.millisecondsRoundedUp))
     }
 }

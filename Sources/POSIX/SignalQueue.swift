@@ -77,10 +77,10 @@ internal import Glibc
         }
     }
 
-    /// Waits until a signal comes in, at most `milliseconds`; then there may be one to be had.
-    public func wait(milliseconds: Int32?) throws(SystemCallFailure) {
+    /// Waits until a signal arrives or `timeout` has passed; `nil` waits without limit.
+    public func wait(timeout: Duration?) throws(SystemCallFailure) {
         var file = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        let result = unsafe poll(&file, 1, milliseconds ?? -1)
+        let result = unsafe poll(&file, 1, timeout?.millisecondsRoundedUp ?? -1)
         if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
     }
 
@@ -94,24 +94,24 @@ internal import Glibc
         return try withExtendedLifetime(queue, body)
     }
 
-    /// Waits until `other` can be read, a signal comes in, or `milliseconds` have passed.
+    /// Waits until `other` can be read, a signal comes in, or `timeout` has passed.
     ///
     /// - Returns: whether `other` can be read (its end counts).
-    public func wait(for other: borrowing FileDescriptor, milliseconds: Int32?)
+    public func wait(for other: borrowing FileDescriptor, timeout: Duration?)
         throws(SystemCallFailure) -> Bool
     {
-        try wait(for: [.reading(other)], milliseconds: milliseconds)[0]
+        try wait(for: [.reading(other)], timeout: timeout)[0]
     }
 
-    /// Waits until one of `wishes` can be had, a signal comes in, or `milliseconds` have passed.
+    /// Waits until one of `wishes` can be had, a signal comes in, or `timeout` has passed.
     ///
     /// - Returns: which of them can be had (an end counts).
-    public func wait(for wishes: [Polling.Wish], milliseconds: Int32?)
+    public func wait(for wishes: [Polling.Wish], timeout: Duration?)
         throws(SystemCallFailure) -> [Bool]
     {
         var files = wishes.map(\.request)
         files.append(pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0))
-        let result = unsafe poll(&files, nfds_t(files.count), milliseconds ?? -1)
+        let result = unsafe poll(&files, nfds_t(files.count), timeout?.millisecondsRoundedUp ?? -1)
         if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
         return wishes.indices.map { result > 0 && files[$0].revents != 0 }
     }

@@ -87,7 +87,7 @@ extension Terminal {
             let signal: SignalQueue.Signal?
             do {
                 ready = try signals.wait(
-                    for: question.awaited, milliseconds: question.deadline?.millisecondsAhead)
+                    for: question.awaited, timeout: question.deadline?.timeAhead)
                 signal = try signals.next()
             } catch {
                 throw .system(error)
@@ -113,7 +113,7 @@ extension Terminal {
                 return .overtaken
             } else if ready[0] {
                 if try takeLine(into: &answer, start: start) { return .answered }
-            } else if question.deadline?.millisecondsAhead == 0 {
+            } else if question.deadline?.timeAhead == .zero {
                 return .timedOut
             }
         }

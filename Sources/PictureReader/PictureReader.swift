@@ -15,8 +15,11 @@ public final class PictureReader {
     /// How many processes read a list of pictures side by side.
     private static let processesForLists = 2
 
+    /// The longest single wait: of the time for which the whole program is stopped, no more is counted.
+    private static let slice = Duration.milliseconds(500)
+
     private let path: String
-    private let patience: Int
+    private let timeout: Duration
     private var connections: [ReaderConnection] = []
 
     /// Names the program to ask.
@@ -24,12 +27,13 @@ public final class PictureReader {
     /// - Parameters:
     ///   - path: The program; by default the one beside the running program, or else where it is
     ///     installed for it (`../libexec/watchword/`).
-    ///   - patience: Milliseconds that a picture may take.
+    ///   - timeout: How long one picture may take.
     /// - Throws: ``PictureReaderFailure/notFound`` when no path is given and there is none.
-    public init(path: String? = nil, patience: Int = 30_000) throws(PictureReaderFailure) {
+    public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(PictureReaderFailure)
+    {
         guard let path = path ?? PictureReader.installedPath() else { throw .notFound }
         self.path = path
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Starts a process ahead of time, and does not wait for it.
@@ -133,25 +137,24 @@ extension PictureReader {
     /// Hands a picture to an idle process, or to a new one.
     private func give(_ source: PictureSource, index: Int) throws(PictureReaderFailure) {
         for connection in connections where !connection.isBusy {
-            if try connection.take(source, index: index, patience: patience) { return }
+            if try connection.take(source, index: index, timeout: timeout) { return }
         }
         connections.removeAll { !$0.isBusy && $0.isWorn }
         let connection = try ReaderConnection(running: path)
         connections.append(connection)
         // A process that has not said anything yet takes whatever it is given.
-        _ = try connection.take(source, index: index, patience: patience)
+        _ = try connection.take(source, index: index, timeout: timeout)
     }
 
     /// Waits until something can be done, and ends what has lasted too long.
     private func wait() throws(PictureReaderFailure) -> [(Int, PictureAnswer)] {
         let busy = connections.filter(\.isBusy)
         guard !busy.isEmpty else { return [] }
-        // Short waits: what a pause of the whole program adds to one of them is not counted.
-        let limit = busy.compactMap(\.remainingPatience).min() ?? 500
-        let waited: Int
+        let limit = busy.compactMap(\.remainingTime).min() ?? PictureReader.slice
+        let waited: Duration
         do throws(SystemCallFailure) {
             waited = try Polling.wait(
-                for: busy.flatMap(\.wishes), atMost: min(max(limit, 1), 500))
+                for: busy.flatMap(\.wishes), timeout: min(limit, PictureReader.slice))
         } catch {
             throw .system(error)
         }

@@ -25,13 +25,13 @@ final class ReaderConnection {
     private let outgoing: WipedBuffer
     private var sent = 0
     private var awaitsSource = false
-    /// Milliseconds left for what it does now.
-    private var patience: Int
-    /// Milliseconds that it has for the picture in hand, once it is ready.
-    private var picturePatience = 0
+    /// The time left for its current work.
+    private var timeLeft: Duration
+    /// The time that it has for the current picture, once it is ready.
+    private var pictureTimeout = Duration.zero
 
-    /// How long a reader may take to start, in milliseconds.
-    private static let startPatience = 30_000
+    /// How long a reader may take to start.
+    private static let startTimeout = Duration.seconds(30)
 
     /// Starts the program at `path`; returns before it is ready.
     init(running path: String) throws(PictureReaderFailure) {
@@ -46,7 +46,7 @@ final class ReaderConnection {
         } catch {
             throw .system(error)
         }
-        patience = ReaderConnection.startPatience
+        timeLeft = ReaderConnection.startTimeout
     }
 
     /// Whether it has a picture in hand.
@@ -54,10 +54,10 @@ final class ReaderConnection {
         if case .none = task { false } else { true }
     }
 
-    /// Gives it a picture, for which it has `patience` milliseconds.
+    /// Gives it a picture, for which it has `timeout`.
     ///
     /// - Returns: whether it took it; a process that has ended or spoken unasked takes none.
-    func take(_ source: PictureSource, index: Int, patience: Int) throws(PictureReaderFailure)
+    func take(_ source: PictureSource, index: Int, timeout: Duration) throws(PictureReaderFailure)
         -> Bool
     {
         precondition(!isBusy, "one picture at a time")
@@ -67,8 +67,8 @@ final class ReaderConnection {
                 return false
             }
         }
-        picturePatience = patience
-        if isGreeted { self.patience = patience }
+        pictureTimeout = timeout
+        if isGreeted { timeLeft = timeout }
         pictureCount += 1
         self.index = index
         task = .sending(source)
@@ -83,8 +83,8 @@ final class ReaderConnection {
         return wishes
     }
 
-    /// How long it is waited for, in milliseconds; nothing while it is not its turn.
-    var remainingPatience: Int? { awaitsSource ? nil : max(patience, 0) }
+    /// How long to wait for it; `nil` while it waits for us.
+    var remainingTime: Duration? { awaitsSource ? nil : max(timeLeft, .zero) }
 
     /// Does what can be done without waiting; returns the answer when there is one.
     ///
@@ -119,11 +119,11 @@ final class ReaderConnection {
         }
     }
 
-    /// Counts `milliseconds` of waiting; returns the picture's end when that was too long.
-    func lapse(_ milliseconds: Int) throws(PictureReaderFailure) -> PictureAnswer? {
+    /// Counts the time `waited`; returns the picture's refusal once the timeout has passed.
+    func lapse(_ waited: Duration) throws(PictureReaderFailure) -> PictureAnswer? {
         guard isBusy, !awaitsSource else { return nil }
-        patience -= milliseconds
-        guard patience <= 0 else { return nil }
+        timeLeft -= waited
+        guard timeLeft <= .zero else { return nil }
         let (ending, _) = child.end()
         isSpent = true
         guard isGreeted else { throw .diedAtStart(ending) }
@@ -165,7 +165,7 @@ extension ReaderConnection {
         case .notConfined(let failure): throw .notConfined(failure)
         case .otherVersion, nil: throw .otherVersion
         }
-        patience = picturePatience
+        timeLeft = pictureTimeout
         try awaitAnswer()
     }
 

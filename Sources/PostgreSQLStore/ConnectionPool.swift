@@ -107,14 +107,14 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         if held == nil {
             do throws(PostgreSQLFailure) { held = try connect(inHaste: true) } catch {
                 for job in leave(jobs, because: error) { work.refuse(job, error) }
-                return reconnect(after: 50)
+                return reconnect(after: .milliseconds(50))
             }
         }
         guard let ready = held else { return nil }
         let verdict = work.perform(ready.connected, jobs)
         if verdict.isSilent {
             for job in noteSilence(verdict.again) { work.refuse(job, .timedOut) }
-            return reconnect(after: 0)
+            return reconnect(after: .zero)
         }
         if !verdict.again.isEmpty {
             queue.withLock { $0.jobs.insert(contentsOf: verdict.again, at: 0) }
@@ -210,13 +210,13 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 
     /// Tries until there is a connection again; nothing when the end has come.
     ///
-    /// - Parameter first: milliseconds before the first try.
-    private func reconnect(after first: Int) -> Held? {
+    /// - Parameter first: how long to wait before the first attempt.
+    private func reconnect(after first: Duration) -> Held? {
         var delay = first
         while !queue.withLock({ $0.isClosed }) {
             // Processes that lost the server together do not come back in step.
-            if delay > 0 { pause.wait(atMost: Int.random(in: delay / 2...delay)) }
-            delay = min(max(2 * delay, 50), 2_000)
+            if delay > .zero { pause.wait(timeout: delay * Double.random(in: 0.5...1)) }
+            delay = min(max(delay * 2, .milliseconds(50)), .seconds(2))
             do throws(PostgreSQLFailure) { return try connect(inHaste: false) } catch {
                 queue.withLock { if $0.connected == 0 { $0.down = error } }
             }

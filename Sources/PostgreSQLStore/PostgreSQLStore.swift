@@ -9,13 +9,13 @@ public import Verification
 /// common order comes from one row, so that transactions of all processes become durable one after the
 /// other, and sharing them is what makes up for it.
 ///
-/// A connection that breaks is made again, with patience; meanwhile calls fail at once. When the
+/// A connection that breaks is opened again, at growing intervals; meanwhile calls fail at once. When the
 /// database comes back without events that it acknowledged to this process, it is not used any more:
 /// it would take spent codes again.
 public final class PostgreSQLStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey
-    let patience: Int
+    let timeout: Duration
     let known: KnownHeads
     let readers: ConnectionPool<PostgreSQLSession, ReadJob>
     let writers: ConnectionPool<BatchWriter, CommitJob>
@@ -44,25 +44,25 @@ public final class PostgreSQLStore: Sendable {
     ///
     /// - Parameters:
     ///   - known: ends of chains that an earlier process kept; see ``ends``.
-    ///   - patience: milliseconds that a statement may take; half of it for a lock. Where nobody answers
+    ///   - timeout: how long a statement may take; half of it for a lock. Where nobody answers
     ///     at all, the first read waits half as long again, and the first commit three times as long;
     ///     later ones fail at once until somebody answers again.
     public init(
         connecting address: PostgreSQLAddress, key: AuditKey, known ends: [ChainEnd] = [],
-        patience: Int = 2_000, connections: Connections = .standard
+        timeout: Duration = .seconds(2), connections: Connections = .standard
     ) throws(PostgreSQLStoreError) {
         self.address = address
         self.key = key
-        self.patience = patience
+        self.timeout = timeout
         let known = KnownHeads(ends)
         self.known = known
         try ends.expectAuthentic(key)
-        try PostgreSQLConnection.opening(address).bringUpToDate(patience: patience)
+        try PostgreSQLConnection.opening(address).bringUpToDate(timeout: timeout)
         let open:
             @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
                 statements, inHaste throws(PostgreSQLFailure) in
                 try PostgreSQLSession(
-                    address, statements, patience: patience, known: known, inHaste: inHaste)
+                    address, statements, timeout: timeout, known: known, inHaste: inHaste)
             }
         let openWriter: @Sendable (Bool) throws(PostgreSQLFailure) -> BatchWriter = {
             inHaste throws(PostgreSQLFailure) in

@@ -41,7 +41,7 @@ final class ModuleConversation {
     /// Lets the modules and the person talk until there is a verdict: yes or no.
     func verdict() throws(PAMCheckFailure.Reason) -> Bool {
         while true {
-            guard deadline.millisecondsAhead > 0 else { throw .timedOut }
+            guard deadline.timeAhead > .zero else { throw .timedOut }
             switch try receive() {
             case .wouldWait: try wait()
             case .bad: throw .nonsense
@@ -108,7 +108,7 @@ extension ModuleConversation {
     private func wait() throws(PAMCheckFailure.Reason) {
         do throws(SystemCallFailure) {
             _ = try signals.wait(
-                for: [.reading(child.output)], milliseconds: deadline.millisecondsAhead)
+                for: [.reading(child.output)], timeout: deadline.timeAhead)
             let signal = try signals.next()
             switch signal {
             case nil: return

@@ -13,17 +13,17 @@ public struct PAMCheck: PresenceCheck {
     public typealias Grade = Advisory
 
     private let path: String?
-    private let patience: Duration
+    private let timeout: Duration
 
     /// Names the program that runs the modules.
     ///
     /// - Parameters:
     ///   - path: The program; by default the one beside the running program, or else where it is
     ///     installed for it (`../libexec/watchword/`).
-    ///   - patience: How long everything together may take.
-    public init(path: String? = nil, patience: Duration = .seconds(60)) {
+    ///   - timeout: How long everything together may take.
+    public init(path: String? = nil, timeout: Duration = .seconds(60)) {
         self.path = path
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Asks once; `purpose` is shown before the first thing that a module says.
@@ -35,7 +35,7 @@ public struct PAMCheck: PresenceCheck {
         do throws(PAMCheckFailure.Reason) {
             guard let path = path ?? PAMCheck.installedPath() else { throw .programNotFound }
             conversation = try ModuleConversation(
-                running: path, purpose: purpose, until: .now + patience)
+                running: path, purpose: purpose, until: .now + timeout)
         } catch {
             throw PAMCheckFailure(reason: error, mayHideAttempt: false)
         }

@@ -22,15 +22,15 @@ public final class SQLiteStore: Sendable {
     ///
     /// Schema steps are taken once, by whoever comes first.
     ///
-    /// - Parameter patience: milliseconds to wait for another process's lock, here and in each
+    /// - Parameter timeout: how long to wait for another process's lock, here and in each
     ///   commit. A commit that waits behind another one waits at most twice as long.
-    public init(opening path: String, key: AuditKey, patience: Int = 2_000)
+    public init(opening path: String, key: AuditKey, timeout: Duration = .seconds(2))
         throws(SQLiteStoreError)
     {
         location = DatabaseLocation(path)
         self.key = key
         checkpointer = Checkpointer(path: location.path)
-        let writer = try location.open(key: key, checkpointer: checkpointer, patience: patience)
+        let writer = try location.open(key: key, checkpointer: checkpointer, timeout: timeout)
         readers = ReaderPool(path: location.path)
         committer = GroupCommitter()
         do { try committer.start(with: writer) } catch { throw .store(error) }
@@ -55,10 +55,10 @@ public final class SQLiteStore: Sendable {
 extension DatabaseLocation {
     /// Opens the file for writing, under the lock.
     func open(
-        key: AuditKey, checkpointer: Checkpointer, patience: Int
+        key: AuditKey, checkpointer: Checkpointer, timeout: Duration
     ) throws(SQLiteStoreError) -> DatabaseWriter {
         let folder = try openFolder(making: true)
-        return try locked(in: folder, patience: max(patience, 5_000)) {
+        return try locked(in: folder, timeout: max(timeout, .seconds(5))) {
             () throws(SQLiteStoreError) in
             if try !isThere(in: folder) {
                 // A mark says that there was one.
@@ -67,17 +67,17 @@ extension DatabaseLocation {
                     try folder.makePrivateFile(name)
                 }
             }
-            return try open(in: folder, key: key, checkpointer, patience: patience)
+            return try open(in: folder, key: key, checkpointer, timeout: timeout)
         }
     }
 
     private func open(
-        in folder: borrowing Folder, key: AuditKey, _ checkpointer: Checkpointer, patience: Int
+        in folder: borrowing Folder, key: AuditKey, _ checkpointer: Checkpointer, timeout: Duration
     ) throws(SQLiteStoreError) -> DatabaseWriter {
         let session: SQLiteSession
         do throws(SQLiteFailure) {
             let connection = try SQLiteConnection(
-                path: path, .readWrite, patience: Int32(clamping: patience))
+                path: path, .readWrite, timeout: timeout)
             session = SQLiteSession(connection)
         } catch {
             throw SQLiteStoreError(error)
@@ -96,6 +96,6 @@ extension DatabaseLocation {
         }
         return DatabaseWriter(
             session, key: key, known: tail, at: self, checkpointer: checkpointer,
-            patience: Int32(clamping: patience))
+            timeout: timeout)
     }
 }

@@ -9,18 +9,18 @@ struct AttemptCounter: ~Copyable {
     private let folder: Folder
     private let lock: FileLock
 
-    /// Milliseconds that an attempt waits for those before it, each of which derives a key meanwhile.
-    static let patience = 30_000
+    /// How long an attempt waits for those before it, each of which derives a key meanwhile.
+    static let timeout = Duration.seconds(30)
 
     /// Waits for the lock.
     ///
     /// - Throws: ``VaultError/busy``, ``VaultError/notCounted(_:)``.
     init(
-        _ location: VaultLocation, of vaultID: [UInt8], patience: Int = AttemptCounter.patience
+        _ location: VaultLocation, of vaultID: [UInt8], timeout: Duration = AttemptCounter.timeout
     ) throws(VaultError) {
         let folder = try AttemptCounter.folder(location, of: vaultID)
         lock = try AttemptCounter.take(
-            VaultLocation.attemptsLock, in: folder, sharing: false, patience: patience)
+            VaultLocation.attemptsLock, in: folder, sharing: false, timeout: timeout)
         self.folder = folder
         self.location = location
         self.vaultID = vaultID
@@ -48,10 +48,10 @@ struct AttemptCounter: ~Copyable {
     }
 
     fileprivate static func take(
-        _ name: String, in folder: borrowing Folder, sharing: Bool, patience: Int
+        _ name: String, in folder: borrowing Folder, sharing: Bool, timeout: Duration
     ) throws(VaultError) -> FileLock {
         do {
-            return try FileLock(name, in: folder, sharing: sharing, patience: patience)
+            return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
         } catch {
             switch error {
             case .busy: throw .busy
@@ -122,7 +122,7 @@ struct AttemptCounter: ~Copyable {
     func isNobodyAsked() throws(VaultError) -> Bool {
         do throws(VaultError) {
             _ = try AttemptCounter.take(
-                VaultLocation.presenceLock, in: folder, sharing: false, patience: 0)
+                VaultLocation.presenceLock, in: folder, sharing: false, timeout: .zero)
             return true
         } catch .busy {
             return false
@@ -139,7 +139,7 @@ struct AskedPresence: ~Copyable {
     init(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
         let folder = try AttemptCounter.folder(location, of: vaultID)
         lock = try AttemptCounter.take(
-            VaultLocation.presenceLock, in: folder, sharing: true, patience: VaultWriter.patience)
+            VaultLocation.presenceLock, in: folder, sharing: true, timeout: VaultWriter.timeout)
     }
 }
 

@@ -16,20 +16,20 @@ public struct LoginTurn: ~Copyable, Sendable {
 extension UnlockedVault {
     /// Waits for the turn, and reads the vault as it is then.
     ///
-    /// - Parameter patience: milliseconds to wait while another process signs in.
+    /// - Parameter timeout: how long to wait while another process signs in.
     /// - Throws: ``VaultError/busy`` when the other one does not get done.
-    public func takeLoginTurn(patience: Int = 30_000) throws(VaultError) -> LoginTurn {
+    public func takeLoginTurn(timeout: Duration = .seconds(30)) throws(VaultError) -> LoginTurn {
         guard !isReadOnly else { throw .openedReadOnly }
-        let turn = LoginTurn(try lockForLogin(patience: patience))
+        let turn = LoginTurn(try lockForLogin(timeout: timeout))
         // What the other one changed must be known before anything is decided.
         try update { (_) throws(VaultError) in }
         return turn
     }
 
-    private func lockForLogin(patience: Int) throws(VaultError) -> FileLock {
+    private func lockForLogin(timeout: Duration) throws(VaultError) -> FileLock {
         let own = try location.makeOwn()
         do {
-            return try FileLock(VaultLocation.loginLock, in: own, patience: patience)
+            return try FileLock(VaultLocation.loginLock, in: own, timeout: timeout)
         } catch {
             switch error {
             case .busy: throw .busy

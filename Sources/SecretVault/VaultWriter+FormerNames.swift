@@ -37,7 +37,7 @@ extension VaultWriter {
         do {
             lock = try FileLock(
                 VaultLocation.lock, in: own,
-                patience: passingOverLocked ? 0 : VaultWriter.patience)
+                timeout: passingOverLocked ? .zero : VaultWriter.timeout)
         } catch {
             if case .busy = error, passingOverLocked { return }
             throw .system(error.failure)

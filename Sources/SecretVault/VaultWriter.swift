@@ -7,25 +7,26 @@ struct VaultWriter: ~Copyable {
     private let own: Folder
     private let lock: FileLock
 
-    /// Milliseconds that a writer waits for another one.
-    static let patience = 5000
+    /// How long a writer waits for another one.
+    static let timeout = Duration.seconds(5)
 
     /// Waits for the lock.
     ///
     /// - Throws: ``VaultError/busy``; ``VaultError/keptGeneration``.
-    init(_ location: VaultLocation, patience: Int = VaultWriter.patience) throws(VaultError) {
+    init(_ location: VaultLocation, timeout: Duration = VaultWriter.timeout) throws(VaultError) {
         self.location = location
         let folder = try location.openFolder()
         let own = try location.makeOwn()
-        lock = try VaultWriter.lock(in: own, patience: patience)
+        lock = try VaultWriter.lock(in: own, timeout: timeout)
         self.folder = folder
         self.own = own
     }
 
-    private static func lock(in own: borrowing Folder, patience: Int) throws(VaultError) -> FileLock
+    private static func lock(in own: borrowing Folder, timeout: Duration) throws(VaultError)
+        -> FileLock
     {
         do {
-            return try FileLock(VaultLocation.lock, in: own, patience: patience)
+            return try FileLock(VaultLocation.lock, in: own, timeout: timeout)
         } catch {
             switch error {
             case .busy: throw .busy

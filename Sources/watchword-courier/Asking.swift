@@ -49,7 +49,7 @@ struct Tools: ~Copyable {
 }
 
 /// How much is taken from a server; an answer is some hundred bytes.
-private let limits = HTTPLimits(milliseconds: 20_000, headerBytes: 32 << 10, bodyBytes: 64 << 10)
+private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
 
 /// Puts the question to the server at the other end of `connection`.
 func ask(

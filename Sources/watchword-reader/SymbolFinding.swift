@@ -6,7 +6,7 @@ internal import SymbolReading
 
 /// Reads a picture file's symbols: the one place where strangers' pictures are decoded.
 ///
-/// It gives up well before the other end loses its patience, so that it can say what was tried.
+/// It gives up well before the caller's timeout, so that it can report what it tried.
 func findSymbols(in bytes: [UInt8]) -> PictureFinding {
     do throws(ImageFileError) {
         return try findSymbols(in: EncodedImage(bytes), until: .now + .seconds(3))

@@ -11,10 +11,10 @@ struct Asking {
     let authorities: [UInt8]
     let courier: Courier
 
-    init(_ address: String, authorities: [UInt8] = [], patience: Int = 60_000) throws {
+    init(_ address: String, authorities: [UInt8] = [], timeout: Duration = .seconds(60)) throws {
         server = try ServerAddress(parsing: address)
         self.authorities = authorities
-        courier = try Courier(path: BuiltProgram.path("watchword-courier"), patience: patience)
+        courier = try Courier(path: BuiltProgram.path("watchword-courier"), timeout: timeout)
     }
 
     func redeem(_ ticket: SecretBytes = ticket, deviceName: String = "") throws(CourierFailure)

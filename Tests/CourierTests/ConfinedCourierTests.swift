@@ -7,7 +7,7 @@ import Testing
 /// What a courier can do that a hostile server has taken over: nothing but talk to that server, and lie.
 @Suite struct ConfinedCourierTests {
     private func make(_ order: String, over server: LoginServer) throws -> CourierAnswer {
-        let courier = try Courier(path: BuiltProgram.path("FaultyCourier"), patience: 60_000)
+        let courier = try Courier(path: BuiltProgram.path("FaultyCourier"), timeout: .seconds(60))
         return try courier.carry(
             Errand(
                 server: try ServerAddress(parsing: "http://127.0.0.1:\(server.port)"),

@@ -181,7 +181,7 @@ import Testing
     func silence() throws {
         let server = try LoginServer(["slow"])
         // The courier's own limit is 20 seconds; here its parent's is tried, with less to wait.
-        let asking = try Asking("http://127.0.0.1:\(server.port)", patience: 1_500)
+        let asking = try Asking("http://127.0.0.1:\(server.port)", timeout: .milliseconds(1500))
         #expect(throws: CourierFailure.timedOut) { try asking.redeem() }
     }
 

@@ -49,8 +49,8 @@ struct RandomnessTests {
         "guard unsafe RAND_bytes(&bytes, Int32(count)) == 1 else {",
         "guard unsafe RAND_priv_bytes(bytes.baseAddress, Int32(count)) == 1 else {",
         // The random delay before two writers that collided try again.
-        "let chosen = Int.random(in: delay / 2...delay)",
-        "if delay > 0 { pause.wait(atMost: Int.random(in: delay / 2...delay)) }",
+        "let chosen = delay * Double.random(in: 0.5...1)",
+        "if delay > .zero { pause.wait(timeout: delay * Double.random(in: 0.5...1)) }",
         // An identifier that nothing else refers to.
         "let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]",
         // Calls `Randomness`.

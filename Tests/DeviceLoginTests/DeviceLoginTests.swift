@@ -162,7 +162,7 @@ import Testing
         let vault = try device.unlock()
         let turn = try vault.takeLoginTurn()
         let other = try device.unlock()
-        #expect(throws: VaultError.busy) { _ = try other.takeLoginTurn(patience: 50) }
+        #expect(throws: VaultError.busy) { _ = try other.takeLoginTurn(timeout: .milliseconds(50)) }
         turn.end()
         // A vault that was unlocked before another one signed in sees what that one changed.
         for number in 1...2 {

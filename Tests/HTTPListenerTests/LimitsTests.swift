@@ -58,7 +58,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    private var impatient: ListenerLimits {
+    private var shortTimeouts: ListenerLimits {
         var limits = ListenerLimits()
         limits.headerTime = .milliseconds(300)
         limits.bodyTime = .milliseconds(300)
@@ -74,7 +74,7 @@ struct LimitsTests {
             "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n", "",
         ])
     func dripping(_ beginning: String) async throws {
-        let test = try TestListener(limits: impatient)
+        let test = try TestListener(limits: shortTimeouts)
         let connection = try RawConnection(port: test.port)
         try await connection.send(beginning)
         // This would continue for minutes; each byte restarts libmicrohttpd's own timeout.
@@ -93,7 +93,7 @@ struct LimitsTests {
 
     @Test("an idle connection is closed")
     func idle() async throws {
-        let test = try TestListener(limits: impatient)
+        let test = try TestListener(limits: shortTimeouts)
         let connection = try RawConnection(port: test.port)
         try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try await connection.answer()?.status == 200)
@@ -104,7 +104,7 @@ struct LimitsTests {
     @Test("a client that does not read its response is cut off")
     func deaf() async throws {
         let large = String(repeating: "a", count: 64 << 20)
-        let test = try TestListener(limits: impatient) { _ in
+        let test = try TestListener(limits: shortTimeouts) { _ in
             ListenerResponse(status: 200, text: large)
         }
         let connection = try RawConnection(port: test.port)
@@ -117,9 +117,9 @@ struct LimitsTests {
     }
 
     @Test("while the handler works nobody is cut off")
-    func patience() async throws {
+    func timeout() async throws {
         let gate = Gate()
-        let test = try TestListener(limits: impatient) { _ in
+        let test = try TestListener(limits: shortTimeouts) { _ in
             await gate.pass()
             return ListenerResponse(status: 204)
         }

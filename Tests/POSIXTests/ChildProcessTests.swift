@@ -13,7 +13,7 @@ import Testing
         #expect(try write(text, to: child) == .moved(text.count))
         let buffer = try WipedBuffer(capacity: 64)
         while buffer.count < text.count {
-            _ = try Polling.wait(for: [.reading(child.output)], atMost: 1_000)
+            _ = try Polling.wait(for: [.reading(child.output)], timeout: .seconds(1))
             _ = try buffer.append { output throws(SystemCallFailure) in
                 try child.output.readAvailable(into: &output)
             }
@@ -96,7 +96,7 @@ import Testing
     private func waitForEnd(of child: ChildProcess) throws {
         let buffer = try WipedBuffer(capacity: 64)
         while true {
-            _ = try Polling.wait(for: [.reading(child.output)], atMost: 1_000)
+            _ = try Polling.wait(for: [.reading(child.output)], timeout: .seconds(1))
             let progress = try buffer.append { output throws(SystemCallFailure) in
                 try child.output.readAvailable(into: &output)
             }

@@ -44,11 +44,11 @@ import Testing
     }
 
     private func waitForWord(from child: ChildProcess) throws {
-        var waited = 0
-        while waited < 60_000 {
+        var waited = Duration.zero
+        while waited < .seconds(60) {
             let before = waited
-            waited += try Polling.wait(for: [.reading(child.output)], atMost: 1_000)
-            if waited - before < 1_000 { return }
+            waited += try Polling.wait(for: [.reading(child.output)], timeout: .seconds(1))
+            if waited - before < .seconds(1) { return }
         }
         Issue.record("the reader sent nothing")
     }

@@ -5,9 +5,9 @@ import Testing
 
 struct FileLockTests {
     private func hold(
-        _ folder: TemporaryFolder, patience: Int = 0, while body: () throws -> Void = {}
+        _ folder: TemporaryFolder, timeout: Duration = .zero, while body: () throws -> Void = {}
     ) throws {
-        let lock = try FileLock("lock", in: Folder(opening: folder.path), patience: patience)
+        let lock = try FileLock("lock", in: Folder(opening: folder.path), timeout: timeout)
         try body()
         _ = consume lock
     }
@@ -27,7 +27,7 @@ struct FileLockTests {
         let folder = try TemporaryFolder()
         func share(while body: () throws -> Void) throws {
             let lock = try FileLock(
-                "lock", in: Folder(opening: folder.path), sharing: true, patience: 0)
+                "lock", in: Folder(opening: folder.path), sharing: true, timeout: .zero)
             try body()
             _ = consume lock
         }
@@ -47,7 +47,7 @@ struct FileLockTests {
         try await withThrowingTaskGroup { group in
             for _ in 0..<50 {
                 group.addTask {
-                    try hold(folder, patience: 60_000) {
+                    try hold(folder, timeout: .seconds(60)) {
                         // Read and written by one at a time, or some would be lost.
                         let text = String(decoding: try folder.bytes(of: "count"), as: UTF8.self)
                         try folder.write(Array("\((Int(text) ?? 0) + 1)".utf8), to: "count")

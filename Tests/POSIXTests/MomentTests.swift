@@ -9,19 +9,32 @@ struct MomentTests {
         #expect((before...SystemClock.bootTime()).contains(now.components.seconds))
     }
 
-    @Test("a later moment comes after an earlier one, and what is over is no milliseconds ahead")
+    @Test("moments are ordered, and a moment that has passed is not ahead")
     func order() {
         let now = Moment.now
         #expect(now < now + .nanoseconds(1))
         #expect(!(now + .nanoseconds(1) < now))
-        #expect(now.millisecondsAhead == 0)
-        #expect((now + .seconds(-9)).millisecondsAhead == 0)
+        #expect(now.timeAhead == .zero)
+        #expect((now + .seconds(-9)).timeAhead == .zero)
     }
 
-    @Test("what is ahead is told in milliseconds, rounded up, as far as they can be counted")
+    @Test("the time ahead shrinks as time passes")
     func ahead() {
-        let hour = (Moment.now + .seconds(3_600)).millisecondsAhead
-        #expect((1...3_600_001).contains(hour))
-        #expect((Moment.now + .seconds(1 << 40)).millisecondsAhead == .max)
+        let ahead = (Moment.now + .seconds(3_600)).timeAhead
+        #expect(ahead > .seconds(3_500))
+        #expect(ahead <= .seconds(3_600))
+    }
+
+    @Test(
+        "a duration is rounded up to whole milliseconds, and limited to what poll takes",
+        arguments: [
+            (Duration.zero, 0), (.seconds(-9), 0), (.nanoseconds(-1), 0), (.nanoseconds(1), 1),
+            (.milliseconds(1), 1), (.milliseconds(1) + .nanoseconds(1), 2),
+            (.seconds(1) - .nanoseconds(1), 1_000), (.seconds(3_600), 3_600_000),
+            (.milliseconds(Int32.max), .max), (.milliseconds(Int32.max) + .nanoseconds(1), .max),
+            (.seconds(1 << 40), .max), (.seconds(Int64.max), .max),
+        ] as [(Duration, Int32)])
+    func milliseconds(_ duration: Duration, _ expected: Int32) {
+        #expect(duration.millisecondsRoundedUp == expected)
     }
 }

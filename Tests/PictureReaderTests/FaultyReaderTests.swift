@@ -34,11 +34,11 @@ internal import Testing
 
     @Test("a reader that spins is ended when the picture's time is up")
     func loop() throws {
-        let reader = try PictureReader(program: "FaultyReader", patience: 300)
+        let reader = try PictureReader(program: "FaultyReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["loop"]) == [.refused(.timedOut)])
-        let patient = try PictureReader(program: "FaultyReader", patience: 5_000)
+        let slow = try PictureReader(program: "FaultyReader", timeout: .seconds(5))
         #expect(
-            try patient.read(contents: ["before", "loop", "after"])
+            try slow.read(contents: ["before", "loop", "after"])
                 == [.symbol("before"), .refused(.timedOut), .symbol("after")])
     }
 

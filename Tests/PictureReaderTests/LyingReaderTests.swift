@@ -39,7 +39,7 @@ internal import Testing
 
     @Test("a reader that falls silent in the middle is ended when the time is up")
     func silence() throws {
-        let reader = try PictureReader(program: "LyingReader", patience: 300)
+        let reader = try PictureReader(program: "LyingReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["half a frame"]) == [.refused(.timedOut)])
     }
 

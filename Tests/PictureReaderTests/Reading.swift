@@ -22,8 +22,8 @@ struct Reading: Equatable {
 
 extension PictureReader {
     /// A reader that runs one of the programs built with the tests.
-    convenience init(program: String, patience: Int = 60_000) throws {
-        try self.init(path: BuiltProgram.path(program), patience: patience)
+    convenience init(program: String, timeout: Duration = .seconds(60)) throws {
+        try self.init(path: BuiltProgram.path(program), timeout: timeout)
     }
 
     /// Reads the files at `paths` and collects what is reported.

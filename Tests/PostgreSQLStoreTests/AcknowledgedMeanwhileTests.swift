@@ -56,7 +56,7 @@ struct AcknowledgedMeanwhileTests {
     ) throws -> PostgreSQLSession {
         // Long enough for a machine that is busy with other tests.
         try PostgreSQLSession(
-            try #require(PostgreSQLAddress(url)), statements, patience: 200_000, known: known)
+            try #require(PostgreSQLAddress(url)), statements, timeout: .seconds(200), known: known)
     }
 
     private func commit(_ number: Int, by writer: BatchWriter) throws {

@@ -66,7 +66,7 @@ struct CutConnectionTests {
             (.sync, .all), (.commandComplete, .half), (.readyForQuery, .none),
         ])
     func silence(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
-        let bench = try await Bench(patience: 300)
+        let bench = try await Bench(timeout: .milliseconds(300))
         for count in 1...2 {
             let fault = ProxyFault(.stall, at: .message(message, count: count, part))
             try await bench.decide(during: fault)
@@ -97,7 +97,7 @@ struct CutConnectionTests {
 
     @Test("once a call has found out that nobody answers, a thousand others do not wait for it")
     func silent() async throws {
-        let bench = try await Bench(patience: 400)
+        let bench = try await Bench(timeout: .milliseconds(400))
         for _ in 0..<2 {
             let row = try await bench.observer.credential(.sample(1))
             bench.proxy.stall()
@@ -155,14 +155,14 @@ private final class Bench: Sendable {
         }
     }
 
-    init(patience: Int = 5_000) async throws {
+    init(timeout: Duration = .seconds(5)) async throws {
         database = try TestDatabase()
         observer = try database.open()
         #expect(try await observer.commit([.insertCredential(.sample(1))]) == .done)
         proxy = try FaultyProxy(to: database.server.port)
         store = try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(proxy.url(for: database.url))),
-            key: database.keys.auditKey, patience: patience,
+            key: database.keys.auditKey, timeout: timeout,
             connections: .init(reading: 1, writing: 1))
     }
 

@@ -59,7 +59,7 @@ struct ServerFaultTests {
         let database = try TestDatabase(on: primary)
         let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
         let url = PostgreSQLServer.url(database.name, of: [primary, standby])
-        let store = try open(database, url, patience: 500)
+        let store = try open(database, url, timeout: .milliseconds(500))
         let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
         try await offThePool { try primary.withholdReplication() }
@@ -86,7 +86,7 @@ struct ServerFaultTests {
         let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
         let store = try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(database.url)), key: database.keys.auditKey,
-            patience: 500)
+            timeout: .milliseconds(500))
         let chains = try await store.chains().count
         try await offThePool { try primary.withholdReplication() }
         for _ in 0..<8 {
@@ -180,11 +180,11 @@ struct ServerFaultTests {
     }
 
     private func open(
-        _ database: TestDatabase, _ url: String? = nil, patience: Int = 2_000
+        _ database: TestDatabase, _ url: String? = nil, timeout: Duration = .seconds(2)
     ) throws -> PostgreSQLStore {
         try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(url ?? database.url)),
-            key: database.keys.auditKey, patience: patience, connections: Self.connections)
+            key: database.keys.auditKey, timeout: timeout, connections: Self.connections)
     }
 
     private func readOnly(_ isReadOnly: Bool, _ server: PostgreSQLServer) async throws {

@@ -50,7 +50,8 @@ struct SharedReadTests {
         let store = try database.open()
         _ = try await store.commit(Self.rows.map { .insertCredential($0) })
         return try PostgreSQLSession(
-            try #require(PostgreSQLAddress(database.url)), StoreStatement.reading, patience: 20_000,
+            try #require(PostgreSQLAddress(database.url)), StoreStatement.reading,
+            timeout: .seconds(20),
             known: KnownHeads())
     }
 

@@ -21,7 +21,7 @@ struct TLSTests {
         let url = database.url + "?sslmode=verify-full&sslrootcert="
         let store = try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(url + certificate)),
-            key: database.keys.auditKey, patience: 20_000)
+            key: database.keys.auditKey, timeout: .seconds(20))
         #expect(try await store.commit([.appendEvent(.sample(1))]) == .done)
         #expect(
             try database.query(

@@ -24,12 +24,12 @@ struct TestDatabase {
 
     /// Opens it, as each process would.
     func open(
-        patience: Int = 20_000, connections: PostgreSQLStore.Connections = .standard
+        timeout: Duration = .seconds(20), connections: PostgreSQLStore.Connections = .standard
     ) throws -> PostgreSQLStore {
-        // More patience than a product needs: the machine that tests may be busy with other tests.
+        // Longer than in production: the machine may be busy with other tests.
         try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
-            patience: patience, connections: connections)
+            timeout: timeout, connections: connections)
     }
 
     /// Runs SQL as the superuser; its rows, a line each.

@@ -76,7 +76,7 @@ struct TroubleTests {
     @Test("one that is given up for ever is busy, and nothing of it is done")
     func givenUp() async throws {
         let database = try TestDatabase()
-        let store = try database.open(patience: 500)
+        let store = try database.open(timeout: .milliseconds(500))
         try spoil(database, 1_000_000, "RAISE EXCEPTION USING ERRCODE = '40001'")
         await #expect(throws: StoreFailure(.busy, code: "40001")) {
             try await store.commit([.insertTicket(.sample(1)), .appendEvent(.sample(1))])
@@ -91,7 +91,7 @@ struct TroubleTests {
     @Test("a lock that somebody keeps, and a statement that does not end, are busy")
     func locked() async throws {
         let database = try TestDatabase()
-        let store = try database.open(patience: 1_000)
+        let store = try database.open(timeout: .seconds(1))
         _ = try await store.commit([.insertCredential(.sample(1))])
         let lock = try HeldLock(
             database, "SELECT id FROM watchword.credentials FOR UPDATE")

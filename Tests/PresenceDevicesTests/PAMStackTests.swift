@@ -96,7 +96,7 @@ struct PAMStackTests {
     @Test("a module that hangs is killed when the time is over, with what it started")
     func hangs() throws {
         let stack = try Stack(strange: "hangs")
-        #expect(try stack.askBlindly(patience: 500) == outcome("timedOut"))
+        #expect(try stack.askBlindly(timeout: .milliseconds(500)) == outcome("timedOut"))
         try stack.waitUntilGone()
     }
 }

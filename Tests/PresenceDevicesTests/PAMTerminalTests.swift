@@ -84,7 +84,7 @@ struct PAMTerminalTests {
     @Test("when the time is over at a question, the question ends and echo is back")
     func timedOut() throws {
         let stack = try Stack(strange: "asks-both")
-        let terminal = try stack.askOnTerminal(patience: 1_500)
+        let terminal = try stack.askOnTerminal(timeout: .milliseconds(1500))
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("outcome: timedOut, may hide: false"))
         #expect(try terminal.settings().echoes)

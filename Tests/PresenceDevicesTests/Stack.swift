@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import POSIX
 import TestSupport
 import Testing
 
@@ -45,14 +46,14 @@ final class Stack {
     var program: String { folder.file("presence") }
 
     /// Asks on a terminal, with a test at the keyboard.
-    func askOnTerminal(patience: Int = 60_000) throws -> PseudoTerminal {
+    func askOnTerminal(timeout: Duration = .seconds(60)) throws -> PseudoTerminal {
         try PseudoTerminal(
-            "echo $$; exec PresenceAsker \(program) \(patience)", in: folder)
+            "echo $$; exec PresenceAsker \(program) \(timeout.millisecondsRoundedUp)", in: folder)
     }
 
     /// Asks without any terminal, and tells what came of it.
-    func askBlindly(patience: Int = 60_000) throws -> String {
-        try blindly(asking: program, patience: patience)
+    func askBlindly(timeout: Duration = .seconds(60)) throws -> String {
+        try blindly(asking: program, timeout: timeout)
     }
 
     struct LeftBehind: Error { let processes: [String] }
@@ -84,10 +85,10 @@ final class Stack {
 }
 
 /// Asks by the program at `path` without any terminal, and tells what came of it.
-func blindly(asking path: String, patience: Int = 60_000) throws -> String {
+func blindly(asking path: String, timeout: Duration = .seconds(60)) throws -> String {
     let setsid = try #require(ForeignProgram("setsid"))
     let outcome = try setsid.run([
-        "--wait", BuiltProgram.path("PresenceAsker"), path, String(patience),
+        "--wait", BuiltProgram.path("PresenceAsker"), path, String(timeout.millisecondsRoundedUp),
     ])
     return outcome.text
 }

@@ -30,7 +30,7 @@ struct CopyingTests {
                 try store.backUp(to: path, now: .at(0))
                 #expect(try mode(of: path) == 0o600)
                 let copy = SQLiteSession(
-                    try SQLiteConnection(path: path, .readOnly, patience: 0))
+                    try SQLiteConnection(path: path, .readOnly, timeout: .zero))
                 let rows = try copy.connection.number("SELECT count(*) FROM credentials")
                 let events = try copy.connection.number("SELECT count(*) FROM events")
                 #expect(rows == events)

@@ -67,7 +67,7 @@ struct EditedRowTests {
             store, bytes: { "x'\(Hex.text($0))'" },
             run: { try edit(path, $0) },
             columns: { table in
-                let connection = try SQLiteConnection(path: path, .readOnly, patience: 1_000)
+                let connection = try SQLiteConnection(path: path, .readOnly, timeout: .seconds(1))
                 return try connection.prepare("SELECT name FROM pragma_table_info('\(table)')")
                     .all { row throws(SQLiteFailure) in try row.requiredText() }
             })

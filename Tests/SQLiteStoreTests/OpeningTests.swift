@@ -126,7 +126,8 @@ struct OpeningTests {
                 }
                 group.addTask {
                     let store = try SQLiteStore(
-                        opening: database.path, key: StoreKeys.known.auditKey, patience: 20_000)
+                        opening: database.path, key: StoreKeys.known.auditKey, timeout: .seconds(20)
+                    )
                     #expect(try await store.commit([.insertTicket(.sample(index))]) == .done)
                 }
             }
@@ -144,7 +145,7 @@ struct OpeningTests {
         let folder = DatabaseLocation(database.path)
         let writer = try folder.open(
             key: database.keys.auditKey, checkpointer: Checkpointer(path: database.path),
-            patience: 1_000)
+            timeout: .seconds(1))
         let connection = writer.session
         for (pragma, value) in [
             ("synchronous", 2), ("secure_delete", 1), ("trusted_schema", 0),
@@ -191,6 +192,6 @@ struct OpeningTests {
 
 /// Changes a database behind the program's back.
 func edit(_ path: String, _ script: String) throws {
-    let connection = try SQLiteConnection(path: path, .readWrite, patience: 1_000)
+    let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(1))
     try connection.execute(script)
 }

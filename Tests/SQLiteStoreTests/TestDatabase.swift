@@ -16,8 +16,8 @@ struct TestDatabase {
     var path: String { folder.file("verifier.db") }
 
     /// Opens it, as each process would.
-    func open(patience: Int = 20_000) throws -> SQLiteStore {
-        // More patience than a product needs: the machine that tests may be busy with other tests.
-        try SQLiteStore(opening: path, key: keys.auditKey, patience: patience)
+    func open(timeout: Duration = .seconds(20)) throws -> SQLiteStore {
+        // Longer than in production: the machine may be busy with other tests.
+        try SQLiteStore(opening: path, key: keys.auditKey, timeout: timeout)
     }
 }

@@ -11,11 +11,11 @@ struct TroubleTests {
     @Test("a lock that another holds for too long is told; reads go on, and so does all afterwards")
     func locked() async throws {
         let database = try TestDatabase()
-        let store = try database.open(patience: 50)
+        let store = try database.open(timeout: .milliseconds(50))
         _ = try await store.commit([.insertTicket(.sample(1))])
         let spending = [StoreChange.spendTicket(digest: TicketRow.sample(1).digest)]
         let other = SQLiteSession(
-            try SQLiteConnection(path: database.path, .readWrite, patience: 1_000))
+            try SQLiteConnection(path: database.path, .readWrite, timeout: .seconds(1)))
         try other.connection.execute("BEGIN IMMEDIATE")
         for _ in 0..<2 {
             await #expect(throws: StoreFailure(.busy, code: "SQLITE_BUSY")) {
@@ -35,10 +35,10 @@ struct TroubleTests {
         let database = try TestDatabase()
         try database.open().close()
         try edit(database.path, "PRAGMA user_version = 1")
-        let other = try SQLiteConnection(path: database.path, .readWrite, patience: 1_000)
+        let other = try SQLiteConnection(path: database.path, .readWrite, timeout: .seconds(1))
         try other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
         #expect(throws: SQLiteStoreError.store(StoreFailure(.busy, code: "SQLITE_BUSY"))) {
-            try database.open(patience: 50)
+            try database.open(timeout: .milliseconds(50))
         }
         withExtendedLifetime(other) {}
     }
@@ -72,7 +72,7 @@ struct TroubleTests {
         let first = try database.open()
         _ = try await first.commit([.insertCredential(.sample(1)), .insertTicket(.sample(1))])
         first.close()
-        let root = try SQLiteConnection(path: database.path, .readWrite, patience: 1_000)
+        let root = try SQLiteConnection(path: database.path, .readWrite, timeout: .seconds(1))
             .number("SELECT rootpage FROM sqlite_schema WHERE name = 'credentials'")
         var bytes = try database.folder.bytes(of: "verifier.db")
         let page = (Int(root) - 1) * Schema.pageSize

@@ -40,7 +40,7 @@ struct WriteAheadLogTests {
         let store = try database.open()
         try await write([1], to: store, slot: 0)
         let reader = try SQLiteSession(
-            SQLiteConnection(path: database.path, .readOnly, patience: 0))
+            SQLiteConnection(path: database.path, .readOnly, timeout: .zero))
         try reader.connection.execute("BEGIN")
         #expect(try reader.connection.number("SELECT count(*) FROM decoys") == 1)
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }

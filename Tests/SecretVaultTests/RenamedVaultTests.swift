@@ -81,7 +81,7 @@ struct RenamedVaultTests {
     func locked() throws {
         let (vault, path, ids) = try renamed()
         let own = try Folder(opening: vault.folder.file(".watchword/by-name/vault"))
-        let lock = try FileLock("lock", in: own, patience: 0)
+        let lock = try FileLock("lock", in: own, timeout: .zero)
         let busy = FileLockError.busy.failure
         #expect(throws: VaultError.previousNotErased(busy)) { try purge(ids[0], from: path) }
         #expect(try open(path).entries.map(\.issuer) == ["bob"])

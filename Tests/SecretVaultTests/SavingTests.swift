@@ -37,7 +37,7 @@ struct SavingTests {
         func hold() throws(VaultError) {
             let first = try VaultWriter(location)
             do throws(VaultError) {
-                _ = try VaultWriter(location, patience: 0)
+                _ = try VaultWriter(location, timeout: .zero)
                 Issue.record("two writers hold one lock")
             } catch {
                 #expect(error == .busy)
@@ -45,7 +45,7 @@ struct SavingTests {
             _ = try first.read()
         }
         try hold()
-        _ = try VaultWriter(location, patience: 0)
+        _ = try VaultWriter(location, timeout: .zero)
     }
 
     @Test("a vault is read while a writer holds the lock")

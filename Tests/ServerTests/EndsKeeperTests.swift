@@ -40,7 +40,7 @@ struct EndsKeeperTests {
     }
 
     /// A day: nobody waits for it.
-    private static let never = 86_400_000
+    private static let never = Duration.seconds(86_400)
 
     @Test("who asks waits for nothing, and what is asked meanwhile is done once more")
     func asking() throws {
@@ -59,7 +59,7 @@ struct EndsKeeperTests {
     @Test("it is done from time to time, also when nobody asks, and not after the end")
     func fromTimeToTime() throws {
         let desk = Desk()
-        let keeper = try #require(EndsKeeper(every: 1) { desk.write() })
+        let keeper = try #require(EndsKeeper(every: .milliseconds(1)) { desk.write() })
         desk.wait(for: 3)
         keeper.stop()
         let written = desk.written

@@ -52,7 +52,7 @@ struct SharedTranscriptTests {
         let ring = StoreKeys.known
         let store = try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(url)), key: ring.auditKey,
-            patience: 20_000)
+            timeout: .seconds(20))
         defer { store.close() }
         let verifier = Verifier(store: store, keys: ring, clock: { clock.now })
         var keys: [String: SecretBytes] = [:]

@@ -26,7 +26,7 @@ struct Program {
         let clock = FileClock(path: arguments[2])
         let keys = StoreKeys.known
         let store = try PostgreSQLStore(
-            connecting: address, key: keys.auditKey, patience: 20_000)
+            connecting: address, key: keys.auditKey, timeout: .seconds(20))
         let verifier = Verifier(store: store, keys: keys, clock: { clock.now })
         let start = ContinuousClock.now
         let epoch = clock.now.milliseconds

@@ -18,7 +18,7 @@ import Verification
         let store: SQLiteStore
         do {
             store = try SQLiteStore(
-                opening: path, key: StoreKeys.known.auditKey, patience: 20_000)
+                opening: path, key: StoreKeys.known.auditKey, timeout: .seconds(20))
         } catch {
             return say("refused \(error)")
         }

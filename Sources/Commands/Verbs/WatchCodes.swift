@@ -80,7 +80,7 @@ enum WatchCodes {
                 columns: size.columns, rows: size.rows, isColoured: isColoured, top: top)
             try screen.draw(frame.bytes(of: rows, at: SystemClock.unixTime()).span)
             // Waking up on the second keeps the countdown even.
-            switch try screen.wait(milliseconds: 1000 - SystemClock.milliseconds()) {
+            switch try screen.wait(timeout: .milliseconds(1000 - SystemClock.milliseconds())) {
             case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .key(3): return
             case .key(UInt8(ascii: "j")), .key(UInt8(ascii: " ")): top += 1
             case .key(UInt8(ascii: "k")): top = max(top - 1, 0)

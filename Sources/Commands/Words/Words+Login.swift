@@ -50,7 +50,7 @@ extension Words {
         let what =
             switch problem.status {
             case 300..<400: "the server points somewhere else, where nothing is sent"
-            case 429: "the server asks for patience"
+            case 429: "the server received too many requests"
             case 500...: "the server has a problem of its own"
             default: "the server refuses"
             }

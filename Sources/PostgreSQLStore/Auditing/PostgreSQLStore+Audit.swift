@@ -22,12 +22,12 @@ extension PostgreSQLStore {
     /// - Parameter checkpoints: marks that were kept elsewhere; see ``ends`` and ``ChainMark/text``.
     public static func audit(
         at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainMark] = [],
-        patience: Int = 10_000
+        timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> PostgreSQLAuditReport {
         try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, StoreStatement.auditing, patience: patience, known: KnownHeads())
+                address, StoreStatement.auditing, timeout: timeout, known: KnownHeads())
             return try session.audit(checkpoints, key: key)
         } catch {
             throw PostgreSQLStoreError(error)

@@ -4,14 +4,14 @@ extension PostgreSQLStore {
     /// The credentials that were revoked or disabled, by what the rows and the events say, by id; also
     /// when they are not authentic.
     ///
-    /// A backup that was made before knows nothing of it; see ``settle(_:key:keepingClients:ended:now:patience:)``.
+    /// A backup that was made before knows nothing of it; see ``settle(_:key:keepingClients:ended:now:timeout:)``.
     public static func endedCredentials(
-        at address: PostgreSQLAddress, patience: Int = 10_000
+        at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> [CredentialID] {
         try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, [.credentialsByID, .events], patience: patience, known: KnownHeads())
+                address, [.credentialsByID, .events], timeout: timeout, known: KnownHeads())
             return try session.endedRows().union(session.endedByEvents()).sorted()
         } catch {
             throw PostgreSQLStoreError(error)

@@ -1,3 +1,4 @@
+internal import POSIX
 internal import Verification
 
 // Brings the tables up to date, whoever comes first.
@@ -12,14 +13,15 @@ extension PostgreSQLConnection {
     /// Takes the steps that are missing, and no other process at the same time.
     ///
     /// The connection is not in pipeline mode yet.
-    func bringUpToDate(patience: Int) throws(PostgreSQLStoreError) {
+    func bringUpToDate(timeout: Duration) throws(PostgreSQLStoreError) {
         guard reported("server_encoding") == "UTF8" else { throw .notUTF8 }
         if try storing({ () throws(PostgreSQLFailure) in try takenSteps() }) == Schema.steps.count {
             return
         }
+        let lockTimeout = (timeout * 10).millisecondsRoundedUp
         try storing { () throws(PostgreSQLFailure) in
             try execute(
-                "BEGIN; SET LOCAL lock_timeout = \(10 * patience); SET LOCAL client_min_messages = "
+                "BEGIN; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL client_min_messages = "
                     + "warning; SELECT pg_advisory_xact_lock(\(Schema.lockClass), 0)")
         }
         let taken = try storing { () throws(PostgreSQLFailure) in try takenSteps() }

@@ -1,3 +1,4 @@
+internal import POSIX
 internal import Verification
 
 // Sendable by hand: a session is made by one thread and handed on whole; the pools see to it that one
@@ -5,25 +6,25 @@ internal import Verification
 /// A connection that is set up for one kind of work, with its statements prepared.
 final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
-    /// Milliseconds that a statement may take.
-    let patience: Int
+    /// How long a statement may take.
+    let timeout: Duration
 
     /// Connects, sets the session up, and looks whether the database still has what it acknowledged.
     ///
     /// - Parameter inHaste: whether somebody waits for it who is better served by a word soon.
     init(
-        _ address: PostgreSQLAddress, _ statements: [StoreStatement], patience: Int,
+        _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
         known: KnownHeads, inHaste: Bool = false
     ) throws(PostgreSQLFailure) {
-        self.patience = patience
+        self.timeout = timeout
         do { connection = try PostgreSQLConnection(inHaste ? address.inHaste : address) } catch {
             throw .broken
         }
         try connection.enterPipelineMode()
-        let settings = Self.settings(patience: patience).map { PipelineCommand.text($0) }
+        let settings = Self.settings(timeout: timeout).map { PipelineCommand.text($0) }
         let prepared = statements.map { PipelineCommand.prepare($0) }
         let results = try connection.run(
-            settings + [.text("SELECT taken FROM steps")] + prepared, patience: 3 * patience
+            settings + [.text("SELECT taken FROM steps")] + prepared, timeout: timeout * 3
         ).results()
         // A newer program may have been put in place on another machine since.
         let taken = try results[settings.count]
@@ -38,7 +39,7 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Whether somebody answers; asked when nobody did elsewhere, so a short silence is enough.
     var answers: Bool {
         do throws(PostgreSQLFailure) {
-            _ = try connection.run([.text("SELECT 1")], patience: max(patience / 4, 1))
+            _ = try connection.run([.text("SELECT 1")], timeout: max(timeout / 4, .milliseconds(1)))
             return true
         } catch {
             return false
@@ -47,7 +48,7 @@ final class PostgreSQLSession: @unchecked Sendable {
 
     /// Runs commands that all must be done.
     func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
-        try connection.run(commands, patience: 3 * patience).results()
+        try connection.run(commands, timeout: timeout * 3).results()
     }
 
     /// Runs one statement.
@@ -65,16 +66,21 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// - Nobody else's table or function is found by our names.
     /// - Rows are found by their indexes, in the order in which they are asked for, however small the
     ///   tables are: that is what keeps two processes from locking them crosswise.
-    static func settings(patience: Int) -> [String] {
-        [
+    static func settings(timeout: Duration) -> [String] {
+        let lockTimeout = max(timeout / 2, .milliseconds(1))
+        return [
             """
             SELECT set_config('synchronous_commit', 'on', false)
             WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
             """
         ]
             + [
-                ("statement_timeout", "\(patience)"), ("lock_timeout", "\(max(patience / 2, 1))"),
-                ("idle_in_transaction_session_timeout", "\(2 * patience)"),
+                ("statement_timeout", "\(timeout.millisecondsRoundedUp)"),
+                ("lock_timeout", "\(lockTimeout.millisecondsRoundedUp)"),
+                (
+                    "idle_in_transaction_session_timeout",
+                    "\((timeout * 2).millisecondsRoundedUp)"
+                ),
                 ("default_transaction_isolation", "'read committed'"),
                 ("search_path", "pg_catalog, watchword, pg_temp"),
                 ("client_min_messages", "warning"), ("bytea_output", "hex"),

@@ -14,7 +14,7 @@ extension PostgreSQLStore {
     ) throws(PostgreSQLStoreError) -> Set<KeyID> {
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, [.claimKeys, .knownHeads], patience: patience, known: known)
+                address, [.claimKeys, .knownHeads], timeout: timeout, known: known)
             let wanted = fingerprints.sorted { $0.key < $1.key }
             var arguments = StatementArguments()
             arguments.add(wanted, integer: { Int64($0.key.number) })

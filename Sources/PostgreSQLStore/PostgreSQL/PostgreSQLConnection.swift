@@ -82,12 +82,12 @@ internal import POSIX
     /// skipped, up to the end of the pipeline; a transaction that fails at its end comes to one outcome
     /// more.
     ///
-    /// - Parameter patience: milliseconds that all of it may take; then the connection is lost.
+    /// - Parameter timeout: how long all of it may take; then the connection is lost.
     /// - Throws: when the connection is lost; what was under way may have been done or not.
     func run(
-        _ commands: [PipelineCommand], patience: Int
+        _ commands: [PipelineCommand], timeout: Duration
     ) throws(PostgreSQLFailure) -> [PipelineOutcome] {
-        let deadline = ContinuousClock.Instant.now + .milliseconds(patience)
+        let deadline = ContinuousClock.Instant.now + timeout
         for command in commands { try send(command) }
         guard unsafe PQpipelineSync(handle) == 1 else { throw .notSent }
         var outcomes: [PipelineOutcome] = []
@@ -148,7 +148,7 @@ internal import POSIX
             var request = pollfd(
                 fd: unsafe PQsocket(handle), events: Int16(left == 0 ? POLLIN : POLLIN | POLLOUT),
                 revents: 0)
-            let wait = deadline.millisecondsAhead
+            let wait = ContinuousClock.now.duration(to: deadline).millisecondsRoundedUp
             guard wait > 0 else { throw .timedOut }
             let ready = unsafe poll(&request, 1, wait)
             guard ready >= 0 || errno == EINTR else { throw .broken }

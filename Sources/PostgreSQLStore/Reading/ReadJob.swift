@@ -26,13 +26,13 @@ struct ReadJob: Sendable {
 extension PostgreSQLSession {
     /// Sends all reads in one go.
     ///
-    /// Each takes its statement's patience at most, so that the server's own word comes first where there
+    /// Each takes its statement timeout at most, so that the server's own word comes first where there
     /// is somebody to say it; behind it nobody waits for long.
     func read(_ jobs: [ReadJob]) -> ConnectionPool<PostgreSQLSession, ReadJob>.Verdict {
         let groups = ReadGroup.gather(jobs)
         let outcomes: [PipelineOutcome]
         do throws(PostgreSQLFailure) {
-            outcomes = try connection.run(groups.map(\.command), patience: 3 * patience / 2)
+            outcomes = try connection.run(groups.map(\.command), timeout: timeout * 3 / 2)
         } catch .timedOut {
             // Who waited so long is not made to wait once more.
             for job in jobs { job.finish(.failure(.timedOut)) }

@@ -28,18 +28,18 @@ extension PostgreSQLStore {
     /// It is one transaction, and whoever commits meanwhile waits for it.
     ///
     /// - Parameter ended: credentials that are known to have ended since; see
-    ///   ``endedCredentials(at:patience:)``.
+    ///   ``endedCredentials(at:timeout:)``.
     /// - Returns: also the new chain's end, to be kept instead of all others; see ``ends``.
     public static func settle(
         _ address: PostgreSQLAddress, key: AuditKey, keepingClients: Bool = false,
-        ended: Set<CredentialID> = [], now: UnixTime, patience: Int = 60_000
+        ended: Set<CredentialID> = [], now: UnixTime, timeout: Duration = .seconds(60)
     ) throws(PostgreSQLStoreError) -> (report: SettlementReport, end: ChainEnd) {
         let connection = try PostgreSQLConnection.opening(address)
         try connection.expectTables()
-        try connection.bringUpToDate(patience: patience)
+        try connection.bringUpToDate(timeout: timeout)
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, Settlement.statements, patience: patience, known: KnownHeads())
+                address, Settlement.statements, timeout: timeout, known: KnownHeads())
             var settlement = try Settlement(session, key: key, now: now)
             return try settlement.run(keepingClients: keepingClients, ended: ended)
         } catch {

@@ -47,7 +47,7 @@ final class BatchWriter: @unchecked Sendable {
                 job.finish(.failure(StoreFailure(.outOfRange)))
             }
         }
-        var retries = Retries(patience: session.patience)
+        var retries = Retries(timeout: session.timeout)
         while !members.isEmpty {
             do throws(PostgreSQLFailure) {
                 switch try attempt(members) {
@@ -89,7 +89,7 @@ final class BatchWriter: @unchecked Sendable {
         var commands = plan.commands
         var chain = lease.chain
         if !plan.events.isEmpty { commands.append(try lease.append(plan.events, to: &chain)) }
-        let outcomes = try session.connection.run(commands, patience: 3 * session.patience)
+        let outcomes = try session.connection.run(commands, timeout: session.timeout * 3)
         for outcome in outcomes {
             if case .failed(let failure) = outcome { return try ending(failure) }
         }

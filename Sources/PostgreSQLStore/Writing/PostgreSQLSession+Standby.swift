@@ -1,3 +1,5 @@
+internal import POSIX
+
 extension PostgreSQLSession {
     /// Expects that no commit of ours has waited for a standby for longer than a statement may take.
     ///
@@ -8,7 +10,7 @@ extension PostgreSQLSession {
         let query = """
             SELECT count(*) FROM pg_stat_activity
             WHERE wait_event = 'SyncRep' AND usename = current_user
-            AND state_change < clock_timestamp() - interval '\(patience) milliseconds'
+            AND state_change < clock_timestamp() - interval '\(timeout.millisecondsRoundedUp) milliseconds'
             """
         let waiting = try run([.text(query)]).first?
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }

@@ -52,7 +52,7 @@ extension DatabaseLocation {
     /// Reading alone may need the right to write: a log that a crash left is taken in first.
     func openForReading() throws(SQLiteStoreError) -> SQLiteSession {
         do throws(SQLiteFailure) {
-            let connection = try SQLiteConnection(path: path, .readWrite, patience: 2_000)
+            let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
             try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;")
             return SQLiteSession(connection)
         } catch {

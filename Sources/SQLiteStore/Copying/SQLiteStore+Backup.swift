@@ -59,7 +59,7 @@ extension DatabaseLocation {
         _ finish: (SQLiteSession) throws(SQLiteFailure) -> Void
     ) throws(SQLiteStoreError) {
         do throws(SQLiteFailure) {
-            let connection = try SQLiteConnection(path: path, .readWrite, patience: 2_000)
+            let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
             try connection.copy(from: source.connection)
             let session = SQLiteSession(connection)
             try finish(session)

@@ -42,7 +42,7 @@ extension SQLiteStore {
         guard try source.connection.expectOurs() > 0 else { throw .notOurs }
         let target = DatabaseLocation(path)
         let folder = try target.openFolder(making: true)
-        return try target.locked(in: folder, patience: 5_000) { () throws(SQLiteStoreError) in
+        return try target.locked(in: folder, timeout: .seconds(5)) { () throws(SQLiteStoreError) in
             let aside = try target.makeAside(in: folder)
             try aside.fill(from: source) { _ throws(SQLiteFailure) in }
             let (report, head) = try aside.renew(
@@ -63,7 +63,7 @@ extension DatabaseLocation {
     ) throws(SQLiteStoreError) -> (RestoreReport, ChainMark) {
         let session: SQLiteSession
         do throws(SQLiteFailure) {
-            let connection = try SQLiteConnection(path: path, .readWrite, patience: 2_000)
+            let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
             try connection.prepareForWriting()
             session = SQLiteSession(connection)
         } catch {

@@ -23,7 +23,7 @@ extension DatabaseLocation {
     /// Keeps a mark, unless a later one is kept.
     func keep(_ mark: ChainMark) throws(SQLiteStoreError) {
         let folder = try openFolder(making: false)
-        try locked(in: folder, patience: 1_000) { () throws(SQLiteStoreError) in
+        try locked(in: folder, timeout: .seconds(1)) { () throws(SQLiteStoreError) in
             try keep(mark, in: folder)
         }
     }

@@ -32,20 +32,20 @@ struct DatabaseLocation: Sendable {
 
     /// Holds the lock under which the file is made, changed in form, or put in its place.
     func locked<Result: ~Copyable>(
-        in folder: borrowing Folder, patience: Int,
+        in folder: borrowing Folder, timeout: Duration,
         _ body: () throws(SQLiteStoreError) -> Result
     ) throws(SQLiteStoreError) -> Result {
-        let lock = try takeLock(in: folder, patience: patience)
+        let lock = try takeLock(in: folder, timeout: timeout)
         let result = try body()
         withExtendedLifetime(lock) {}
         return result
     }
 
-    private func takeLock(in folder: borrowing Folder, patience: Int)
+    private func takeLock(in folder: borrowing Folder, timeout: Duration)
         throws(SQLiteStoreError) -> FileLock
     {
         do throws(FileLockError) {
-            return try FileLock(name + ".lock", in: folder, patience: patience)
+            return try FileLock(name + ".lock", in: folder, timeout: timeout)
         } catch {
             switch error {
             case .busy: throw .busy

@@ -14,8 +14,8 @@ final class ReaderPool: Sendable {
     private let state = Mutex(State())
     private let path: String
 
-    /// Milliseconds to wait for a lock: only who recovers the file after a crash makes readers wait.
-    private static let patience: Int32 = 1_000
+    /// How long to wait for a lock: readers wait only while another process recovers the file after a crash.
+    private static let timeout = Duration.seconds(1)
 
     init(path: String) { self.path = path }
 
@@ -39,7 +39,7 @@ final class ReaderPool: Sendable {
 
     private func open() throws(SQLiteFailure) -> SQLiteSession {
         let connection = try SQLiteConnection(
-            path: path, .readOnly, patience: Self.patience)
+            path: path, .readOnly, timeout: Self.timeout)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;")
         return SQLiteSession(connection)
     }

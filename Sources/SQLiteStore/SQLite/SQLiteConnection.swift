@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import POSIX
 
 /// An open database file; closes itself.
 ///
@@ -25,8 +26,8 @@ internal import CSQLite
 
     /// Opens the file at `path`, which must be there.
     ///
-    /// - Parameter patience: milliseconds to wait for a lock that somebody else holds.
-    init(path: String, _ access: Access, patience: Int32) throws(SQLiteFailure) {
+    /// - Parameter timeout: how long to wait for a lock that another connection holds.
+    init(path: String, _ access: Access, timeout: Duration) throws(SQLiteFailure) {
         let flags =
             access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var opened: OpaquePointer?
@@ -39,11 +40,13 @@ internal import CSQLite
         unsafe handle = ready
         unsafe logCount = .allocate(capacity: 1)
         unsafe logCount.initialize(to: 0)
-        wait(milliseconds: patience)
+        setLockTimeout(timeout)
     }
 
     /// Sets how long a lock is waited for that somebody else holds.
-    func wait(milliseconds: Int32) { unsafe sqlite3_busy_timeout(handle, milliseconds) }
+    func setLockTimeout(_ timeout: Duration) {
+        unsafe sqlite3_busy_timeout(handle, timeout.millisecondsRoundedUp)
+    }
 
     // Statements that are still there keep the memory alive until they go.
     deinit {

@@ -93,7 +93,7 @@ final class Checkpointer: Sendable {
 
     private func open() throws(SQLiteFailure) -> SQLiteSession {
         // Nobody is waited for: whoever takes the log in just now does the same.
-        let connection = try SQLiteConnection(path: path, .readWrite, patience: 0)
+        let connection = try SQLiteConnection(path: path, .readWrite, timeout: .zero)
         try connection.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")
         return SQLiteSession(connection)
     }

@@ -13,12 +13,12 @@ final class DatabaseWriter: @unchecked Sendable {
     private let location: DatabaseLocation
     /// Nothing for one that has the file to itself, and is about to leave the log.
     private var log: WriteAheadLog?
-    /// Milliseconds to wait for another process's lock.
-    private let patience: Int32
+    /// How long to wait for another process's lock.
+    private let timeout: Duration
 
     init(
         _ session: SQLiteSession, key: AuditKey, known: ChainTail, at location: DatabaseLocation,
-        checkpointer: Checkpointer? = nil, patience: Int32 = 0
+        checkpointer: Checkpointer? = nil, timeout: Duration = .zero
     ) {
         self.session = session
         self.key = key
@@ -26,7 +26,7 @@ final class DatabaseWriter: @unchecked Sendable {
         self.location = location
         log = checkpointer.map { WriteAheadLog($0) }
         if log != nil { session.connection.countLog() }
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// The last thing that happens on the thread.
@@ -74,8 +74,8 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     private func beginAtOnce() throws(MemberFailure) -> Bool {
-        session.connection.wait(milliseconds: 0)
-        defer { session.connection.wait(milliseconds: patience) }
+        session.connection.setLockTimeout(.zero)
+        defer { session.connection.setLockTimeout(timeout) }
         do throws(MemberFailure) {
             try perform(.begin)
             return true

@@ -9,8 +9,8 @@ import Synchronization
 final class EndsKeeper: Sendable {
     /// So many events are a reason to write.
     static let events = 1_000
-    /// Milliseconds after which it is done in any case.
-    static let interval = 60_000
+    /// The file is written after this time in any case.
+    static let interval = Duration.seconds(60)
 
     private let semaphore = Semaphore()
     /// Whether somebody asked since it was begun last.
@@ -21,7 +21,7 @@ final class EndsKeeper: Sendable {
     /// Starts the thread; nothing when the system has none left.
     ///
     /// - Parameter write: does it.
-    init?(every interval: Int = EndsKeeper.interval, write: @escaping @Sendable () -> Void) {
+    init?(every interval: Duration = EndsKeeper.interval, write: @escaping @Sendable () -> Void) {
         guard let started = WorkerThread({ self.run(interval, write) }) else { return nil }
         thread.withLock { $0 = started }
     }
@@ -42,9 +42,9 @@ final class EndsKeeper: Sendable {
         ending?.join()
     }
 
-    private func run(_ interval: Int, _ write: () -> Void) {
+    private func run(_ interval: Duration, _ write: () -> Void) {
         while true {
-            semaphore.wait(atMost: interval)
+            semaphore.wait(timeout: interval)
             if isOver.load(ordering: .sequentiallyConsistent) { return }
             // Before it is begun: what comes meanwhile asks anew.
             isWanted.store(false, ordering: .sequentiallyConsistent)

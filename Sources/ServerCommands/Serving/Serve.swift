@@ -98,7 +98,7 @@ enum Serve {
     ) throws(SystemCallFailure) {
         while true {
             switch try signals.next() {
-            case nil: try signals.wait(milliseconds: nil)
+            case nil: try signals.wait(timeout: nil)
             case .hangUp? where reload(): continue
             default: return
             }
@@ -136,7 +136,7 @@ enum Serve {
             if try signals.next() != nil {
                 ProcessEnd.atOnce(with: 1)
             }
-            try signals.wait(milliseconds: 20)
+            try signals.wait(timeout: .milliseconds(20))
         }
         if stopping.outcome == false { log.say("gave-up-waiting", []) }
     }

@@ -81,7 +81,7 @@ extension EndsFile {
         _ name: String, in folder: borrowing Folder
     ) throws(EndsFileError) -> FileLock {
         do throws(FileLockError) {
-            return try FileLock(name + ".lock", in: folder, patience: 5_000)
+            return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
             switch error {
             case .busy: throw .busy

@@ -156,7 +156,7 @@ final class KeyFile: Sendable {
         throws(KeyFileError) -> FileLock
     {
         do throws(FileLockError) {
-            return try FileLock(name + ".lock", in: folder, patience: 5_000)
+            return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
             switch error {
             case .busy: throw .busy

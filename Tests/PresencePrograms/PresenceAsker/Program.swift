@@ -9,7 +9,7 @@ import PresenceDevices
         guard arguments.count == 3, let milliseconds = Int(arguments[2]) else {
             ProcessEnd.exit(with: 2)
         }
-        try tell(PAMCheck(path: arguments[1], patience: .milliseconds(milliseconds)))
+        try tell(PAMCheck(path: arguments[1], timeout: .milliseconds(milliseconds)))
     }
 
     private static func tell(_ check: PAMCheck) throws {
