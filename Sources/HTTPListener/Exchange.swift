@@ -8,9 +8,9 @@ final class Exchange: Sendable {
         case begun(target: [UInt8])
         /// The head was accepted, and the body is arriving.
         case receiving(UnderstoodHead, body: [UInt8])
-        /// It is refused; what is left of its body is thrown away first, this much at most.
+        /// The request is refused; at most this much of its remaining body is discarded first.
         case refusing(ListenerRefusal, discarding: Int)
-        /// Whoever is behind the listener works on it.
+        /// The handler is working on the request.
         case handling
         /// The response can be sent.
         case answered(ListenerResponse)
@@ -33,7 +33,7 @@ final class Exchange: Sendable {
         stage.withLock { stage in
             switch stage {
             case .receiving(let head, var body):
-                // Let go of the other reference, so that it grows in place.
+                // Release the other reference, so that the array grows in place.
                 stage = .sent
                 guard body.count + part.count <= limit else {
                     stage = .refusing(.bodyTooLarge, discarding: Exchange.discardLimit)
@@ -62,7 +62,9 @@ final class Exchange: Sendable {
         }
     }
 
-    /// How much of a refused body is read and thrown away: a connection that is closed with bytes unread is
-    /// reset, and the client would not see why.
+    /// How much of a refused body is read and discarded.
+    ///
+    /// A connection that is closed with unread bytes is reset, and the client would not see the
+    /// reason.
     static let discardLimit = 1 << 20
 }

@@ -116,7 +116,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    @Test("while the handler works nobody is cut off")
+    @Test("a client is not cut off while the handler works")
     func timeout() async throws {
         let gate = Gate()
         let test = try TestListener(limits: shortTimeouts) { _ in
