@@ -55,12 +55,12 @@ public struct HTTPResponse: Sendable {
 public struct HTTPLimits: Sendable {
     /// How long the whole exchange may take, from the first byte sent to the last one received.
     public let timeout: Duration
-    /// Bytes of all header lines together.
+    /// The maximum length of all header lines in bytes.
     public let headerBytes: Int
-    /// Bytes of the body.
+    /// The maximum length of the body in bytes.
     public let bodyBytes: Int
 
-    /// Sets the limits.
+    /// Creates limits.
     public init(timeout: Duration, headerBytes: Int, bodyBytes: Int) {
         self.timeout = timeout
         self.headerBytes = headerBytes
