@@ -25,12 +25,12 @@ public struct FileLock: ~Copyable, Sendable {
     /// The time between two attempts.
     private static let pause = Duration.milliseconds(20)
 
-    /// Makes the file `name` in `folder` unless it is there, and takes its lock.
+    /// Creates the file `name` in `folder` if it does not exist, and locks it.
     ///
-    /// The file stays for ever: taking it away would let two processes lock two files.
+    /// The file is never removed: otherwise two processes could lock two different files.
     ///
     /// - Parameters:
-    ///   - sharing: whether others may hold it, too, who share it as well.
+    ///   - sharing: whether the lock is shared with other holders that also share it.
     ///   - timeout: how long to wait while another process holds the lock.
     public init(
         _ name: String, in folder: borrowing Folder, sharing: Bool = false, timeout: Duration
@@ -43,7 +43,7 @@ public struct FileLock: ~Copyable, Sendable {
         _ name: String, in folder: borrowing Folder, operation: Int32, timeout: Duration
     ) throws(FileLockError) -> FileDescriptor {
         let file = try FileLock.open(name, in: folder)
-        // The kernel has no call that waits for a lock for a limited time.
+        // The kernel has no call that waits for a lock with a timeout.
         var waited = Duration.zero
         while flock(file.number, operation | LOCK_NB) != 0 {
             let number = errno

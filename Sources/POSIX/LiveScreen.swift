@@ -54,9 +54,9 @@ internal import Glibc
         try terminal.write(frame)
     }
 
-    /// Waits for a key, for another window size, or until `timeout` has passed.
+    /// Waits for a key, for a new window size, or until `timeout` has passed.
     ///
-    /// - Throws: ``TerminalError/ended`` when the terminal is gone.
+    /// - Throws: ``TerminalError/ended`` if the terminal has been closed.
     public func wait(timeout: Duration) throws(TerminalError) -> Event {
         let isReadable: Bool
         let signal: SignalQueue.Signal?

@@ -16,14 +16,15 @@ public enum ConnectionFailure: Error, Hashable, Sendable {
 
 /// Makes TCP connections, for processes that give up the right to do so before using one.
 public enum OutgoingConnection {
-    /// Looks the host up and connects to the first of its addresses that answers; the descriptor does not
-    /// block.
+    /// Looks up the host and connects to the first of its addresses that answers.
+    ///
+    /// The descriptor is non-blocking.
     ///
     /// - Parameters:
-    ///   - host: A name, or an address without brackets.
-    ///   - loopbackOnly: Whether addresses outside this machine are left out.
-    ///   - timeout: For all addresses together. The name lookup is not counted: the C library has its own
-    ///     limits.
+    ///   - host: a name, or an address without brackets.
+    ///   - loopbackOnly: whether to skip addresses outside this machine.
+    ///   - timeout: for all addresses together, excluding the name lookup: the C library has its
+    ///     own limits.
     public static func open(
         host: String, port: UInt16, loopbackOnly: Bool, timeout: Duration
     ) throws(ConnectionFailure) -> FileDescriptor {

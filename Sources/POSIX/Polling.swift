@@ -24,10 +24,11 @@ public enum Polling {
         }
     }
 
-    /// Waits until one of `wishes` is ready or `timeout` has passed; also returns when a descriptor has failed.
+    /// Waits until one of `wishes` is ready, a descriptor has failed, or `timeout` has passed.
     ///
-    /// - Returns: the time that passed, at most `timeout`. Time for which this process was stopped (Ctrl-Z) is
-    ///   not counted beyond that, because the process at the other end was stopped with it.
+    /// - Returns: the time that passed, at most `timeout`. Time for which this process was stopped
+    ///   (Ctrl-Z) is not counted beyond that, because the process at the other end was stopped with
+    ///   it.
     public static func wait(
         for wishes: [Wish], timeout: Duration
     ) throws(SystemCallFailure) -> Duration {
@@ -35,7 +36,7 @@ public enum Polling {
         let start = monotonicTime()
         let result = unsafe poll(
             &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
-        // After an interruption, too, the caller checks its descriptors again.
+        // The caller checks its descriptors again after an interruption, too.
         guard result >= 0 || errno == EINTR else {
             throw SystemCallFailure(call: "poll", number: errno)
         }

@@ -24,8 +24,9 @@ internal import Glibc
     /// Waits for a post; signals do not interrupt it.
     public func wait() { while unsafe sem_wait(semaphore) != 0 {} }
 
-    /// Waits for a post until `timeout` has passed, however the time of day changes; a signal ends the
-    /// wait early.
+    /// Waits for a post until `timeout` has passed.
+    ///
+    /// Changes of the system time have no effect; a signal ends the wait early.
     public func wait(timeout: Duration) {
         _ = unsafe linux_wait_for_post(semaphore, Int(timeout.millisecondsRoundedUp))
     }

@@ -94,18 +94,18 @@ internal import Glibc
         return try withExtendedLifetime(queue, body)
     }
 
-    /// Waits until `other` can be read, a signal comes in, or `timeout` has passed.
+    /// Waits until `other` is readable, a signal arrives, or `timeout` has passed.
     ///
-    /// - Returns: whether `other` can be read (its end counts).
+    /// - Returns: whether `other` is readable, including at its end.
     public func wait(for other: borrowing FileDescriptor, timeout: Duration?)
         throws(SystemCallFailure) -> Bool
     {
         try wait(for: [.reading(other)], timeout: timeout)[0]
     }
 
-    /// Waits until one of `wishes` can be had, a signal comes in, or `timeout` has passed.
+    /// Waits until one of `wishes` is ready, a signal arrives, or `timeout` has passed.
     ///
-    /// - Returns: which of them can be had (an end counts).
+    /// - Returns: for each wish, whether it is ready; a closed descriptor is.
     public func wait(for wishes: [Polling.Wish], timeout: Duration?)
         throws(SystemCallFailure) -> [Bool]
     {

@@ -22,10 +22,10 @@ extension Terminal {
         _ = try ask(prompt, echo: echo, until: nil, unless: nil, into: &answer)
     }
 
-    /// Asks as ``ask(_:echo:into:)`` does, but only until `deadline`, and only as long as there is nothing
-    /// to be had of `other`.
+    /// Prompts like ``ask(_:echo:into:)``, but only until `deadline` or until `other` is readable.
     ///
-    /// - Parameter beforeSignal: is told the signal that is about to go off, which may end the process.
+    /// - Parameter beforeSignal: called with the signal that is about to be delivered, which may
+    ///   end the process.
     public func ask(
         _ prompt: String, echo: Bool, until deadline: Moment?,
         unless other: Polling.Wish?, into answer: inout OutputSpan<UInt8>,
@@ -71,7 +71,7 @@ extension Terminal {
         /// The terminal's settings before and during the prompt.
         let before: termios
         let quiet: termios
-        /// The terminal, and what may overtake the answer.
+        /// The terminal, and the descriptor that can interrupt the prompt.
         let awaited: [Polling.Wish]
         let deadline: Moment?
         let beforeSignal: (SignalQueue.Signal) -> Void

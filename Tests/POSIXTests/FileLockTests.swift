@@ -48,7 +48,7 @@ struct FileLockTests {
             for _ in 0..<50 {
                 group.addTask {
                     try hold(folder, timeout: .seconds(60)) {
-                        // Read and written by one at a time, or some would be lost.
+                        // Read and written by one task at a time; otherwise updates would be lost.
                         let text = String(decoding: try folder.bytes(of: "count"), as: UTF8.self)
                         try folder.write(Array("\((Int(text) ?? 0) + 1)".utf8), to: "count")
                     }

@@ -2,7 +2,7 @@ import POSIX
 import Testing
 
 struct MomentTests {
-    @Test("moments are told by the clock that counts from the kernel's start")
+    @Test("moments are read from the boot clock")
     func clock() {
         let before = SystemClock.bootTime()
         let now = Moment.now.sinceStart

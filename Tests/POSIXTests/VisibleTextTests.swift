@@ -31,7 +31,7 @@ import Testing
             "Ελευθερία", "Дмитрий Щёголев", "Σ Ω", "გიორგი", "Հայկ", "יוסף", "محمد", "مُحَمَّد",
             // Persian and Urdu separate letters that would otherwise join.
             "می\u{200C}خواهم", "علی\u{200C}اکبر", "नरेंद्र", "श्रीमान",
-            // A virama with a joiner: half forms in Devanagari, chillus in Malayalam, ya-phalaa in Bengali.
+            // A virama with a joiner: Devanagari half forms, Malayalam chillus, Bengali ya-phalaa.
             "क्\u{200D}ष", "അവന്\u{200D}", "র্\u{200D}য", "क्\u{200C}ष",
             "ประยุทธ์", "မြန်မာ", "ភាសាខ្មែរ", "한국어 이름", "山田\u{3000}太郎", "李小龍", "ትግርኛ", "ᠮᠣᠩᠭᠣᠯ",
             "Mot de passe\u{A0}:", "café \u{2014} Ω≈ç√",
