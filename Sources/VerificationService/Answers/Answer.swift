@@ -1,43 +1,41 @@
 internal import Cryptography
 internal import JSONText
 
-/// What a route answers, as bytes, so that it can be kept and given again.
+/// The response of a route, as bytes, so that it can be stored and sent again.
 struct Answer: Sendable {
-    /// The status.
     let status: Status
-    /// The content; none when there is nothing to say.
+    /// Empty if the response has no content.
     let body: SecretBytes
-    /// What was decided, in a word for logs and metrics.
+    /// The decision as one word, for logs and metrics.
     let outcome: String
 
-    /// Takes what is to be said.
     init(_ success: Success, _ body: SecretBytes, outcome: String) {
         status = success.status
         self.body = body
         self.outcome = outcome
     }
 
-    /// There is something to say.
+    /// A response with a JSON object.
     static func answered(_ members: [(String, JSONValue)], outcome: String) -> Answer {
         Answer(.answered, JSONValue.object(members).rendered(), outcome: outcome)
     }
 
-    /// Something new is there.
+    /// A response to a request that created something.
     static func made(_ members: [(String, JSONValue)]) -> Answer {
         Answer(.made, JSONValue.object(members).rendered(), outcome: "made")
     }
 
-    /// It is done, and there is nothing to say.
+    /// Success without content.
     static var done: Answer { Answer(.done, SecretBytes(copying: [UInt8]().span), outcome: "done") }
 
-    /// A decision that is a problem for who asked.
+    /// A decision that the client receives as a problem.
     init(_ problem: Problem) {
         status = problem.status
         body = problem.json.rendered()
         outcome = problem.name
     }
 
-    /// Reads what ``kept()`` wrote; nothing when it is something else.
+    /// Reads the output of ``kept()``; `nil` if the bytes have another format.
     init?(kept: SecretBytes) {
         let head = kept.withBytes { bytes -> Int? in
             guard bytes.count >= 3, bytes[0] == Self.format else { return nil }
@@ -49,7 +47,8 @@ struct Answer: Sendable {
         outcome = "repeated"
     }
 
-    /// The answer to keep: a byte for the format, two for the status, and the content.
+    /// The response in its stored form: one byte for the format, two for the status, then the
+    /// content.
     func kept() -> SecretBytes {
         SecretBytes(capacity: body.count + 3) { output in
             output.append(Self.format)
@@ -62,11 +61,11 @@ struct Answer: Sendable {
     private static let format: UInt8 = 1
 }
 
-/// A request that ends without an answer of its route.
+/// The rejection of a request, before or instead of a decision.
 struct Refusal: Error, Sendable {
-    /// What the client is told.
+    /// The problem in the response.
     let problem: Problem
-    /// What the operator is told beyond that; no secret.
+    /// The cause for the operator's log; it never contains a secret.
     let cause: String?
 
     init(_ problem: Problem, cause: String? = nil) {

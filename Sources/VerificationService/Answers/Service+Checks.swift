@@ -31,8 +31,9 @@ extension Service {
         }
     }
 
-    /// The answer to a check: without the scope `reasons`, all denials look the same (OWASP ASVS
-    /// 6.3.8).
+    /// Builds the response to a verification.
+    ///
+    /// Without the scope `reasons`, all denials look the same (OWASP ASVS 6.3.8).
     private static func answer(
         to outcome: VerificationOutcome, tellsReasons: Bool
     ) -> Answer {

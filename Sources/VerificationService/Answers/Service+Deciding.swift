@@ -2,7 +2,9 @@ internal import Cryptography
 internal import Verification
 
 extension Service {
-    /// Runs what asks the verifier, and makes its failures problems: none of them accepts.
+    /// Calls the verifier and converts its errors to refusals.
+    ///
+    /// No error leads to an acceptance.
     func deciding<Value: Sendable>(
         _ body: () async throws(VerifierError) -> Value
     ) async throws(Refusal) -> Value {
@@ -13,8 +15,10 @@ extension Service {
         }
     }
 
-    /// Decides once for each `Idempotency-Key`: the answer is kept in the commit of the decision,
-    /// and who comes second gets it again.
+    /// Decides once per `Idempotency-Key`.
+    ///
+    /// The response is stored in the transaction of the decision, and a repeated request gets the
+    /// stored response.
     func deciding<Outcome: Sendable>(
         _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
         _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
@@ -25,8 +29,8 @@ extension Service {
             }
         }
         do throws(VerifierError) {
-            // From the outcome that was committed. What the recorder was asked for may belong to a
-            // decision that lost its race, and then nothing of it is stored.
+            // Build the response from the committed outcome. The recorder may also have been called
+            // for a decision that lost its race, and of that decision nothing is stored.
             let outcome = try await body(recorder)
             return answer(outcome)
         } catch {
@@ -44,7 +48,7 @@ extension Service {
         }
     }
 
-    /// What a failure of the verifier is to the client, and to the operator.
+    /// Converts an error of the verifier to a problem for the client and a cause for the operator.
     private static func refusal(for error: VerifierError) -> Refusal {
         switch error {
         case .store(let failure):

@@ -8,7 +8,7 @@ extension Service {
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             throw Refusal(.invalidField("ticket"))
         }
-        // What the device says of itself counts for more than what its library does.
+        // The device's own description takes precedence over the User-Agent of its HTTP library.
         let origin = Origin(
             address: call.origin.address,
             userAgent: call.fields.string("user_agent") ?? call.origin.userAgent,

@@ -46,7 +46,8 @@ extension Service {
         }
     }
 
-    /// The clients that may redeem the device's logins: who enrols it, and who is named beside.
+    /// The clients that may redeem the device's logins: the enrolling client and those that the
+    /// request names.
     private func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
         var audience: Set<ClientID> = []
         if let client = call.clientID { audience.insert(client) }
@@ -76,7 +77,7 @@ extension Service {
             case .keyTooLong: throw Refusal(.invalidField("key"))
             case .digits: throw Refusal(.invalidField("digits"))
             case .period: throw Refusal(.invalidField("period"))
-            // Every key that is handed out here begins at 0.
+            // The server itself sets the first counter, to 0.
             case .counter: throw Refusal(.failed, cause: "counter")
             case .text(.issuer): throw Refusal(.invalidField("issuer"))
             case .text(.account): throw Refusal(.invalidField("account"))
@@ -148,9 +149,10 @@ extension Service {
         }
     }
 
-    /// The key URI as a PNG in Base64.
+    /// The key URI as a QR code: a PNG in Base64.
     ///
-    /// The picture is made in plain memory: pixels are drawn to be seen, and leave the process.
+    /// The image is built in ordinary memory, because its purpose is to be displayed outside the
+    /// process.
     private static func picture(of uri: SecretBytes) -> SecretBytes? {
         do {
             let correction: ErrorCorrection =

@@ -12,7 +12,7 @@ extension Service {
         return .answered(
             [
                 ("events", .list(events.compactMap(Self.json))),
-                // Where to go on; events that a newer server wrote are passed over.
+                // The position to continue from. Events that a newer server wrote are skipped.
                 ("last", .counter(events.last?.position ?? after)),
             ], outcome: "listed")
     }
@@ -35,7 +35,7 @@ extension Service {
             members.append(("user_agent", .text(event.origin.userAgent)))
         }
         if let number = event.number { members.append(("number", .number(number))) }
-        // The subject should be told (RFC 4226, section 7.2; NIST SP 800-63B-4, section 4.6).
+        // Whether to notify the subject (RFC 4226, section 7.2; NIST SP 800-63B-4, section 4.6).
         members.append(("notify", .flag(event.isNotification)))
         return .object(members)
     }

@@ -65,7 +65,7 @@ extension Service {
         }
     }
 
-    /// The answer to a code that was presented for a credential that the application named.
+    /// The response to a code for a credential that the application named.
     static func result(of outcome: VerificationOutcome) -> Answer {
         switch outcome.result {
         case .accepted: .answered([("result", .text("accepted"))], outcome: "accepted")

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import Verification
 
-// The body's shape has been checked, so what fails here is our own table's fault; it is refused as
-// if it were the client's, before any state is touched.
+// The body's shape has already been checked, so a failure here means that our own schema is wrong.
+// The request is rejected as malformed, before any state changes.
 extension Service {
     func subject(_ text: String?) throws(Refusal) -> Subject {
         guard let subject = text.flatMap({ Subject($0) }) else {

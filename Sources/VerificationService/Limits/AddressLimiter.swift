@@ -1,11 +1,11 @@
 internal import POSIX
 internal import Synchronization
 
-/// Lets each client address ask so often and no oftener: a bucket of tokens for each.
+/// Limits the request rate of each client address with a token bucket.
 ///
-/// IPv6 addresses count by their first 64 bits, for whoever has one has all of those. A full bucket
-/// is as good as none, so it is forgotten; when there are too many all the same, newcomers share
-/// one bucket, so that neither memory nor the limit can be outrun by changing addresses.
+/// IPv6 addresses count by their /64 network, because one host usually has all of it. A full bucket
+/// carries no information and is deleted. If there are still too many buckets, new addresses share
+/// one, so that an attacker who changes addresses can exceed neither the memory nor the limit.
 final class AddressLimiter: Sendable {
     private struct Bucket {
         /// Thousandths of a request.
@@ -23,9 +23,7 @@ final class AddressLimiter: Sendable {
     private let capacity: Int
     private let state: Mutex<State>
 
-    /// Starts with full buckets.
-    ///
-    /// - Parameter capacity: addresses that are remembered at most.
+    /// - Parameter capacity: the maximum number of addresses with a bucket of their own.
     init(rate: AddressRate, capacity: Int = 65_536, now: ContinuousClock.Instant) {
         self.rate = rate
         self.capacity = capacity
@@ -33,12 +31,12 @@ final class AddressLimiter: Sendable {
         state = Mutex(State(shared: full, sweptAt: now))
     }
 
-    /// How many addresses are remembered.
+    /// The number of addresses with a bucket of their own.
     var count: Int { state.withLock { $0.buckets.count } }
 
-    /// Takes a token, if there is one; else says in how many seconds there will be.
+    /// Takes a token and returns `nil`, or returns the number of seconds until the next token.
     ///
-    /// - Parameter address: as text; all that is none counts as one.
+    /// - Parameter address: any text; all texts that are not addresses share one bucket.
     func take(_ address: String, now: ContinuousClock.Instant) -> Int? {
         let key = NetworkAddress.sender(of: address)
         return state.withLock { state in
@@ -71,7 +69,7 @@ final class AddressLimiter: Sendable {
         let full = Int64(rate.burst) * 1_000
         let passed = (now - bucket.filledAt).components
         guard passed.seconds >= 0, passed.attoseconds >= 0 else { return }
-        // Longer than that and every bucket is full.
+        // After this time every bucket is full; this also prevents an overflow.
         guard passed.seconds < 1_000_000 else {
             bucket = Bucket(tokens: full, filledAt: now)
             return
@@ -82,7 +80,9 @@ final class AddressLimiter: Sendable {
         bucket.filledAt = bucket.filledAt.advanced(by: .milliseconds(milliseconds))
     }
 
-    /// Forgets full buckets, at most once a second: it looks at all of them.
+    /// Deletes full buckets.
+    ///
+    /// Runs at most once a second, because it visits all of them.
     private func sweep(_ state: inout State, now: ContinuousClock.Instant) {
         guard now - state.sweptAt >= .seconds(1) else { return }
         state.sweptAt = now
@@ -93,17 +93,17 @@ final class AddressLimiter: Sendable {
     }
 }
 
-/// How often one client address may ask.
+/// The permitted request rate of one client address.
 package struct AddressRate: Hashable, Sendable {
-    /// Requests a second: 1 to 1,000,000.
+    /// Requests per second: 1 to 1,000,000.
     package let perSecond: Int
-    /// Requests at once after a rest: 1 to 1,000,000.
+    /// Requests in a burst: 1 to 1,000,000.
     package let burst: Int
 
-    /// 100 a second, 1,000 at once.
+    /// 100 per second, 1,000 in a burst.
     package static let standard = AddressRate(checkedPerSecond: 100, burst: 1_000)
 
-    /// Takes what is in range; nothing else.
+    /// Returns `nil` if a value is out of range.
     package init?(perSecond: Int, burst: Int) {
         guard (1...1_000_000).contains(perSecond), (1...1_000_000).contains(burst) else {
             return nil

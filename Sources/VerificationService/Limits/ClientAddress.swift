@@ -1,19 +1,19 @@
 package import POSIX
 
-/// Whose word is taken for where a request came from (OWASP ASVS 4.1.3).
+/// The proxies whose `X-Forwarded-For` is trusted (OWASP ASVS 4.1.3).
 package struct TrustedProxies: Sendable {
     private let blocks: [NetworkBlock]
 
-    /// Nobody's word is taken; the other end of the connection is the client.
+    /// No proxy is trusted; the peer of the connection is the client.
     package static let none = TrustedProxies([])
 
-    /// Takes the addresses of proxies that write `X-Forwarded-For`.
+    /// - Parameter blocks: the addresses of proxies that write `X-Forwarded-For`.
     package init(_ blocks: [NetworkBlock]) { self.blocks = blocks }
 
-    /// The client's address: the last one in the chain that is no trusted proxy.
+    /// The client's address: the last address in the chain that is not a trusted proxy.
     ///
-    /// What stands before it in `X-Forwarded-For`, the client itself may have written. A chain that
-    /// can't be read ends where it becomes unreadable.
+    /// The client itself may have written the elements before it in `X-Forwarded-For`. The chain
+    /// ends at the first element, from the right, that cannot be parsed.
     func clientAddress(of request: ServiceRequest) -> String {
         guard isTrusted(request.peer) else { return request.peer }
         var chain: [Substring] = []
@@ -34,12 +34,13 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// An address as proxies write it: bare, with a port, in brackets, or in quotation marks.
+/// An address in the forms that proxies write: plain, with a port, in brackets, or quoted.
 struct ForwardedAddress {
-    /// The numeric address alone.
+    /// The numeric address without port, brackets and quotation marks.
     let text: String
 
-    /// Reads `7.7.7.7`, `7.7.7.7:1234`, `::1`, `[::1]` or `[::1]:1234`, each also in quotation marks.
+    /// Accepts `7.7.7.7`, `7.7.7.7:1234`, `::1`, `[::1]` and `[::1]:1234`, each also in quotation
+    /// marks.
     init?(_ element: Substring) {
         var rest = element.trimmed { $0 == " " || $0 == "\t" }
         if rest.count >= 2, rest.first == "\"", rest.last == "\"" {

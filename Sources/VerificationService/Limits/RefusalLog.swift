@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// Limits the log lines of requests without a valid API key, so that they do not fill the disk.
 ///
-/// Of each address and outcome, one line a minute is written at once. The others are counted, and
-/// ``takeDue(at:all:)`` gives one line for all of them once their minute is over. Lines are kept for
-/// a bounded number of addresses and outcomes; beyond that, addresses share one line for each outcome.
+/// For each address and outcome, one line a minute is written at once. The others are counted;
+/// ``takeDue(at:all:)`` returns one line for all of them when the minute is over. The number of
+/// addresses and outcomes is limited; further addresses share one line per outcome.
 final class RefusalLog: Sendable {
     private struct Key: Hashable {
-        /// `nil` for all addresses that have no line of their own.
+        /// `nil` for all addresses without an entry of their own.
         let sender: NetworkAddress?
         let status: Int
         let outcome: String
@@ -25,7 +25,7 @@ final class RefusalLog: Sendable {
     private struct Entry {
         /// The minute in which a line was last written.
         var written: Int64
-        /// The last one that was counted, and how many are not written yet.
+        /// The last counted line; `count` is the number of lines not yet written.
         var last: LogLine?
         var count = 0
     }
@@ -34,16 +34,16 @@ final class RefusalLog: Sendable {
     private let start: ContinuousClock.Instant
     private let entries = Mutex<[Key: Entry]>([:])
 
-    /// - Parameter capacity: lines that are kept, apart from the shared ones.
+    /// - Parameter capacity: the maximum number of entries, not including the shared ones.
     init(capacity: Int = 1_024, start: ContinuousClock.Instant) {
         self.capacity = capacity
         self.start = start
     }
 
-    /// How many lines are kept.
+    /// The number of entries.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Takes a line; gives what is to be written now, if anything.
+    /// Records a line and returns the line to write now, if any.
     func enter(_ line: LogLine, at now: ContinuousClock.Instant) -> LogLine? {
         let minute = minute(now)
         let sender = NetworkAddress.sender(of: line.address)
@@ -65,15 +65,15 @@ final class RefusalLog: Sendable {
         }
     }
 
-    /// Takes the lines that stand for what was counted, and forgets what was not used for a minute.
+    /// Removes and returns the summary lines that are due, and deletes entries unused for a minute.
     ///
-    /// - Parameter all: whether those of the current minute are taken as well.
+    /// - Parameter all: whether to include the current minute.
     func takeDue(at now: ContinuousClock.Instant, all: Bool) -> [LogLine] {
         let minute = minute(now)
         return entries.withLock { entries in
             var due: [LogLine] = []
             for (key, entry) in entries where all || entry.written != minute {
-                // A line that is written now is this minute's.
+                // The summary counts as this minute's line.
                 entries[key] = entry.last == nil ? nil : Entry(written: minute)
                 if let last = entry.last { due.append(last.standing(for: entry.count)) }
             }
@@ -87,7 +87,9 @@ final class RefusalLog: Sendable {
 }
 
 extension NetworkAddress {
-    /// Who a text with an address stands for; all texts that are none stand for one.
+    /// The sender that an address in text form belongs to.
+    ///
+    /// All other texts belong to one sender.
     static func sender(of text: String) -> NetworkAddress {
         if let known = NetworkAddress(text) { return known.sender }
         guard let none = NetworkAddress(bytes: [UInt8](repeating: 0, count: 16)) else {

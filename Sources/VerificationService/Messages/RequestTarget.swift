@@ -1,12 +1,15 @@
-/// A request target taken apart: a path's segments and a query's parameters, decoded.
+/// A parsed request target: the segments of the path and the parameters of the query, decoded.
 struct RequestTarget: Sendable {
-    /// What stands between the slashes, decoded after it was split, so that `%2F` is no slash.
+    /// The path's segments, split before they were decoded, so that `%2F` does not separate
+    /// segments.
     let segments: [[UInt8]]
-    /// The parameters in their order.
+    /// The query's parameters in their original order.
     let parameters: [(name: String, value: String)]
 
-    /// Takes origin form only, strictly: no stray `%`, no NUL, nothing that is no UTF-8, no
-    /// characters that a URI does not have (RFC 3986, appendix A).
+    /// Accepts the origin form only.
+    ///
+    /// Rejects a stray `%`, NUL, invalid UTF-8, and characters that a URI cannot contain (RFC 3986,
+    /// appendix A).
     init(_ target: String) throws(Problem) {
         let bytes = Array(target.utf8)
         guard bytes.first == UInt8(ascii: "/") else { throw .malformedTarget }
@@ -39,7 +42,7 @@ struct RequestTarget: Sendable {
     }
 
     private static func decoded(_ encoded: ArraySlice<UInt8>) throws(Problem) -> [UInt8] {
-        // Most need no decoding, and are ASCII then.
+        // The usual case: plain ASCII that needs no decoding.
         if encoded.allSatisfy(\.isInURI) { return Array(encoded) }
         var decoded: [UInt8] = []
         var index = encoded.startIndex
@@ -74,7 +77,9 @@ extension UInt8 {
         }
     }
 
-    /// Unreserved characters, sub-delimiters, colon and at sign; `+` means itself.
+    /// Unreserved characters, sub-delimiters, colon and at sign.
+    ///
+    /// `+` is a literal plus sign.
     fileprivate var isInURI: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

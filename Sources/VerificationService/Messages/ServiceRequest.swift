@@ -1,25 +1,28 @@
 package import Cryptography
 
-/// A request as it came in, before anything of it is believed.
+/// A request as received, before validation.
 package struct ServiceRequest: Sendable {
-    /// The method, as it was sent.
+    /// The method as sent.
     package let method: String
-    /// The request target in origin form, as it was sent: still percent-encoded, with its query (RFC
-    /// 9112, section 3.2.1).
+    /// The request target in origin form, as sent: percent-encoded, including the query (RFC 9112,
+    /// section 3.2.1).
     package let target: String
-    /// The header fields without `Authorization`, in their order.
+    /// The header fields except `Authorization`, in their original order.
     package let headers: [HTTPField]
-    /// What each `Authorization` field says: one, unless somebody cheats.
+    /// The values of the `Authorization` fields.
+    ///
+    /// A valid request has at most one.
     package let authorizations: [SecretBytes]
-    /// The content, which carries codes and secrets; at most ``maximalBodyCount`` bytes.
+    /// The content, which may contain codes and secrets; at most ``maximalBodyCount`` bytes.
     package let body: SecretBytes
-    /// The numeric address of who is at the other end of the connection; empty when there is none.
+    /// The numeric address of the peer; empty if there is none.
     package let peer: String
 
-    /// The most bytes of a body; longer ones are refused with ``tooLarge()`` before they are read.
+    /// The maximum size of a body.
+    ///
+    /// The listener rejects longer bodies before it reads them.
     package static let maximalBodyCount = 64 << 10
 
-    /// Takes what came over the connection.
     package init(
         method: String, target: String, headers: [HTTPField] = [],
         authorizations: [SecretBytes] = [], body: SecretBytes, peer: String
@@ -32,14 +35,14 @@ package struct ServiceRequest: Sendable {
         self.peer = peer
     }
 
-    /// The values of the fields of this name, in lower case.
+    /// The values of all fields with this name, compared without case.
     func values(of name: String) -> [String] {
         headers.filter { $0.name.isEqualIgnoringCase(name) }.map(\.value)
     }
 
-    /// The value of a field that may come once.
+    /// The value of a field that may occur at most once.
     ///
-    /// - Throws: ``Problem/malformedHeader(_:)`` when it comes twice.
+    /// - Throws: ``Problem/malformedHeader(_:)`` if it occurs twice.
     func value(of name: String) throws(Problem) -> String? {
         let values = values(of: name)
         guard values.count <= 1 else { throw .malformedHeader(name) }
@@ -49,12 +52,11 @@ package struct ServiceRequest: Sendable {
 
 /// A header field.
 package struct HTTPField: Hashable, Sendable {
-    /// Its name; upper and lower case are the same.
+    /// The name, compared without case.
     package let name: String
-    /// Its value, without white space around it.
+    /// The value without surrounding white space.
     package let value: String
 
-    /// Takes both.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -62,7 +64,7 @@ package struct HTTPField: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether both are the same but for the case of ASCII letters.
+    /// Whether the strings are equal if the case of ASCII letters is ignored.
     func isEqualIgnoringCase(_ other: String) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }

@@ -1,15 +1,14 @@
 package import Cryptography
 
-/// An answer, ready to be sent as it stands; `Content-Length` and `Date` are the listener's.
+/// A response, complete except for `Content-Length` and `Date`, which the listener adds.
 package struct ServiceResponse: Sendable {
     /// The status code (RFC 9110, section 15).
     package let status: Int
-    /// The header fields, in the order to send them.
+    /// The header fields, in the order in which they are sent.
     package let headers: [HTTPField]
-    /// The content, which may carry secrets that are shown once.
+    /// The content, which may contain secrets that are shown only once.
     package let body: SecretBytes
 
-    /// Puts an answer together.
     package init(status: Int, headers: [HTTPField], body: SecretBytes) {
         self.status = status
         self.headers = headers

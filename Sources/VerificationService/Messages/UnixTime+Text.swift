@@ -1,7 +1,7 @@
 package import Verification
 
 extension UnixTime {
-    /// The moment as RFC 3339 writes it, in UTC with milliseconds; years 0 to 9999.
+    /// The time in RFC 3339 format, in UTC with milliseconds; limited to the years 0 to 9999.
     package var text: String {
         let (day, milliseconds) = Self.divide(
             min(max(self.milliseconds, Self.first), Self.last), by: 86_400_000)
@@ -34,7 +34,7 @@ extension UnixTime {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    // Years are counted from March on, so that the leap day is the last one; 400 years are an era.
+    // Counts years from March, so that the leap day comes last. An era is 400 years.
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = divide(day + 719_468, by: 146_097)
         let yearOfEra =

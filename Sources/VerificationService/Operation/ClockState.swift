@@ -1,29 +1,31 @@
 package import Verification
 
-/// What the kernel says of its clock.
+/// The kernel's report on its clock.
 package enum ClockState: Hashable, Sendable {
-    /// Something keeps it right, within so many milliseconds.
+    /// The clock is synchronised, with an error of at most this many milliseconds.
     case synchronized(maximalError: Int64)
-    /// Nothing keeps it right.
+    /// The clock is not synchronised.
     case unsynchronized
-    /// The kernel does not say, as in some sandboxes.
+    /// The kernel does not report the state, for example in a sandbox.
     case unknown
 }
 
-/// When a server may say that it is ready, as far as its clock goes (RFC 6238, section 3, R1).
+/// The conditions on the clock under which a server reports ready (RFC 6238, section 3, R1).
 package struct ClockRequirement: Sendable {
-    /// No clock is right that is before this moment.
+    /// A clock before this time is wrong.
     package let builtAt: UnixTime
-    /// Milliseconds that a clock may be wrong.
+    /// The maximum error of the clock in milliseconds.
     package let tolerance: Int64
-    /// Whether the kernel is asked; not on machines where it cannot know.
+    /// Whether to ask the kernel; `false` on machines where it cannot know.
     package let asksKernel: Bool
 
-    /// 2026-11-01, shortly before this was written: every right clock is beyond it.
+    /// 2026-11-01, shortly before this code was written.
     package static let builtAt = UnixTime(seconds: 1_793_491_200)
 
-    /// Takes what a profile bears: as many steps as it looks to its narrower side, and half a step at
-    /// least, beyond which right codes are refused.
+    /// Derives the tolerance from the profile: the smaller of its windows behind and ahead, and at
+    /// least half a time step.
+    ///
+    /// With a larger error, the verifier would deny correct codes.
     package init(
         profile: WindowProfile, asksKernel: Bool = true,
         builtAt: UnixTime = ClockRequirement.builtAt
@@ -33,7 +35,7 @@ package struct ClockRequirement: Sendable {
         tolerance = max(15_000, 30_000 * Int64(min(profile.behind, profile.ahead)))
     }
 
-    /// Why the clock can't be trusted; nothing when it can.
+    /// Why the clock cannot be trusted; `nil` if it can.
     package func complaint(now: UnixTime, state: ClockState) -> String? {
         if now < builtAt { return "clock-before-build" }
         guard asksKernel else { return nil }

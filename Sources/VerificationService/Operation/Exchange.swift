@@ -2,32 +2,30 @@ internal import Cryptography
 internal import JSONText
 internal import Verification
 
-/// One request on its way to its answer: what is written down of it in the end.
+/// One request from its arrival to its response, with the facts that its log line needs.
 struct Exchange: Sendable {
-    /// When it came in.
+    /// When the request arrived.
     let began: ContinuousClock.Instant
-    /// Its own name; nothing when there is no randomness.
+    /// The request id; `nil` if no random bytes were available.
     let id: String?
-    /// The client's address.
     let address: String
-    /// The method, if any route has it.
+    /// The method, if it is one that some route supports.
     let method: Method?
-    /// The route, once it is found.
+    /// The route, once it is known.
     var route: Route?
-    /// The API client, once it is known.
+    /// The API client, once it is authenticated.
     var client: ClientRow?
 }
 
 extension Exchange {
-    /// Whether anybody could have caused this, any number of times: no API key was accepted, and it is
-    /// no decision about a device.
+    /// Whether anyone could cause this response any number of times: no API key was accepted, and
+    /// it is not a decision about a device.
     fileprivate func isAnybodys(_ status: Status) -> Bool {
         client == nil && (status.isProblem || route?.access != .device)
     }
 }
 
 extension Service {
-    /// Begins an exchange.
     func begin(_ request: ServiceRequest) -> Exchange {
         metrics.begin()
         return Exchange(
@@ -36,7 +34,7 @@ extension Service {
             method: Method(rawValue: request.method))
     }
 
-    /// Ends it with an answer.
+    /// Logs the exchange and builds the response.
     func end(
         _ exchange: Exchange, _ answer: Answer, headers: [HTTPField] = []
     ) -> ServiceResponse {
@@ -47,7 +45,7 @@ extension Service {
             status: answer.status.rawValue, headers: fields + headers, body: answer.body)
     }
 
-    /// Ends it with a problem.
+    /// Logs the exchange and builds the response with the problem.
     func end(_ exchange: Exchange, _ refusal: Refusal) -> ServiceResponse {
         let problem = refusal.problem
         note(exchange, problem.status, outcome: problem.name, cause: refusal.cause)
@@ -62,7 +60,7 @@ extension Service {
             "Content-Type", status.isProblem ? "application/problem+json" : "application/json")
     }
 
-    /// Nothing that is said may be kept on the way: it may be a secret (RFC 9111, section 5.2.2.5).
+    /// Responses may contain secrets, so no cache may store them (RFC 9111, section 5.2.2.5).
     private func common(_ exchange: Exchange) -> [HTTPField] {
         [
             HTTPField("Cache-Control", "no-store"),
@@ -91,9 +89,11 @@ extension Service {
         if let written { surroundings.log(written) }
     }
 
-    /// Logs the requests that were only counted; to be called once a minute, and at the end.
+    /// Logs the requests that were only counted.
     ///
-    /// - Parameter atEnd: whether all of them are logged, because there is no next time.
+    /// Call this once a minute and at shutdown.
+    ///
+    /// - Parameter atEnd: `true` at shutdown, to include the current minute.
     package func logCountedRefusals(atEnd: Bool = false) {
         for line in refusals.takeDue(at: surroundings.instant(), all: atEnd) {
             surroundings.log(line)

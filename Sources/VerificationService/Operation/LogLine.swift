@@ -2,49 +2,49 @@ package import Cryptography
 internal import JSONText
 package import Verification
 
-/// What is written down of a request: names of our own, figures, and where it came from.
+/// The log line of a request: names that the server chose, numbers, and the sender.
 ///
-/// There is no path in it but the route's template, no query, no header and no body, so that no
-/// secret can be in it; what a stranger chose is escaped by the printing of JSON.
+/// It contains the template of the route but no path, query, header or body, so it cannot contain a
+/// secret. Text that a stranger chose is escaped by the JSON printer.
 package struct LogLine: Hashable, Sendable {
-    /// When the answer was ready.
+    /// When the response was ready.
     package let time: UnixTime
-    /// The request's own name, as the answer's `Request-Id` says it.
+    /// The `Request-Id` of the response.
     package let requestID: String
-    /// The method; `other` for one that no route has.
+    /// The method; `other` if no route has it.
     package let method: String
-    /// The route's template; nothing when there is no such route.
+    /// The template of the route; `nil` if there is no such route.
     package let route: String?
-    /// The status of the answer.
+    /// The status of the response.
     package let status: Int
-    /// How it ended: the problem's name, or what was decided.
+    /// The name of the problem, or the decision.
     package let outcome: String
-    /// What is called so by people who added the API key; nothing for devices.
+    /// The name of the API client; `nil` for devices.
     package let client: String?
-    /// The client's address; empty when there are several.
+    /// The client's address; empty if the line is for several.
     package private(set) var address: String
-    /// Microseconds from the request to the answer.
+    /// Microseconds from the request to the response.
     package let duration: Int64
-    /// What went wrong inside, such as `busy SQLITE_BUSY`.
+    /// The internal cause, such as `store-busy SQLITE_BUSY`.
     package let cause: String?
-    /// How many requests the line stands for; all but the count is the last one's.
+    /// The number of requests that the line represents; the other values are those of the last one.
     private(set) var count = 1
 
-    /// The line as one that stands for so many requests.
+    /// A copy of the line that represents `count` requests.
     func standing(for count: Int) -> LogLine {
         var line = self
         line.count = count
         return line
     }
 
-    /// The line as one that stands for requests from several addresses.
+    /// A copy of the line that represents requests from several addresses.
     var fromSeveralAddresses: LogLine {
         var line = self
         line.address = ""
         return line
     }
 
-    /// One line of JSON, with its line end.
+    /// One line of JSON, including the line feed.
     package func rendered() -> SecretBytes {
         var members: [(String, JSONValue)] = [
             ("time", .text(time.text)), ("request", .text(requestID)), ("method", .text(method)),

@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// Counts what happens, for Prometheus; labels are names of our own, so their number is limited.
+/// Metrics for Prometheus.
+///
+/// All label values are names that the server chose, so their number is limited.
 final class Metrics: Sendable {
     private struct Counts {
         var requests: [Request: Count] = [:]
@@ -25,12 +27,12 @@ final class Metrics: Sendable {
 
     private let counts = Mutex(Counts())
 
-    /// A request has come in.
+    /// Records the arrival of a request.
     func begin() { counts.withLock { $0.inFlight += 1 } }
 
-    /// A request is answered.
+    /// Records a response.
     ///
-    /// - Parameter outcome: a problem's name, or what was decided.
+    /// - Parameter outcome: the name of the problem, or the decision.
     func end(operation: String, status: Int, outcome: String, microseconds: Int64) {
         counts.withLock { counts in
             counts.inFlight -= 1
@@ -39,9 +41,9 @@ final class Metrics: Sendable {
         }
     }
 
-    /// Everything in Prometheus' text format, version 0.0.4.
+    /// All metrics in Prometheus' text format, version 0.0.4.
     ///
-    /// - Parameter addresses: how many client addresses are remembered.
+    /// - Parameter addresses: the number of addresses that the rate limiter tracks.
     func text(addresses: Int) -> String {
         let counts = counts.withLock { $0 }
         let sorted = counts.requests.sorted {
@@ -49,12 +51,12 @@ final class Metrics: Sendable {
                 < ($1.key.operation, $1.key.status, $1.key.outcome)
         }
         var text = Self.head(
-            "watchword_requests_total", "counter", "Requests answered, by how they ended.")
+            "watchword_requests_total", "counter", "Requests answered, by outcome.")
         for (request, count) in sorted {
             text += "watchword_requests_total\(Self.labels(request)) \(count.requests)\n"
         }
         text += Self.head(
-            "watchword_request_seconds_total", "counter", "Time that requests took.")
+            "watchword_request_seconds_total", "counter", "Time spent on requests.")
         for (request, count) in sorted {
             text +=
                 "watchword_request_seconds_total\(Self.labels(request)) "
@@ -63,7 +65,7 @@ final class Metrics: Sendable {
         text += Self.head("watchword_requests_in_flight", "gauge", "Requests not yet answered.")
         text += "watchword_requests_in_flight \(counts.inFlight)\n"
         text += Self.head(
-            "watchword_limited_addresses", "gauge", "Client addresses that are remembered.")
+            "watchword_limited_addresses", "gauge", "Client addresses tracked by the rate limiter.")
         text += "watchword_limited_addresses \(addresses)\n"
         return text
     }

@@ -1,30 +1,29 @@
 internal import Cryptography
 internal import Verification
 
-/// A request that may be carried out: its route, what it says, and who asks.
+/// An authorised, well-formed request.
 struct Call: Sendable {
     let route: Route
-    /// What the path says.
+    /// The parameters in the path.
     let parameters: [String: String]
-    /// What the query says.
+    /// The parameters in the query.
     let query: [String: Int64]
     let fields: BodyFields
-    /// Nothing for devices.
+    /// `nil` for devices.
     let client: ClientRow?
-    /// Where it came from, for the record.
+    /// The sender, for the audit log.
     let origin: Origin
-    /// Under which key the answer is kept, if the client wants that.
+    /// The key under which the response is stored, if the client sent one.
     let idempotency: IdempotencyKey?
 
-    /// The client's id.
     var clientID: ClientID? { client.flatMap { ClientID(bytes: $0.id) } }
 
-    /// Whether the client may do this, too.
+    /// Whether the client also has this scope.
     func has(_ scope: Scope) -> Bool { client?.scopes.contains(scope.rawValue) ?? false }
 }
 
 extension Service {
-    /// Finds the route, and takes the target apart.
+    /// Parses the target and finds the route.
     func route(
         _ request: ServiceRequest, _ exchange: Exchange
     ) throws(Refusal) -> (finding: Router.Finding, target: RequestTarget) {
@@ -37,9 +36,9 @@ extension Service {
         }
     }
 
-    /// Lets a request in, or says why not.
+    /// Authorises and validates a request.
     ///
-    /// Nothing but the client's row is read before all of the request is known to be well-formed.
+    /// Until the whole request has been validated, the client's row is the only data that is read.
     func admit(
         _ request: ServiceRequest, _ match: Router.Match, _ target: RequestTarget,
         _ exchange: inout Exchange
@@ -73,8 +72,8 @@ extension Service {
         }
     }
 
-    /// Whose idempotency keys these are: an API client's, or of whoever has this ticket or secret, so
-    /// that no device meets the keys of another.
+    /// The namespace of the idempotency key: the API client, or a digest of the device's ticket or
+    /// secret, so that one device cannot use the key of another.
     private func asker(_ client: ClientRow?, _ fields: BodyFields) throws(Problem) -> [UInt8] {
         if let client { return client.id }
         guard let proof = fields.secret("ticket") ?? fields.secret("secret") else { return [] }
@@ -83,7 +82,9 @@ extension Service {
         } catch { throw .failed }
     }
 
-    /// The client whose API key came along; all reasons against it look the same.
+    /// The client that the API key belongs to.
+    ///
+    /// All failures look the same.
     private func authenticate(
         _ request: ServiceRequest, _ exchange: Exchange
     ) async throws(Refusal) -> ClientRow {
@@ -97,7 +98,7 @@ extension Service {
         return client
     }
 
-    /// The API key behind `Bearer` (RFC 6750, section 2.1).
+    /// The API key after `Bearer` (RFC 6750, section 2.1).
     private func bearer(_ value: SecretBytes) -> Token? {
         value.withBytes { value in
             let scheme = Array("bearer ".utf8)
@@ -108,7 +109,7 @@ extension Service {
         }
     }
 
-    /// The refusal, or one for asking too often: who guesses or looks for holes is slowed down.
+    /// Applies the address rate to a refusal, which slows down guessing and scanning.
     func limited(_ refusal: Refusal, _ exchange: Exchange) -> Refusal {
         guard let seconds = limiter.take(exchange.address, now: surroundings.instant()) else {
             return refusal

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import Verification
 
 extension Service {
-    /// Answers a request of the operator's own listener, which strangers do not reach (OWASP ASVS
-    /// 13.4.5): `/livez`, `/readyz` and `/metrics`.
+    /// Answers `/livez`, `/readyz` and `/metrics` on the operator's listener, which must not be
+    /// reachable by the public (OWASP ASVS 13.4.5).
     package func answerOperations(_ request: ServiceRequest) async -> ServiceResponse {
         let path = request.target.split(separator: "?", maxSplits: 1).first.map(String.init)
         guard let path, ["/livez", "/readyz", "/metrics"].contains(path) else {
@@ -27,7 +27,7 @@ extension Service {
         }
     }
 
-    /// Why the server is not ready: its clock (RFC 6238, section 3, R1) or its store.
+    /// Why the server is not ready: the clock (RFC 6238, section 3, R1) or the store.
     private func complaint() async -> String? {
         let state = surroundings.clockState()
         if let complaint = settings.clock.complaint(now: surroundings.now(), state: state) {
@@ -35,7 +35,7 @@ extension Service {
         }
         do throws(Refusal) {
             _ = try await deciding { () async throws(VerifierError) in
-                // The cheapest question that the store has to answer.
+                // The cheapest query that reaches the store.
                 try await verifier.events(after: UInt64(Int64.max), limit: 1)
             }
             return nil

@@ -2,7 +2,7 @@ package import Cryptography
 internal import JSONText
 package import Verification
 
-/// The verifier as requests and answers: everything of the server but its sockets.
+/// The HTTP API of the verifier, without sockets: requests in, responses out.
 package final class Service: Sendable {
     let verifier: Verifier
     let settings: ServiceSettings
@@ -10,10 +10,9 @@ package final class Service: Sendable {
     let limiter: AddressLimiter
     let refusals: RefusalLog
     let metrics = Metrics()
-    /// The OpenAPI document, which stays the same.
+    /// The rendered OpenAPI document, which never changes.
     let description = OpenAPIDocument.json.rendered()
 
-    /// Puts a service in front of `verifier`.
     package init(
         verifier: Verifier, settings: ServiceSettings, surroundings: ServiceSurroundings
     ) {
@@ -25,12 +24,14 @@ package final class Service: Sendable {
         refusals = RefusalLog(start: start)
     }
 
-    /// The OpenAPI document, as `GET /v1/openapi.json` gives it.
+    /// The OpenAPI document, as returned by `GET /v1/openapi.json`.
     package static func interfaceDescription() -> SecretBytes { OpenAPIDocument.json.rendered() }
 
-    /// Answers a request to `/v1`; never fails, and accepts nothing that it could not decide.
+    /// Answers a request to `/v1`.
     ///
-    /// The content of an answer to `HEAD` is there: the listener does not send it.
+    /// It never throws, and it never accepts a code if the decision failed.
+    ///
+    /// The response to `HEAD` includes the content; the listener omits it.
     package func answer(_ request: ServiceRequest) async -> ServiceResponse {
         var exchange = begin(request)
         do throws(Refusal) {
@@ -51,11 +52,11 @@ package final class Service: Sendable {
         }
     }
 
-    /// The answer to a request that the listener itself refuses: limited, logged and counted like the
-    /// others.
+    /// The response to a request that the listener rejected: rate-limited, logged and counted like
+    /// all others.
     ///
-    /// - Parameter peer: who sent it; of its head nothing is believed, so what a proxy says of others is
-    ///   not looked at either.
+    /// - Parameter peer: the sender. The header of such a request is not trusted, so `X-Forwarded-For`
+    ///   is ignored.
     package func refuse(_ reason: UnreadableRequest, peer: String) -> ServiceResponse {
         let nothing = SecretBytes(copying: [UInt8]().span)
         let request = ServiceRequest(method: "", target: "", body: nothing, peer: peer)

@@ -1,15 +1,14 @@
 package import Verification
 
-/// What an operator chooses.
+/// The operator's settings.
 package struct ServiceSettings: Sendable {
-    /// How often one client address may ask without an API key.
+    /// The permitted rate of requests without an API key from one client address.
     package let addressRate: AddressRate
-    /// Whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     package let trustedProxies: TrustedProxies
-    /// When the clock is good enough.
+    /// The conditions on the clock.
     package let clock: ClockRequirement
 
-    /// Takes what is chosen.
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
         clock: ClockRequirement
@@ -20,20 +19,19 @@ package struct ServiceSettings: Sendable {
     }
 }
 
-/// What the service asks of the world, so that a test can be the world.
+/// The dependencies of the service, which tests replace.
 package struct ServiceSurroundings: Sendable {
-    /// The wall clock; the same as the verifier's.
+    /// The wall clock; it must be the verifier's.
     package let now: @Sendable () -> UnixTime
-    /// A clock that never jumps, for durations and rates.
+    /// A monotonic clock, for durations and rates.
     package let instant: @Sendable () -> ContinuousClock.Instant
-    /// What the kernel says of the wall clock.
+    /// The kernel's report on the wall clock.
     package let clockState: @Sendable () -> ClockState
-    /// Random bytes for the names of requests.
+    /// The source of request ids.
     package let randomness: RandomSource
-    /// Takes a line about each request; it must not wait for anybody.
+    /// Receives the log line of each request; it must not block.
     package let log: @Sendable (LogLine) -> Void
 
-    /// Takes all of them.
     package init(
         now: @escaping @Sendable () -> UnixTime,
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },

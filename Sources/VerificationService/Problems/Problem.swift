@@ -1,83 +1,82 @@
 internal import JSONText
 
-/// Why there is no answer but an error.
+/// The reason for an error response.
 ///
-/// It says where, never what: nothing that the client sent comes back in it.
+/// A problem may name the field at fault, but never repeats anything that the client sent.
 enum Problem: Error, Hashable, Sendable {
-    /// The head is none that everybody understands alike.
+    /// The header could be interpreted in more than one way.
     case malformedRequest
     /// An expectation other than `100-continue`.
     case unknownExpectation
-    /// More header fields than are read.
+    /// The header fields exceed the limit.
     case headersTooLarge
     /// A body without a `Content-Length`.
     case lengthRequired
     /// A transfer coding other than `chunked`.
     case unknownTransferCoding
-    /// The HTTP library has refused it already; this is for the log and the metrics.
+    /// The HTTP library has already rejected the request; this case is for the log and the metrics.
     case refusedByLibrary
-    /// The target is no path and query as they have to be.
+    /// The path or the query is malformed.
     case malformedTarget
-    /// The header field is malformed or comes twice.
+    /// The header field is malformed or duplicated.
     case malformedHeader(String)
-    /// The query parameter is not one that the route has, comes twice, or has another form.
+    /// A query parameter is unknown, duplicated or malformed.
     case malformedQuery
-    /// The body is no JSON; at this byte, where that is known.
+    /// The body is not the expected JSON object; with the byte offset of the error, if known.
     case malformedBody(at: Int?)
-    /// A name comes twice in an object.
+    /// An object contains a duplicate name.
     case doubledField(at: Int)
     /// A field that the route does not have.
     case unknownField
-    /// A field that has to be there.
+    /// A required field is missing.
     case missingField(String)
-    /// A field of another type or form.
+    /// A field has the wrong type or form.
     case invalidField(String)
-    /// A client named in the request does not exist, or is revoked.
+    /// A client that the request names is unknown or revoked.
     case unknownClient
     /// A key of less than 128 bits (RFC 4226, section 4, R6).
     case keyTooShort
-    /// No API key, none that is known, or one that is revoked.
+    /// The API key is missing, unknown or revoked.
     case unauthenticated
     /// The API key lacks this scope.
     case missingScope(Scope)
-    /// The ticket is none, is spent, or came too late.
+    /// The ticket is unknown, spent or expired.
     case refusedTicket
     /// There is no such route.
     case unknownRoute
     /// There is no such credential.
     case unknownCredential
-    /// The route has other methods.
+    /// The route does not support the method.
     case methodNotAllowed([Method])
-    /// More than 64 KiB.
+    /// The body exceeds 64 KiB.
     case bodyTooLarge
-    /// The content is not said to be JSON.
+    /// The `Content-Type` is not JSON.
     case notJSON
-    /// The key is, or was, some credential's key (RFC 6238, section 3, R5).
+    /// The key is or was in use by another credential (RFC 6238, section 3, R5).
     case keyInUse
-    /// The subject has as many credentials as is allowed.
+    /// The subject already has the maximum number of credentials.
     case tooManyCredentials
-    /// The credential's state does not allow it.
+    /// The state of the credential does not permit the operation.
     case refusedByState
-    /// The `Idempotency-Key` came with another request before.
+    /// The `Idempotency-Key` was used for a different request.
     case idempotencyKeyReused
-    /// The answer held secrets of a credential that came into use or ended since.
+    /// The response contained secrets of a credential that has been used or revoked since.
     case answerEnded
-    /// The client address asks too often.
+    /// The client address exceeds its request rate.
     case tooManyRequests(retryAfter: Int)
-    /// The store could not do its work, or too much is asked of the server.
+    /// The store failed, or the server is overloaded.
     case unavailable
-    /// A key version is not there.
+    /// The key file lacks a key version.
     case keyUnavailable
-    /// The server is at fault.
+    /// An internal error.
     case failed
 }
 
 extension Problem {
-    /// The URI that says which problem it is, for programs; it never changes (RFC 9457, section
-    /// 3.1.1).
+    /// The URI that identifies the problem; it never changes (RFC 9457, section 3.1.1).
     var type: String { "urn:watchword:problem:\(name)" }
 
-    /// The last part of ``type``, also for logs and metrics.
+    /// The last part of ``type``, also used in logs and metrics.
     var name: String {
         switch self {
         case .malformedRequest: "malformed-request"
@@ -116,7 +115,7 @@ extension Problem {
         }
     }
 
-    /// The problem in a sentence, the same each time.
+    /// The problem as a sentence, the same for all occurrences.
     var title: String {
         switch self {
         case .malformedRequest: "The request is malformed or ambiguous HTTP/1.1."
@@ -157,7 +156,7 @@ extension Problem {
         }
     }
 
-    /// What is known beyond the title: names of our own and positions.
+    /// Members beyond the title: names that the server chose, and positions.
     private var members: [(String, JSONValue)] {
         switch self {
         case .malformedBody(let position?), .doubledField(let position):
@@ -180,7 +179,7 @@ extension Problem {
             ] + members)
     }
 
-    /// The header fields that come with it.
+    /// The header fields of the response.
     var headers: [HTTPField] {
         switch self {
         case .unauthenticated: [HTTPField("WWW-Authenticate", "Bearer realm=\"watchword\"")]

@@ -1,6 +1,6 @@
-/// The status codes that Watchword answers with (RFC 9110, section 15; RFC 6585, section 4).
+/// The status codes that the service uses (RFC 9110, section 15; RFC 6585, section 4).
 ///
-/// There is no 3xx: a redirection would send a secret a second time (OWASP ASVS 4.1.2).
+/// No 3xx: a redirect would make the client send a secret again (OWASP ASVS 4.1.2).
 enum Status: Int, CaseIterable, Sendable {
     case ok = 200
     case created = 201
@@ -25,12 +25,14 @@ enum Status: Int, CaseIterable, Sendable {
 }
 
 extension Status {
-    /// Whether a problem is what is said with it.
+    /// Whether the response is a problem.
     var isProblem: Bool { rawValue >= 400 }
 }
 
 extension Problem {
-    /// The status that goes with the problem: the one place where errors become statuses.
+    /// The status of the problem.
+    ///
+    /// This is the only place where errors are mapped to statuses.
     var status: Status {
         switch self {
         case .malformedRequest, .refusedByLibrary, .malformedTarget, .malformedHeader,
@@ -58,7 +60,7 @@ extension Problem {
 }
 
 extension Success {
-    /// The status of an answer that is no problem.
+    /// The status of the successful response.
     var status: Status {
         switch self {
         case .answered: .ok
@@ -70,10 +72,10 @@ extension Success {
 
 /// How a request can succeed.
 enum Success: Sendable {
-    /// There is something to say, be it a denial.
+    /// The response has content. A denial counts as a success, too.
     case answered
-    /// Something new is there.
+    /// Something was created.
     case made
-    /// It is done, and there is nothing to say.
+    /// The response has no content.
     case done
 }

@@ -1,23 +1,23 @@
-/// Why a request never came to be one: what the listener tells the service, which answers for both.
+/// Why the listener rejected a request; the service builds the response.
 package enum UnreadableRequest: CaseIterable, Hashable, Sendable {
-    /// The head is none that everybody understands alike.
+    /// The header could be interpreted in more than one way.
     case malformed
     /// A body without a `Content-Length`.
     case lengthRequired
-    /// More than 64 KiB of body.
+    /// The body exceeds 64 KiB.
     case bodyTooLarge
     /// An expectation other than `100-continue`.
     case unknownExpectation
-    /// More header fields than are read.
+    /// The header fields exceed the limit.
     case headersTooLarge
     /// A transfer coding other than `chunked`.
     case unknownTransferCoding
-    /// What the HTTP library has refused already, by closing the connection.
+    /// The HTTP library has already rejected the request and closed the connection.
     case refusedByLibrary
 }
 
 extension Problem {
-    /// What the client is told.
+    /// The problem in the response.
     init(_ reason: UnreadableRequest) {
         self =
             switch reason {

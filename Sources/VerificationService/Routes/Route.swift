@@ -1,11 +1,11 @@
-/// What the service can be asked to do; the raw value is OpenAPI's `operationId`.
+/// The operations of the API; the raw value is OpenAPI's `operationId`.
 enum Operation: String, CaseIterable, Hashable, Sendable {
     case enrol, listCredentials, renameCredential, revokeCredential, confirmCredential, verify
     case resynchronizeCredential, unlockCredential, redeemEnrolment, signIn, redeemLogin
     case closeAccount, listEvents, describeInterface
 }
 
-/// The methods that routes have.
+/// The HTTP methods that the API uses.
 package enum Method: String, CaseIterable, Hashable, Sendable {
     case get = "GET"
     case head = "HEAD"
@@ -15,27 +15,27 @@ package enum Method: String, CaseIterable, Hashable, Sendable {
     case options = "OPTIONS"
 }
 
-/// What an API key may be good for.
+/// What an API key permits.
 package enum Scope: String, CaseIterable, Hashable, Sendable {
-    /// Checking codes and redeeming logins.
+    /// Verifying codes and redeeming login tickets.
     case verify
-    /// Handing out and confirming credentials.
+    /// Enrolling and confirming credentials.
     case enrol
-    /// Listing, renaming, revoking, resynchronising and unlocking credentials.
+    /// Listing, renaming, revoking, resynchronising and unlocking credentials; closing accounts.
     case manage
-    /// Being told why a code was denied; beside `verify`.
+    /// With `verify`: reading why a code was denied.
     case reasons
     /// Reading events.
     case audit
 }
 
-/// Who may ask.
+/// Who may use a route.
 enum Access: Hashable, Sendable {
     /// An application with this scope.
     case scope(Scope)
     /// A device, which has no API key; limited by address.
     case device
-    /// Everybody; limited by address.
+    /// Anyone; limited by address.
     case everybody
 }
 
@@ -45,27 +45,27 @@ enum PathPart: Hashable, Sendable {
     case parameter(String, TextForm)
 }
 
-/// One route: what it takes and what it answers.
+/// One route: its request and its responses.
 ///
-/// Requests are read by it and OpenAPI is written from it. There is one object for each, which every
-/// request to it shares.
+/// The service validates requests against it, and generates OpenAPI from it. All requests share the
+/// same objects.
 final class Route: Sendable {
     let operation: Operation
     let method: Method
     let path: [PathPart]
     let access: Access
-    /// What it does, in a sentence.
+    /// One sentence for OpenAPI.
     let summary: String
-    /// Whole numbers in the query, none of which has to be there.
+    /// The query parameters: integers, all optional.
     let parameters: [(name: String, range: ClosedRange<Int64>)]
-    /// What the body looks like; nothing when there is none.
+    /// The expected body; `nil` if the route takes none.
     let body: BodyShape?
     let success: Success
-    /// What an answer looks like that is no problem: one of these.
+    /// The possible shapes of a successful response.
     let answers: [Shape]
-    /// Problems beyond those that any such route can have.
+    /// Problems in addition to those that every route of this kind can have.
     let problems: [Problem]
-    /// The path with its parameters in braces; for OpenAPI, logs and metrics.
+    /// The path with its parameters in braces, for OpenAPI, logs and metrics.
     let template: String
 
     init(
@@ -93,7 +93,9 @@ final class Route: Sendable {
 }
 
 extension Route {
-    /// Every problem that this route can have; a method that it lacks is none of its own.
+    /// All problems of this route.
+    ///
+    /// A wrong method is a problem of the path, not of the route.
     var allProblems: [Problem] {
         var all: [Problem] = [
             .malformedTarget, .malformedHeader(""), .malformedQuery, .malformedBody(at: nil),

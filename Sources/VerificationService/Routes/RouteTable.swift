@@ -1,6 +1,6 @@
 /// Every route under `/v1`.
 enum RouteTable {
-    /// All of them, in the order of the documentation.
+    /// All routes, in the order of the documentation.
     static let all: [Route] = credentials + checks + devices + records
 
     private static let subject = PathPart.parameter("subject", .subject)

@@ -2,22 +2,24 @@ internal import Cryptography
 
 /// Finds the route of a request.
 enum Router {
-    /// A route and what its path says.
+    /// A route and the parameters in the path.
     struct Match: Sendable {
         let route: Route
         let parameters: [String: String]
-        /// The content is left away (RFC 9110, section 9.3.2).
+        /// Whether the response omits its content (RFC 9110, section 9.3.2).
         let isHead: Bool
     }
 
-    /// What can be found.
+    /// The result of routing.
     enum Finding: Sendable {
         case match(Match)
-        /// The methods of the path, for who asks about them (RFC 9110, section 9.3.7).
+        /// The methods of the path, in response to `OPTIONS` (RFC 9110, section 9.3.7).
         case options([Method])
     }
 
-    /// Finds the route; a path that is not there is told before a method that it does not have.
+    /// Finds the route.
+    ///
+    /// An unknown path is reported before an unsupported method.
     static func find(method: String, segments: [[UInt8]]) throws(Problem) -> Finding {
         let candidates = RouteTable.all.compactMap { route in
             parameters(of: route, segments).map { (route, $0) }
@@ -30,7 +32,8 @@ enum Router {
         if method == .options { return .options(methods) }
         let asked = method == .head ? Method.get : method
         let (route, values) = candidates.first { $0.0.method == asked } ?? first
-        // Whether a parameter is well-formed is told last: to all methods alike.
+        // Parameters are validated last, so that a malformed one gives the same result for every
+        // method.
         for part in route.path {
             guard case .parameter(let name, let form) = part, let value = values[name] else {
                 continue
@@ -44,7 +47,7 @@ enum Router {
                 isHead: method == .head))
     }
 
-    /// The methods of routes that share a path, with those that follow.
+    /// The methods of routes that share a path, including the implied `HEAD` and `OPTIONS`.
     static func methods(of routes: [Route]) -> [Method] {
         var methods = routes.map(\.method)
         if methods.contains(.get) { methods.append(.head) }

@@ -1,6 +1,6 @@
 internal import Verification
 
-/// What routes answer when there is no problem.
+/// The shapes of successful responses.
 enum AnswerShapes {
     private static let accepted = Field.required("result", .choice(["accepted"]))
     private static let denied = Field.required("result", .choice(["denied"]))

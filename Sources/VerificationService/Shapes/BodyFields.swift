@@ -2,16 +2,18 @@ internal import Cryptography
 internal import JSONReading
 internal import JSONText
 
-/// The fields of a body that has the shape it should have.
+/// The fields of a validated body.
 struct BodyFields: Sendable {
     private let members: [(String, JSONValue)]
 
-    /// No body was asked for.
+    /// For routes without a body.
     static let none = BodyFields(members: [])
 
     private init(members: [(String, JSONValue)]) { self.members = members }
 
-    /// Reads a body strictly: closed objects, nothing doubled, nothing null, every text in its form.
+    /// Parses a body strictly.
+    ///
+    /// Rejects unknown fields, duplicate names, `null` and malformed texts.
     init(_ body: SecretBytes, as expected: BodyShape) throws(Problem) {
         let value = try Self.parsed(body)
         guard let members = value.members else { throw .malformedBody(at: nil) }
@@ -88,22 +90,22 @@ struct BodyFields: Sendable {
         }
     }
 
-    // A body has a handful of members, whose names are no more than once there.
+    // A body has few members, and no duplicate names.
     private func value(_ name: String) -> JSONValue? { members.first { $0.0 == name }?.1 }
 
-    /// A text that is no secret.
+    /// A text that is not secret.
     func string(_ name: String) -> String? { value(name)?.string }
 
     /// A text that may be a secret.
     func secret(_ name: String) -> SecretBytes? { value(name)?.secretText }
 
-    /// A whole number.
+    /// An integer.
     func whole(_ name: String) -> Int64? {
         guard case .number(let number)? = value(name) else { return nil }
         return number
     }
 
-    /// A list of texts that are no secrets.
+    /// A list of texts that are not secret.
     func strings(_ name: String) -> [String]? { value(name)?.elements?.compactMap(\.string) }
 
     /// A list of texts that may be secrets.

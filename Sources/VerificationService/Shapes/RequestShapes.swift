@@ -1,6 +1,6 @@
 internal import Verification
 
-/// The bodies that routes take.
+/// The shapes of request bodies.
 enum RequestShapes {
     private static let labels: [Field] = [
         .required("issuer", .text(.label)), .required("account", .text(.label)),
@@ -29,7 +29,7 @@ enum RequestShapes {
         "SecretEnrolment",
         [
             .required("type", .choice(["secret"])), .optional("name", .text(.label)),
-            // Beside the client that enrols the device.
+            // In addition to the enrolling client.
             .optional(
                 "redeemable_by",
                 .list(.text(.client), counts: 1...(Policy.maximalAudience - 1))),

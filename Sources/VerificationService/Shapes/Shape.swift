@@ -1,11 +1,10 @@
-/// What a JSON object of the interface looks like: closed, every field named.
+/// The schema of a JSON object of the API; unknown fields are not permitted.
 ///
-/// The same value reads a body and describes it in OpenAPI, so that neither can say what the other
-/// does not know.
+/// The same value validates a body and describes it in OpenAPI, so the two cannot disagree.
 struct Shape: Sendable {
-    /// What it is called in OpenAPI.
+    /// The name of the schema in OpenAPI.
     let name: String
-    /// Its fields, in the order in which they are said.
+    /// The fields, in the order of the description.
     let fields: [Field]
 
     init(_ name: String, _ fields: [Field]) {
@@ -16,43 +15,39 @@ struct Shape: Sendable {
 
 /// A field of an object.
 struct Field: Sendable {
-    /// Its name.
     let name: String
-    /// What it holds.
     let kind: FieldKind
-    /// Whether it has to be there.
     let isRequired: Bool
 
-    /// A field that has to be there.
     static func required(_ name: String, _ kind: FieldKind) -> Field {
         Field(name: name, kind: kind, isRequired: true)
     }
 
-    /// A field that may be left out; it is never null.
+    /// A field that may be omitted; it is never `null`.
     static func optional(_ name: String, _ kind: FieldKind) -> Field {
         Field(name: name, kind: kind, isRequired: false)
     }
 }
 
-/// What a field can hold.
+/// The type of a field.
 indirect enum FieldKind: Sendable {
     /// A text of this form.
     case text(TextForm)
     /// One of these words.
     case choice([String])
-    /// A whole number in this range.
+    /// An integer in this range.
     case whole(ClosedRange<Int64>)
     /// True or false.
     case flag
-    /// This one of the two.
+    /// Exactly this boolean.
     case exactly(Bool)
-    /// A list of so many.
+    /// A list with this many elements.
     case list(FieldKind, counts: ClosedRange<Int>)
     /// An object.
     case object(Shape)
 }
 
-/// What a body can look like.
+/// The shapes that a route accepts.
 enum BodyShape: Sendable {
     /// One shape.
     case one(Shape)

@@ -1,21 +1,22 @@
 internal import Cryptography
 internal import Verification
 
-/// The forms that a text of the interface can have: what OpenAPI says of it, and the check.
+/// The formats of texts in the API: the pattern for OpenAPI, and the check.
 ///
-/// Both stand side by side, and a test tries texts on both.
+/// A test compares the two on sample texts.
 enum TextForm: CaseIterable, Hashable, Sendable {
-    /// A name, an issuer or an account: 1 to 255 bytes, no control characters, no space around.
+    /// A name, issuer or account: 1 to 255 bytes, no control characters, no surrounding spaces.
     case label
-    /// A subject, which is the application's own: 1 to 255 bytes without NUL.
+    /// A subject, which the application chooses: 1 to 255 bytes without NUL.
     case subject
-    /// What a device calls itself.
+    /// A device's description of itself.
     case userAgent
-    /// A code.
+    /// A one-time password or a recovery code.
     case code
-    /// A one-time password; no recovery code.
+    /// A one-time password, not a recovery code.
     case oneTimePassword
-    /// A seed in Base32 without padding: 15 bytes are well-formed, so that they are told why not.
+    /// A seed in Base32 without padding. 15 bytes are well-formed here, so that the client gets the
+    /// more specific `key-too-short`.
     case key
     /// A credential's id.
     case credential
@@ -35,19 +36,19 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case keyURI
     /// Base64.
     case base64
-    /// A moment, as RFC 3339 writes it.
+    /// A time in RFC 3339 format.
     case time
     /// Any text.
     case any
 
-    /// What the last character can be when it stands for so many bits that mean something.
+    /// The last characters of an encoding whose final character carries four or two significant
+    /// bits.
     private static let fourBits = "[AEIMQUYcgkosw048]"
     private static let twoBits = "[AQgw]"
     private static let base32Tail =
         "(?:[A-Z2-7][AEIMQUY4]|[A-Z2-7]{3}[AQ]|[A-Z2-7]{4}[ACEGIKMOQSUWY246]|[A-Z2-7]{6}[AIQY])"
 
-    /// The form as a regular expression (ECMA-262), as JSON Schema wants it; nothing where any
-    /// character will do.
+    /// The format as a regular expression (ECMA-262) for JSON Schema; `nil` if any text is valid.
     var pattern: String? {
         switch self {
         case .label:
@@ -76,7 +77,9 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The least and the most characters; for names and subjects no more bytes than that, either.
+    /// The permitted number of characters.
+    ///
+    /// Labels, subjects and user agents have at most as many bytes.
     var counts: ClosedRange<Int>? {
         switch self {
         case .label, .subject: 1...255
@@ -85,7 +88,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// JSON Schema's name for the form, where it has one.
+    /// The JSON Schema `format`, if there is one.
     var format: String? { self == .time ? "date-time" : nil }
 
     /// Whether the text has this form.
@@ -109,13 +112,13 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .secret: Token(.secret, text: text) != nil
             case .nonce: Self.nonce(text) != nil
             case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
-            // These are said and never taken.
+            // These occur in responses only.
             case .keyURI, .base64, .time, .any: true
             }
         }
     }
 
-    /// The nonce that the text stands for.
+    /// Decodes a rotation nonce.
     static func nonce(_ text: Span<UInt8>) -> RotationNonce? {
         guard text.count == 22 else { return nil }
         do throws(Base64Error) {
@@ -123,8 +126,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         } catch { return nil }
     }
 
-    // JSON's texts are UTF-8 already; C1 and format characters are letters' neighbours there, and
-    // who prints a name escapes them.
+    // JSON texts are valid UTF-8. C1 and format characters are permitted here; code that prints a
+    // name escapes them.
     private static func isPlain(_ text: Span<UInt8>) -> Bool {
         text.indices.allSatisfy { text[$0] >= 0x20 && text[$0] != 0x7F }
     }
@@ -136,7 +139,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         } catch { return false }
     }
 
-    /// Base32 of 15 to 129 bytes; the loose bits are looked at when it is decoded.
+    /// Base32 of 15 to 129 bytes; the decoder checks the unused bits.
     private static func isKey(_ text: Span<UInt8>) -> Bool {
         (24...207).contains(text.count)
             && text.indices.allSatisfy { index in
