@@ -9,7 +9,9 @@ import Verification
 @testable import VerificationService
 
 struct AccessTests {
-    @Test("V-03 a new service has no client: every route with a scope refuses, with no key and any")
+    @Test(
+        "V-03 a new service has no client: scoped routes reject requests without a key and with any key"
+    )
     func noDefaultAccounts() async throws {
         let world = try await ServiceWorld()
         for client in try await world.verifier.clients() {
@@ -27,7 +29,7 @@ struct AccessTests {
         }
     }
 
-    /// Who may ask for what, written down by hand: nothing for devices and for everybody.
+    /// The expected scope of each route, written by hand; `nil` for routes without one.
     private static let scopesByHand: [String: String?] = [
         "POST /v1/subjects/{subject}/credentials": "enrol",
         "GET /v1/subjects/{subject}/credentials": "manage",
@@ -45,7 +47,9 @@ struct AccessTests {
         "GET /v1/openapi.json": nil,
     ]
 
-    @Test("each route takes its own scope, and no other; what needs none is the devices' alone")
+    @Test(
+        "each route accepts exactly its own scope; only device routes and the description need none"
+    )
     func scopes() async throws {
         let world = try await ServiceWorld()
         let routes = RouteTable.all.map { "\($0.method.rawValue) \($0.template)" }
@@ -75,7 +79,7 @@ struct AccessTests {
     }
 
     @Test(
-        "an API key that is malformed, unknown, doubled or of another scheme is refused alike",
+        "an API key that is malformed, unknown, duplicated or of another scheme gets the same refusal",
         arguments: [
             [], ["Bearer"], ["Bearer "], ["Bearer wwk_"], ["Basic YTpi"], ["wwk_AAAA"],
             ["Bearer wwk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
@@ -91,7 +95,7 @@ struct AccessTests {
         #expect(reply.status == 401 && reply.problem == "unauthenticated")
     }
 
-    @Test("two Authorization fields are refused, the scheme's case does not matter")
+    @Test("two Authorization fields are rejected; the case of the scheme does not matter")
     func authorizationForms() async throws {
         let world = try await ServiceWorld()
         let key = try #require(world.keys["audit"]).text
@@ -110,7 +114,7 @@ struct AccessTests {
         }
     }
 
-    @Test("V-25 a revoked API key is refused at the next request; a key has 256 bits")
+    @Test("V-25 a revoked API key is rejected at the next request; a key has 256 bits")
     func revocation() async throws {
         let world = try await ServiceWorld()
         #expect(try await world.ask("GET", "/v1/events", as: "audit").status == 200)
@@ -123,7 +127,8 @@ struct AccessTests {
         #expect(world.keys.values.allSatisfy { $0.count == 4 + 43 })
     }
 
-    @Test("V-19 devices and guessers of API keys are limited by their address, clients are not")
+    @Test(
+        "V-19 requests without a valid API key are limited by address; requests of clients are not")
     func addressRate() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let world = try await ServiceWorld(addressRate: rate)
@@ -143,7 +148,7 @@ struct AccessTests {
         #expect(try await world.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
     }
 
-    @Test("V-21 a spoofed forwarded-for header changes neither the limit nor the record")
+    @Test("V-21 a spoofed X-Forwarded-For changes neither the rate limit nor the audit log")
     func spoofedAddress() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 2))
         let proxies = TrustedProxies([try #require(NetworkBlock("10.0.0.0/8"))])
@@ -166,7 +171,7 @@ struct AccessTests {
         #expect(world.log.last?.address == "203.0.113.9")
     }
 
-    /// A path of the route with well-formed parameters.
+    /// The path of a route with well-formed parameters.
     static func target(of route: Route) -> String {
         route.template.replacing("{subject}", with: "alice")
             .replacing("{credential}", with: "cr_AAAAAAAAAAAAAAAAAAAAAA")

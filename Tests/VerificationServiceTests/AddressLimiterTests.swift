@@ -10,7 +10,7 @@ struct AddressLimiterTests {
         AddressLimiter(rate: try #require(rate), capacity: capacity, now: start)
     }
 
-    @Test("V-19 a burst is let through, the next request waits, and time fills the bucket again")
+    @Test("V-19 a burst passes, the next request is refused, and the bucket refills with time")
     func bucket() throws {
         let limiter = try limiter()
         for _ in 0..<3 { #expect(limiter.take("192.0.2.1", now: start) == nil) }
@@ -19,18 +19,18 @@ struct AddressLimiterTests {
         #expect(limiter.take("192.0.2.1", now: start + .milliseconds(99)) == 1)
         #expect(limiter.take("192.0.2.1", now: start + .milliseconds(100)) == nil)
         #expect(limiter.take("192.0.2.1", now: start + .milliseconds(100)) == 1)
-        // Asking often does not keep the bucket from filling.
+        // Frequent requests do not prevent the bucket from refilling.
         for step in 101..<200 {
             #expect(limiter.take("192.0.2.1", now: start + .milliseconds(step)) == 1)
         }
         #expect(limiter.take("192.0.2.1", now: start + .milliseconds(200)) == nil)
-        // No more than the burst is saved, and a clock that steps back gives nothing.
+        // The bucket holds at most the burst, and a clock that steps back adds nothing.
         for _ in 0..<3 { #expect(limiter.take("192.0.2.1", now: start + .seconds(1 << 40)) == nil) }
         #expect(limiter.take("192.0.2.1", now: start + .seconds(1 << 40)) == 1)
         #expect(limiter.take("192.0.2.1", now: start) == 1)
     }
 
-    @Test("V-19 of two requests at once for one token, one gets it")
+    @Test("V-19 only one of two concurrent requests gets the last token")
     func race() async throws {
         let limiter = AddressLimiter(
             rate: try #require(AddressRate(perSecond: 1, burst: 50)), now: start)
@@ -42,7 +42,7 @@ struct AddressLimiterTests {
         #expect(through == 50)
     }
 
-    @Test("IPv6 addresses of one network share a bucket, and so does an IPv4 address in IPv6 form")
+    @Test("IPv6 addresses of one /64 share a bucket, and so do both forms of an IPv4 address")
     func networks() throws {
         let limiter = try limiter()
         for host in ["2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3"] {
@@ -56,26 +56,26 @@ struct AddressLimiterTests {
         #expect(limiter.take("192.0.2.9", now: start) == 1)
     }
 
-    @Test("V-19 changing addresses outruns neither the memory nor the limit")
+    @Test("V-19 changing addresses evades neither the memory limit nor the rate limit")
     func manyAddresses() throws {
         let limiter = try limiter(capacity: 50)
         var through = 0
         for host in 0..<200 where limiter.take("10.0.0.\(host)", now: start) == nil { through += 1 }
         #expect(limiter.count == 50)
         #expect(through == 53)
-        // Buckets that are full again are forgotten.
+        // Buckets that have refilled are deleted.
         #expect(limiter.take("10.1.0.1", now: start + .seconds(2)) == nil)
         #expect(limiter.count == 1)
     }
 
-    @Test("what is no address counts as one")
+    @Test("all texts that are not addresses share one bucket")
     func noAddress() throws {
         let limiter = try limiter()
         for text in ["", "unix", "\r\n"] { #expect(limiter.take(text, now: start) == nil) }
         #expect(limiter.take("else", now: start) == 1)
     }
 
-    @Test("a rate is a positive number", arguments: [(0, 1), (1, 0), (-1, 5), (1_000_001, 1)])
+    @Test("a rate out of range is rejected", arguments: [(0, 1), (1, 0), (-1, 5), (1_000_001, 1)])
     func rates(_ perSecond: Int, _ burst: Int) {
         #expect(AddressRate(perSecond: perSecond, burst: burst) == nil)
         #expect(AddressRate.standard == AddressRate(perSecond: 100, burst: 1_000))

@@ -7,13 +7,13 @@ import TestSupport
 import Verification
 import VerificationService
 
-/// An answer with its JSON.
+/// A response and its parsed JSON.
 struct Reply {
     let response: ServiceResponse
     let json: JSONValue?
 
     var status: Int { response.status }
-    /// The problem's name.
+    /// The last part of the problem's type.
     var problem: String? { json?["type"]?.string?.split(separator: ":").last.map(String.init) }
     var result: String? { json?["result"]?.string }
 
@@ -21,7 +21,7 @@ struct Reply {
 }
 
 extension ServiceWorld {
-    /// Sends a request with an API key that may do everything.
+    /// Sends a request, by default with an API key that has all scopes.
     @discardableResult
     func ask(
         _ method: String, _ target: String, _ body: String? = nil, as key: String? = "all",
@@ -62,7 +62,7 @@ extension ServiceWorld {
             credential: try KeyURI(parsing: Array(uri.utf8).span).credential)
     }
 
-    /// Enrols and confirms a TOTP credential, and moves on to the next step.
+    /// Enrols and confirms a TOTP credential, then advances the clock by one step.
     func enrolled(_ subject: String = "alice") async throws -> EnrolledCredential {
         let credential = try await pending(subject)
         let confirmation = try await ask(
@@ -75,18 +75,18 @@ extension ServiceWorld {
         return credential
     }
 
-    /// The code of a step, counted from the clock's.
+    /// The code of a time step, relative to the current one.
     func code(of credential: EnrolledCredential, step: Int64 = 0) throws -> String {
         try credential.credential.code(atUnixTime: clock.now.seconds + 30 * step).text
     }
 
-    /// A code that is none of the credential's for an hour around.
+    /// A code that the credential does not accept within an hour of the current time.
     func wrongCode(of credential: EnrolledCredential) throws -> String {
         let near = try (-120...120).map { try code(of: credential, step: $0) }
         return (0..<1_000).lazy.map { "000\(100 + $0)" }.first { !near.contains($0) } ?? "000000"
     }
 
-    /// Checks a code.
+    /// Verifies a code.
     func verify(
         _ subject: String, _ code: String, as key: String = "all",
         headers: [String: String] = [:], peer: String = "192.0.2.7"
@@ -97,7 +97,7 @@ extension ServiceWorld {
     }
 }
 
-/// A credential as an authenticator knows it.
+/// A credential, as the authenticator stores it.
 struct EnrolledCredential {
     let id: String
     let subject: String
@@ -105,7 +105,7 @@ struct EnrolledCredential {
     let credential: Credential
 }
 
-/// Another answer than a test builds upon.
+/// Thrown for a response that a test's setup does not expect.
 struct Unexpected: Error {
     let status: Int
 }

@@ -7,7 +7,7 @@ import Verification
 
 @testable import VerificationService
 
-/// The routes on which something is proved, each with the same attacks.
+/// The routes that verify a proof; every attack is tried on each of them.
 enum ProvingRoute: CaseIterable {
     case verification, verificationOfCredential, recoveryCode, confirmation, resynchronization
     case enrolmentTicket, deviceLogin, loginTicket
@@ -23,28 +23,28 @@ enum ProvingRoute: CaseIterable {
         }
     }
 
-    /// The routes that take a code of six digits, of which guesses are counted.
+    /// The routes that take a six-digit code and count wrong guesses.
     static let ofCodes: [ProvingRoute] = [
         .verification, .verificationOfCredential, .confirmation, .resynchronization,
     ]
 }
 
-/// What is presented on one route to prove something.
+/// A proof for one route.
 struct Proof: Sendable {
-    /// Where it is presented.
+    /// The route's target.
     let target: String
-    /// As whom: a device has no API key.
+    /// The API key that is used; `nil` on device routes.
     var key: String? = "all"
-    /// The body for what is presented in the attempt of this number.
+    /// The body with a value, for the attempt with this number.
     let body: @Sendable (String, Int) -> String
-    /// What is right at this moment.
+    /// The value that is correct now.
     let right: @Sendable () throws -> String
-    /// What is well-formed and wrong.
+    /// A well-formed, wrong value.
     let wrong: String
-    /// What an acceptance says, and nothing else does.
+    /// A text that only an acceptance contains.
     let mark: String
 
-    /// Whether it is accepted.
+    /// Presents a value, and returns whether it was accepted.
     func accepts(_ value: String, attempt: Int = 0, in world: ServiceWorld) async throws -> Bool {
         let reply = try await world.ask("POST", target, body(value, attempt), as: key)
         return reply.status < 300 && reply.response.body.text.contains(mark)
@@ -52,7 +52,7 @@ struct Proof: Sendable {
 }
 
 extension ServiceWorld {
-    /// Everything that is needed to prove something on a route, once.
+    /// Prepares a proof for a route.
     func proof(on route: ProvingRoute) async throws -> Proof {
         switch route {
         case .verification:
@@ -107,7 +107,9 @@ extension ServiceWorld {
         }
     }
 
-    /// A device's secret; each attempt has a nonce of its own, since the first is the holder's alone.
+    /// A proof with a device's secret.
+    ///
+    /// Each attempt has a nonce of its own, because a repeated nonce repeats the first response.
     private func deviceLogin() async throws -> Proof {
         let ticket = try await enrol(#"{"type":"secret"}"#).member("ticket")
         let device = try await ask(
@@ -140,7 +142,7 @@ extension ServiceWorld {
 }
 
 extension Reply {
-    /// A member's text, or that of its first element.
+    /// The text of a member, or of its first element.
     fileprivate func member(_ name: String) throws -> String {
         let value = json?[name]?.elements?.first ?? json?[name]
         guard let text = value?.string else { throw Unexpected(status: status) }
@@ -149,7 +151,7 @@ extension Reply {
 }
 
 struct AttackTests {
-    @Test("V-04 the attacks meet every route on which something is proved")
+    @Test("V-04 the attacks cover every route that verifies a proof")
     func complete() {
         let proving = Set(ProvingRoute.allCases.map(\.operation))
         let others: Set<VerificationService.Operation> = [
@@ -161,7 +163,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 V-09 N-28 what was accepted on a route is refused on it from then on",
+        "V-04 V-09 N-28 an accepted value is refused on the same route from then on",
         arguments: ProvingRoute.allCases)
     func replay(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
@@ -174,7 +176,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 T-10 a code that was accepted on one route is refused on the others",
+        "V-04 T-10 a code that one route accepted is refused on the others",
         arguments: ProvingRoute.ofCodes)
     func replayElsewhere(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
@@ -188,7 +190,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 T-10 another spelling is refused on every route before any state is touched",
+        "V-04 T-10 another spelling of a value is rejected on every route before any state changes",
         arguments: ProvingRoute.allCases)
     func spellings(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
@@ -208,12 +210,12 @@ struct AttackTests {
             #expect(try await !proof.accepts(spelling, in: world), "\(spelling)")
         }
         #expect(world.store.commits == commits)
-        // Only the spelling was wrong.
+        // The value itself is still valid.
         #expect(try await proof.accepts(value, in: world))
     }
 
     @Test(
-        "V-04 N-21 after five wrong guesses the right code waits, on every route that takes a code",
+        "V-04 N-21 after five wrong guesses the correct code is throttled, on every route that takes a code",
         arguments: ProvingRoute.ofCodes + [.recoveryCode])
     func throttle(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
@@ -225,7 +227,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 a wrong value is refused on every route, and the right one accepted after it",
+        "V-04 a wrong value is refused on every route, and the correct one is accepted afterwards",
         arguments: ProvingRoute.allCases)
     func wrong(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
@@ -235,7 +237,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 V-09 what many present at once is accepted once, on every route",
+        "V-04 V-09 a value that many present at once is accepted once, on every route",
         arguments: ProvingRoute.allCases)
     func race(_ route: ProvingRoute) async throws {
         let world = try await ServiceWorld()
@@ -250,7 +252,7 @@ struct AttackTests {
         #expect(accepted == 1)
     }
 
-    @Test("V-04 one code by many at once on several routes is accepted once, T-10")
+    @Test("V-04 T-10 a code that many present at once on several routes is accepted once")
     func raceOfRoutes() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -274,7 +276,7 @@ struct AttackTests {
         #expect(accepted == 1)
     }
 
-    @Test("V-04 a credential of one subject is no credential of another")
+    @Test("V-04 a code of one subject's credential is refused for another subject")
     func otherSubject() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled("alice")
@@ -287,7 +289,7 @@ struct AttackTests {
         #expect(try await world.verify("alice", code).result == "accepted")
     }
 
-    /// What a client can tell a denial by: everything but names of its own and the time.
+    /// Everything by which a client could distinguish denials; without ids and times.
     private func look(_ reply: Reply) -> String {
         let headers = reply.response.headers.filter { $0.name != "Request-Id" }
         let names = reply.json?.members?.map(\.0) ?? []
@@ -295,7 +297,7 @@ struct AttackTests {
             + "\(reply.response.body.count)"
     }
 
-    @Test("V-06 an unknown subject and a wrong code have the same status, header and body")
+    @Test("V-06 an unknown subject and a wrong code get the same status, header fields and body")
     func unknownSubject() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -309,13 +311,15 @@ struct AttackTests {
             }
         }
         #expect(seen.count == 1, "\(seen)")
-        // A wait and a disablement look no other, and a repeated code neither.
+        // Throttling, disabling and replays look the same, too.
         for _ in 0..<3 { _ = try await world.verify("alice", wrong, as: "verify") }
         let waiting = try await world.verify("alice", try world.code(of: alice), as: "verify")
         #expect(seen == [look(waiting)])
     }
 
-    @Test("N-08 V-33 a code used again is an event that notifies, and answered as a wrong one")
+    @Test(
+        "N-08 V-33 a replayed code causes an event that notifies, and is answered like a wrong code"
+    )
     func replayNoticed() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -336,7 +340,7 @@ struct AttackTests {
         }
     }
 
-    @Test("with the scope reasons a denial is explained")
+    @Test("a client with the scope reasons learns why a code was denied")
     func reasons() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()

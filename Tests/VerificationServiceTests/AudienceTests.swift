@@ -15,7 +15,7 @@ struct AudienceTests {
         return try #require(ClientID(bytes: row.id)).text
     }
 
-    /// Enrols a device as a client, signs it in, and gives the login ticket.
+    /// Enrols a device on behalf of a client, signs in with it, and returns the login ticket.
     private func login(
         _ world: ServiceWorld, as key: String, _ more: String = ""
     ) async throws -> String {
@@ -39,7 +39,7 @@ struct AudienceTests {
     }
 
     @Test(
-        "O-09 another client with every scope gets what an unknown ticket gets, and spends nothing")
+        "O-09 for another client the ticket is unknown, whatever its scopes, and stays unspent")
     func audience() async throws {
         let world = try await ServiceWorld()
         let login = try await login(world, as: "all")
@@ -52,7 +52,7 @@ struct AudienceTests {
         #expect(try await redeem(login, as: "all", world).result == "denied")
     }
 
-    @Test("O-09 the clients that an enrolment names may redeem its logins, and no others")
+    @Test("O-09 only the clients that an enrolment names can redeem its logins")
     func named() async throws {
         let world = try await ServiceWorld()
         let verify = try await id(of: "verify", world)
@@ -72,7 +72,7 @@ struct AudienceTests {
         }
     }
 
-    @Test("O-09 a client with a renewed key redeems the logins of the devices that it enrolled")
+    @Test("O-09 a client can redeem the logins of its devices after its key was renewed")
     func renewed() async throws {
         let world = try await ServiceWorld()
         let login = try await login(world, as: "all")
@@ -94,7 +94,7 @@ struct AudienceTests {
         #expect(try await redeem(key.text).text("subject") == "alice")
     }
 
-    @Test("O-09 names that are no clients are refused, and nothing is enrolled")
+    @Test("O-09 invalid client ids are rejected, and nothing is enrolled")
     func malformed() async throws {
         let world = try await ServiceWorld()
         let many = (0..<16).map { _ in #""cl_AAAAAAAAAAAAAAAAAAAAAA""# }.joined(separator: ",")
@@ -109,7 +109,7 @@ struct AudienceTests {
             #expect(reply.problem == "invalid-field")
             #expect(reply.text("field") == "redeemable_by")
         }
-        // A name of the right form that no client has (RFC 9110, section 15.5.21).
+        // A well-formed id that no client has (RFC 9110, section 15.5.21).
         let unknown = try await world.ask(
             "POST", "/v1/subjects/alice/credentials",
             #"{"type":"secret","redeemable_by":["cl_AAAAAAAAAAAAAAAAAAAAAA"]}"#)

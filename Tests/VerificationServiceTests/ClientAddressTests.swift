@@ -16,7 +16,7 @@ struct ClientAddressTests {
                 body: SecretBytes(copying: [UInt8]().span), peer: peer))
     }
 
-    @Test("V-21 a forwarded-for header of a stranger has no effect")
+    @Test("V-21 X-Forwarded-For from an untrusted peer has no effect")
     func spoofed() throws {
         #expect(
             try address(peer: "198.51.100.1", forwarded: ["192.0.2.1"], trusted: [])
@@ -26,7 +26,9 @@ struct ClientAddressTests {
                 == "198.51.100.1")
     }
 
-    @Test("V-21 a trusted proxy's word counts, and what the client wrote before it does not")
+    @Test(
+        "V-21 the element of a trusted proxy counts; earlier elements, which the client may write, do not"
+    )
     func chain() throws {
         let trusted = ["10.0.0.0/8", "::1"]
         #expect(
@@ -40,20 +42,20 @@ struct ClientAddressTests {
             try address(
                 peer: "::1", forwarded: ["203.0.113.5", "192.0.2.1,10.2.3.4"], trusted: trusted)
                 == "192.0.2.1")
-        // A chain of proxies alone ends at its beginning.
+        // A chain of proxies only ends at its first element.
         #expect(
             try address(peer: "10.0.0.1", forwarded: ["10.0.0.2"], trusted: trusted) == "10.0.0.2")
         #expect(try address(peer: "10.0.0.1", forwarded: [], trusted: trusted) == "10.0.0.1")
     }
 
     @Test(
-        "V-21 an address counts with a port, in brackets and in quotation marks as well",
+        "V-21 an address is also read with a port, in brackets and in quotation marks",
         arguments: [
             ("7.7.7.7:1234", "7.7.7.7"), ("[2001:db8::1]:1234", "2001:db8::1"),
             ("[2001:db8::1]", "2001:db8::1"), ("2001:db8::1", "2001:db8::1"),
             ("\"[2001:db8::1]:1234\"", "2001:db8::1"), ("\"7.7.7.7\"", "7.7.7.7"),
             ("\t7.7.7.7:0 ", "7.7.7.7"), ("::ffff:7.7.7.7", "::ffff:7.7.7.7"),
-            // Trusted itself: the chain goes on before it.
+            // This address is trusted, so the element before it counts.
             ("10.0.0.2:8080", "203.0.113.5"), ("[::ffff:10.0.0.2]:8080", "203.0.113.5"),
         ])
     func forms(_ form: String, _ expected: String) throws {
@@ -63,7 +65,7 @@ struct ClientAddressTests {
                 trusted: ["10.0.0.0/8"]) == expected)
     }
 
-    @Test("V-21 what can't be read ends the chain there")
+    @Test("V-21 the chain ends at a malformed element")
     func unreadable() throws {
         for junk in [
             "unknown", "", "a\r\nb", "192.0.2.1 x", "192.0.2.1:", "192.0.2.1:x", "192.0.2.1:65536",

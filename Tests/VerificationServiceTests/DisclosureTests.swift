@@ -9,8 +9,9 @@ import Verification
 @testable import VerificationService
 
 struct DisclosureTests {
-    /// Goes through everything that knows a secret, and gives back those secrets and all that was
-    /// said where none belongs.
+    /// Uses every feature that involves a secret.
+    ///
+    /// Returns the secrets, and all output that must not contain one.
     private func life(in world: ServiceWorld) async throws -> (secrets: [String], said: [String]) {
         var secrets = world.keys.values.map(\.text)
         var said: [String] = []
@@ -39,7 +40,7 @@ struct DisclosureTests {
             "POST", "/v1/device/logins",
             #"{"credential":"\#(id)","secret":"\#(first)","rotation_nonce":"\#(nonce)"}"#, as: nil)
         secrets += [ticket, first, nonce] + ["login", "secret"].compactMap { login.text($0) }
-        // Everything that can be wrong, with a secret in the wrong place.
+        // All kinds of malformed requests, with a secret in the wrong place.
         for body in [
             #"{"\#(first)":1}"#, #"{"credential":"\#(first)"}"#, #"{"ticket":"\#(first)"}"#, first,
             #"{"credential":"\#(id)","secret":"\#(ticket)","rotation_nonce":"\#(nonce)"}"#,
@@ -63,7 +64,7 @@ struct DisclosureTests {
         return (secrets, said)
     }
 
-    @Test("V-28 no secret is in a log line, an event, a problem, a list, the metrics or OpenAPI")
+    @Test("V-28 no secret appears in log lines, events, problems, lists, metrics or OpenAPI")
     func nowhere() async throws {
         let world = try await ServiceWorld()
         let (secrets, said) = try await life(in: world)
@@ -80,7 +81,7 @@ struct DisclosureTests {
         }
     }
 
-    @Test("V-30 a subject with line breaks is escaped wherever it is told again")
+    @Test("V-30 a subject with line breaks is escaped in all output")
     func injection() async throws {
         let world = try await ServiceWorld()
         let target = "/v1/subjects/a%0D%0A%1B%5B31mb/credentials"
@@ -98,7 +99,7 @@ struct DisclosureTests {
     }
 
     @Test(
-        "V-29 V-05 every acceptance, denial, change and loss is an event, and the grave ones notify"
+        "V-29 V-05 every acceptance, denial, change and loss is an event; the serious ones notify"
     )
     func events() async throws {
         let world = try await ServiceWorld()
@@ -125,7 +126,7 @@ struct DisclosureTests {
                 event["kind"]?.string ?? "")
             if isGrave { #expect(event["notify"]?.truth == true) }
         }
-        // One page after the other gives the same events, each once.
+        // Reading page by page returns the same events, each once.
         var positions: [UInt64] = []
         var last: UInt64 = 0
         while true {
@@ -138,7 +139,7 @@ struct DisclosureTests {
         #expect(positions == events.compactMap { $0["position"]?.wholeNumber })
     }
 
-    @Test("N-33 a new binding is an event that tells the subject")
+    @Test("N-33 a new binding is an event that notifies the subject")
     func bindingNotifies() async throws {
         let world = try await ServiceWorld()
         _ = try await world.enrolled()
@@ -172,7 +173,7 @@ struct DisclosureTests {
         }
     }
 
-    @Test("every answer is one that OpenAPI promises: its status, and its fields in their forms")
+    @Test("every response matches OpenAPI: its status, its fields and their formats")
     func promised() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()

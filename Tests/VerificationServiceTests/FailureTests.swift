@@ -9,7 +9,7 @@ import Verification
 
 struct FailureTests {
     @Test(
-        "V-31 a store that fails gives 503 with Retry-After, never an acceptance, and the code stays good",
+        "V-31 a store failure gives 503 with Retry-After, never an acceptance, and the code stays valid",
         arguments: StoreFailure.Trouble.allCases, [FailingStore.Fault.reads, .commits])
     func storeFailure(_ trouble: StoreFailure.Trouble, _ fault: FailingStore.Fault) async throws {
         let world = try await ServiceWorld()
@@ -25,7 +25,7 @@ struct FailureTests {
         #expect(try await world.verify("alice", code).result == "accepted")
     }
 
-    @Test("V-31 a commit whose answer gets lost accepts nothing, and has spent the code")
+    @Test("V-31 a commit whose result is lost accepts nothing, but spends the code")
     func lostAnswer() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -35,7 +35,7 @@ struct FailureTests {
         #expect(try await world.verify("alice", code, headers: headers).status == 503)
         world.store.fail(nil)
         #expect(try await world.verify("alice", code).result == "denied")
-        // Who gave the request a name gets the answer that was lost.
+        // The same idempotency key returns the lost response.
         #expect(try await world.verify("alice", code, headers: headers).result == "accepted")
     }
 
@@ -67,7 +67,7 @@ struct FailureTests {
         #expect(redeemed.status == 201)
     }
 
-    @Test("V-31 without the key version of a row nothing is accepted")
+    @Test("V-31 nothing is accepted if the key version of a row is missing")
     func missingKey() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -87,11 +87,11 @@ struct FailureTests {
                 body: SecretBytes(
                     text: #"{"subject":"alice","code":"\#(try world.code(of: alice))"}"#),
                 peer: ""))
-        // The API key's digest is keyed, too.
+        // The digest of the API key is keyed, too.
         #expect(response.status == 401)
     }
 
-    @Test("without randomness nothing is decided")
+    @Test("no decision is made if random bytes are unavailable")
     func noRandomness() async throws {
         let world = try await ServiceWorld()
         let clock = world.clock
@@ -115,7 +115,7 @@ struct FailureTests {
         #expect(response.status == 500)
     }
 
-    /// Fails as OpenSSL does: HKDF gives no more than 255 blocks.
+    /// Causes a genuine OpenSSL error: HKDF produces at most 255 blocks.
     private static func fail() throws(CryptographyFailure) {
         let none: [UInt8] = []
         _ = try hkdfSHA256(
@@ -123,7 +123,7 @@ struct FailureTests {
     }
 
     @Test(
-        "T-01 the server is not ready with a bad clock or without its store, and alive all the same"
+        "T-01 the server is not ready with a bad clock or a failing store, but it is alive"
     )
     func readiness() async throws {
         let world = try await ServiceWorld()

@@ -11,7 +11,7 @@ import Verification
 struct IdempotencyTests {
     private let enrolment = #"{"type":"totp","issuer":"ACME","account":"alice"}"#
 
-    @Test("the same key and body get the same answer, byte for byte, and count once")
+    @Test("the same key and body get the same response, byte for byte, and count once")
     func repeated() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -22,14 +22,14 @@ struct IdempotencyTests {
         #expect(first.result == "accepted" && second.status == first.status)
         #expect(second.response.body.text == first.response.body.text)
         #expect(world.store.commits == commits)
-        // Without the key, or under another, the code is spent.
+        // Without the key or with another key, the code is spent.
         #expect(try await world.verify("alice", code).result == "denied")
         let other = try await world.verify("alice", code, headers: ["Idempotency-Key": "k2"])
         #expect(other.result == "denied")
     }
 
     @Test(
-        "R-06 a login that arrives after its own repetition is known by its key, and a thief's is not",
+        "R-06 a login that arrives after its retry is recognised by its idempotency key, a thief's is not",
         arguments: [true, false])
     func lateLogin(hasKey: Bool) async throws {
         let world = try await ServiceWorld()
@@ -52,7 +52,7 @@ struct IdempotencyTests {
         #expect(repetition.result == "accepted")
         #expect(
             try await login(repetition.text("secret"), "B", "two").result == "accepted")
-        // The original, held up on its way until now; without the key it could be anybody's.
+        // The original request, delayed until now; without the key, it could be a thief's.
         let late = try await login(first, "A", hasKey ? "one" : nil)
         if hasKey {
             #expect(late.response.body.text == repetition.response.body.text)
@@ -61,7 +61,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("an answer with secrets is given again, too, and nothing of it is stored in clear")
+    @Test("a response with secrets is repeated, too, and is not stored in plain text")
     func secretsAgain() async throws {
         let world = try await ServiceWorld()
         let target = "/v1/subjects/alice/credentials"
@@ -76,7 +76,7 @@ struct IdempotencyTests {
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
-    @Test("the same key with another body, target or spelling is 422, and nothing happens")
+    @Test("the same key with another body, target or spelling gets 422 and has no effect")
     func otherRequest() async throws {
         let world = try await ServiceWorld()
         let headers = ["Idempotency-Key": "k"]
@@ -93,7 +93,7 @@ struct IdempotencyTests {
         #expect(world.store.commits == commits)
     }
 
-    @Test("each API client has keys of its own")
+    @Test("each API client has its own idempotency keys")
     func clients() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -104,7 +104,7 @@ struct IdempotencyTests {
         #expect(first.result == "accepted" && second.result == "denied")
     }
 
-    @Test("two at once under one key are decided once and answered alike")
+    @Test("concurrent requests with one key are decided once and get the same response")
     func atOnce() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -124,7 +124,7 @@ struct IdempotencyTests {
         #expect(events?.filter { $0["kind"]?.string == "accepted" }.count == 1)
     }
 
-    @Test("a kept answer lapses after 24 hours, and until then it is the same")
+    @Test("a stored response expires after 24 hours and is unchanged until then")
     func lapse() async throws {
         let world = try await ServiceWorld()
         _ = try await world.enrolled()
@@ -135,7 +135,7 @@ struct IdempotencyTests {
                 .text("verification")
         }
         let first = try await ask()
-        // What happens late in that day bears the clock out.
+        // An event late in that day confirms the clock.
         world.clock.advance(seconds: 72_000)
         _ = try await world.verify("alice", "ABCD-EFGH-IJKL-MNOP")
         world.clock.advance(seconds: 14_399)
@@ -145,7 +145,7 @@ struct IdempotencyTests {
         #expect(third != nil && third != first)
     }
 
-    @Test("O-06 after confirmation, revocation or the account's end, the same key gets 410")
+    @Test("O-06 after confirmation, revocation or account closure, the same key gets 410")
     func secretsEnd() async throws {
         let world = try await ServiceWorld()
         let target = "/v1/subjects/alice/credentials"
@@ -166,7 +166,7 @@ struct IdempotencyTests {
             "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(code)"}"#)
         #expect(outcome.result == "accepted")
         #expect(try await isGone(enrolment, "one"))
-        // Another request under that key is still another request.
+        // A different request with that key still gets 422.
         #expect(try await enrol(enrolment + " ", "one").status == 422)
         let secret = #"{"type":"secret"}"#
         let revoked = try #require(try await enrol(secret, "two").text("credential"))
@@ -177,7 +177,9 @@ struct IdempotencyTests {
         #expect(try await isGone(secret, "three"))
     }
 
-    @Test("devices share no keys: nobody's key is taken by what a stranger sent")
+    @Test(
+        "devices do not share idempotency keys, so a stranger cannot occupy the key of another device"
+    )
     func devices() async throws {
         let world = try await ServiceWorld()
         var devices: [(id: String, ticket: String)] = []
@@ -198,7 +200,7 @@ struct IdempotencyTests {
             let reply = try await ask("enrolments", #"{"ticket":"\#(device.ticket)"}"#)
             #expect(reply.status == 201)
             secrets.append(try #require(reply.text("secret")))
-            // The same one again, and another request with it.
+            // The same request again, and a different request with the same key.
             let again = try await ask("enrolments", #"{"ticket":"\#(device.ticket)"}"#)
             #expect(again.text("secret") == secrets.last)
             let other = try await ask("enrolments", #"{"ticket":"\#(device.ticket)","name":"x"}"#)
@@ -220,7 +222,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a malformed key is refused, one on a route that is no POST is not looked at")
+    @Test("a malformed key is rejected; on routes other than POST it is ignored")
     func malformed() async throws {
         let world = try await ServiceWorld()
         for key in ["", "a b", "é", "a\r\nb", String(repeating: "k", count: 256)] {
@@ -240,7 +242,7 @@ struct IdempotencyTests {
         #expect(read.status == 200)
     }
 
-    @Test("an answer that is no answer of ours is not given")
+    @Test("a stored response of unknown format is not returned")
     func foreignAnswer() {
         for bytes: [UInt8] in [[], [1], [1, 0], [2, 0, 200], [1, 0, 199], [1, 1, 0x2C]] {
             #expect(Answer(kept: SecretBytes(copying: bytes.span)) == nil)

@@ -4,9 +4,9 @@ import StoreContract
 import TestSupport
 import Testing
 
-/// Requests with keys of their own that lose a race: each is told what was committed.
+/// Requests with different idempotency keys that lose a race; each learns what was committed.
 struct LostRaceTests {
-    /// A world whose store lets all that race read before one of them writes.
+    /// A fixture whose store lets all racing requests read before one of them writes.
     private func world() async throws -> (world: ServiceWorld, store: GatheringStore) {
         var gathering: GatheringStore?
         let world = try await ServiceWorld(wrapping: { memory, _ in
@@ -41,7 +41,9 @@ struct LostRaceTests {
             as: nil, headers: ["Idempotency-Key": "login"])
     }
 
-    @Test("V-18 four keys on one ticket at once: one gets a secret, and it is the stored one")
+    @Test(
+        "V-18 one of four concurrent redemptions of a ticket gets a secret, and it is the stored one"
+    )
     func oneTicket() async throws {
         let (world, store) = try await world()
         let ticket = try await ticket(world)
@@ -58,7 +60,7 @@ struct LostRaceTests {
         #expect(try await signIn(try #require(redeemed.first), world).result == "accepted")
     }
 
-    @Test("V-18 a login and a revocation at once: it is accepted only if that was stored")
+    @Test("V-18 a login that races with a revocation is accepted only if the acceptance was stored")
     func revocation() async throws {
         for _ in 0..<10 {
             let (world, store) = try await world()

@@ -9,7 +9,7 @@ import Testing
 struct OpenAPITests {
     private let document = OpenAPIDocument.json
 
-    /// Follows a reference within the document.
+    /// Resolves a reference within the document.
     private func resolved(_ value: JSONValue?) throws -> JSONValue {
         guard let reference = value?["$ref"]?.string else { return try #require(value) }
         var found = document
@@ -19,7 +19,7 @@ struct OpenAPITests {
         return found
     }
 
-    @Test("the document can be read by the strict reader, so no name is in it twice")
+    @Test("the document passes the strict JSON reader, so it has no duplicate names")
     func readable() throws {
         let written = document.rendered()
         let read = try readJSON(written, limits: JSONLimits(bytes: 1 << 20, depth: 32))
@@ -28,7 +28,7 @@ struct OpenAPITests {
         #expect(Service.interfaceDescription().text == written.text)
     }
 
-    @Test("every route is described with its scope, its parameters and all its statuses")
+    @Test("the document describes every route with its scope, parameters and statuses")
     func routes() throws {
         var described = 0
         for (_, item) in try #require(document["paths"]?.members) {
@@ -54,7 +54,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "P-01 every problem of every route is described with its type, as application/problem+json")
+        "P-01 the document describes every problem of every route, as application/problem+json")
     func problems() throws {
         for route in RouteTable.all {
             let responses = document["paths"]?[route.template]?[
@@ -71,7 +71,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("P-02 Retry-After is promised with 429 and 503, and comes with them")
+    @Test("P-02 Retry-After is documented for 429 and 503, and sent with them")
     func retryAfter() throws {
         for problem in [Problem.tooManyRequests(retryAfter: 3), .unavailable, .keyUnavailable] {
             #expect(problem.headers.contains { $0.name == "Retry-After" && Int($0.value) != nil })
@@ -83,7 +83,7 @@ struct OpenAPITests {
             document["components"]?["responses"]?["Problem400"]?["headers"]?["Retry-After"] == nil)
     }
 
-    @Test("P-03 every answer is promised with no-store")
+    @Test("P-03 no-store is documented for every response")
     func noStore() throws {
         let header = document["components"]?["headers"]?["Cache-Control"]
         #expect(header?["schema"]?["const"]?.string == "no-store")
@@ -96,7 +96,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("P-04 every object is closed, and says which of its fields have to be there")
+    @Test("P-04 every object rejects unknown fields and lists its required ones")
     func closed() throws {
         for (name, schema) in try #require(document["components"]?["schemas"]?.members) {
             #expect(schema["additionalProperties"]?.truth == false, "\(name)")
@@ -115,7 +115,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "a foreign validator finds the document well-formed",
+        "an independent validator accepts the document",
         .enabled(
             if: ForeignProgram("openapi-spec-validator") != nil,
             "openapi-spec-validator (PyPI) is not in the PATH"))
@@ -128,7 +128,7 @@ struct OpenAPITests {
         #expect(outcome.status == 0, "\(outcome.text)")
     }
 
-    @Test("every reference leads somewhere")
+    @Test("every reference resolves")
     func references() throws {
         func walk(_ value: JSONValue) throws {
             if value["$ref"] != nil { _ = try resolved(value) }

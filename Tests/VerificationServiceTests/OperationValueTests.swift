@@ -9,7 +9,7 @@ import Verification
 
 struct OperationValueTests {
     @Test(
-        "a moment is written as RFC 3339 says",
+        "times are formatted as in RFC 3339",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),
@@ -24,7 +24,7 @@ struct OperationValueTests {
             TextForm.time.pattern.map { text.contains(/\d{4}-\d\d-\d\dT/) && !$0.isEmpty } == true)
     }
 
-    @Test("V-30 a log line is one line, whatever a stranger calls itself")
+    @Test("V-30 a log line stays one line whatever names strangers send")
     func logLine() throws {
         let line = LogLine(
             time: UnixTime(milliseconds: 0), requestID: "rq_x", method: "POST",
@@ -43,7 +43,7 @@ struct OperationValueTests {
             ])
     }
 
-    @Test("T-01 a clock before the build date or unsynchronised is not ready")
+    @Test("T-01 a clock that is before the build date or unsynchronised is not ready")
     func clock() {
         let now = ClockRequirement.builtAt
         let wide = ClockRequirement(profile: .wide)
@@ -66,7 +66,7 @@ struct OperationValueTests {
                 == "clock-before-build")
     }
 
-    @Test("counters are Prometheus text, each outcome by itself")
+    @Test("metrics are Prometheus text with a counter per outcome")
     func metrics() {
         let metrics = Metrics()
         for (outcome, microseconds) in [("accepted", 1_500_000), ("wrong", 7), ("wrong", 3)] {

@@ -16,7 +16,7 @@ struct RefusalLogTests {
             status: 404, outcome: outcome, client: nil, address: address, duration: 1, cause: nil)
     }
 
-    @Test("O-08 of one address and outcome, one line a minute is written, with the count")
+    @Test("O-08 one line a minute is written per address and outcome, with the count")
     func counting() {
         let log = RefusalLog(start: start)
         #expect(log.enter(line(), at: start)?.count == 1)
@@ -26,14 +26,14 @@ struct RefusalLogTests {
         #expect(log.takeDue(at: start + .seconds(59), all: false) == [])
         let due = log.takeDue(at: start + .seconds(60), all: false)
         #expect(due == [line(request: 59).standing(for: 59)])
-        // That was the second minute's line.
+        // That was the line of the second minute.
         #expect(log.enter(line(), at: start + .seconds(61)) == nil)
         #expect(log.enter(line(), at: start + .seconds(120))?.count == 2)
         #expect(log.takeDue(at: start + .seconds(125), all: true) == [])
         #expect(log.count == 0)
     }
 
-    @Test("other addresses and outcomes have lines of their own; an IPv6 network is one address")
+    @Test("each address and outcome has its own line; an IPv6 /64 counts as one address")
     func kinds() {
         let log = RefusalLog(start: start)
         for written in [
@@ -45,7 +45,7 @@ struct RefusalLogTests {
         #expect(log.takeDue(at: start, all: true).count == 2)
     }
 
-    @Test("O-08 changing addresses outruns neither the memory nor the log")
+    @Test("O-08 changing addresses evades neither the memory limit nor the log limit")
     func manyAddresses() {
         let log = RefusalLog(capacity: 50, start: start)
         var written: [LogLine] = []
@@ -54,7 +54,7 @@ struct RefusalLogTests {
             if let line = log.enter(line, at: start) { written.append(line) }
         }
         #expect(log.count == 51)
-        // Fifty addresses, and one line for all the others.
+        // Fifty addresses have entries; all others share one.
         #expect(written.count == 51 && written.last?.address == "")
         let rest = log.takeDue(at: start + .seconds(60), all: false)
         #expect(rest.map(\.count) == [9_949] && rest.first?.address == "")
@@ -62,7 +62,9 @@ struct RefusalLogTests {
         #expect(log.count == 0)
     }
 
-    @Test("O-08 a flood without an API key costs a line a minute; clients' requests are all logged")
+    @Test(
+        "O-08 a flood without an API key writes one line a minute; all requests of clients are logged"
+    )
     func flood() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 20))
         let world = try await ServiceWorld(addressRate: rate)
@@ -89,7 +91,7 @@ struct RefusalLogTests {
         #expect(world.log.count == 15)
     }
 
-    @Test("V-19 malformed requests are limited by address like any others")
+    @Test("V-19 malformed requests are rate-limited by address like all others")
     func malformed() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let world = try await ServiceWorld(addressRate: rate)

@@ -7,7 +7,9 @@ struct RequestTargetTests {
         try RequestTarget(target).segments.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("segments are decoded after they were split, so that an escaped slash is no slash")
+    @Test(
+        "segments are split before they are decoded, so an escaped slash does not separate segments"
+    )
     func decoding() throws {
         #expect(try segments("/v1/subjects/a%2Fb/x") == ["v1", "subjects", "a/b", "x"])
         #expect(try segments("/%C3%A9%0D%0A+@:") == ["é\r\n+@:"])
@@ -19,7 +21,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "a target that is none is refused",
+        "a malformed target is rejected",
         arguments: [
             "", "*", "v1", "http://host/v1", "/%", "/%4", "/%4G", "/%g4", "/%00", "/%FF",
             "/%C3", "/%ED%A0%80", "/%C0%AF", "/a b", "/é", "/a\u{0}", "/a\"", "/[", "/a#b",
@@ -42,7 +44,7 @@ struct RouterTests {
 
     private let id = "cr_AAAAAAAAAAAAAAAAAAAAAA"
 
-    @Test("a route is found by its method and path, and its parameters with it")
+    @Test("the router finds a route by method and path, with its parameters")
     func found() throws {
         #expect(try operation("POST", "/v1/verifications") == .verify)
         #expect(try operation("DELETE", "/v1/credentials/\(id)") == .revokeCredential)
@@ -56,7 +58,7 @@ struct RouterTests {
         #expect(match.parameters == ["subject": "a/b c"])
     }
 
-    @Test("a path that is not there is 404, and never a redirection")
+    @Test("an unknown path gets 404, never a redirect")
     func unknown() {
         for target in [
             "/", "/v1", "/v1/", "/v2/verifications", "/v1/verifications/", "/V1/verifications",
@@ -67,7 +69,7 @@ struct RouterTests {
         #expect(Status.allCases.allSatisfy { !(300..<400).contains($0.rawValue) })
     }
 
-    @Test("a method that the path lacks is 405 with those that it has")
+    @Test("an unsupported method gets 405 with the supported methods")
     func methods() throws {
         #expect(throws: Problem.methodNotAllowed([.post, .options])) {
             try find("GET", "/v1/verifications")
@@ -85,7 +87,7 @@ struct RouterTests {
         #expect(methods == [.patch, .delete, .options])
     }
 
-    @Test("a parameter of another form is refused before anything is looked up")
+    @Test("a malformed parameter is rejected before any lookup")
     func parameters() {
         for bad in ["x", "cr_", id + "A", "cr_AAAAAAAAAAAAAAAAAAAAAB", id.uppercased()] {
             #expect(throws: Problem.malformedTarget) {

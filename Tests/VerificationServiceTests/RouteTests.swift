@@ -9,7 +9,7 @@ import Verification
 @testable import VerificationService
 
 struct RouteTests {
-    @Test("the service does what the transcript says", arguments: try HTTPTranscript.all())
+    @Test("the service answers as the transcript specifies", arguments: try HTTPTranscript.all())
     func transcript(_ name: String) async throws {
         let world = try await ServiceWorld()
         try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) {
@@ -17,7 +17,7 @@ struct RouteTests {
         }
     }
 
-    @Test("H-01 a key of 15 bytes is refused as too short, one of 16 is taken")
+    @Test("H-01 a key of 15 bytes is refused as too short; one of 16 bytes is accepted")
     func keyLength() async throws {
         let world = try await ServiceWorld()
         for (key, status) in [
@@ -31,7 +31,7 @@ struct RouteTests {
         }
     }
 
-    @Test("the longest names and the longest key fit into a symbol and into an answer that is kept")
+    @Test("the longest names and key fit into a QR code and into a stored response")
     func longest() async throws {
         let world = try await ServiceWorld()
         let name = String(repeating: "é", count: 127)
@@ -42,13 +42,13 @@ struct RouteTests {
                 + #""algorithm":"SHA512","digits":8,"period":120,"key":"\#(key)"}"#,
             headers: ["Idempotency-Key": "k"])
         #expect(reply.status == 201)
-        // The verifier keeps at most 60,000 bytes.
+        // The verifier stores at most 60,000 bytes.
         #expect(reply.response.body.count < 30_000)
         let uri = try #require(reply.text("uri"))
         #expect(uri.utf8.count > 2_331 && uri.utf8.count < 2_953)
     }
 
-    @Test("T-04 a key that is some credential's already is refused")
+    @Test("T-04 a key that another credential uses is refused")
     func keyInUse() async throws {
         let world = try await ServiceWorld()
         let body =
@@ -58,7 +58,7 @@ struct RouteTests {
         #expect(second.status == 409 && second.problem == "key-in-use")
     }
 
-    @Test("H-03 N-02 digits and period beyond the standards are refused")
+    @Test("H-03 N-02 digits and periods outside the standards' ranges are rejected")
     func ranges() async throws {
         let world = try await ServiceWorld()
         for (field, status) in [
@@ -75,7 +75,7 @@ struct RouteTests {
         }
     }
 
-    @Test("H-19 a counter that the client sends takes the place of the window")
+    @Test("H-19 a counter from the client replaces the look-ahead window")
     func clientCounter() async throws {
         let world = try await ServiceWorld()
         let reply = try await world.ask(
@@ -101,7 +101,7 @@ struct RouteTests {
         #expect(try await verify(try code(30), counter: 30) == "denied")
     }
 
-    @Test("N-05 a seed leaves the server once, unstored on the way, and can't be read again")
+    @Test("N-05 a seed leaves the server once, uncached, and cannot be read again")
     func seedOnce() async throws {
         let world = try await ServiceWorld()
         let reply = try await world.ask(
@@ -125,7 +125,8 @@ struct RouteTests {
         }
     }
 
-    @Test("V-14 any factor is revoked at once, and all of an account's when it is closed")
+    @Test(
+        "V-14 any factor can be revoked at once, and closing an account revokes all of its factors")
     func revocation() async throws {
         let world = try await ServiceWorld()
         let alice = try await world.enrolled()
@@ -140,7 +141,7 @@ struct RouteTests {
         #expect(try await world.verify("bob", spent).text("reason") == "unknown")
     }
 
-    @Test("P-03 whatever is asked, nothing of the answer may be stored on the way")
+    @Test("P-03 every response forbids caching")
     func noStore() async throws {
         let world = try await ServiceWorld()
         for route in RouteTable.all {
@@ -156,7 +157,7 @@ struct RouteTests {
         }
     }
 
-    @Test("P-01 every answer from 400 on is a problem with a type, a title and its status")
+    @Test("P-01 every response with status 400 or above is a problem with type, title and status")
     func problems() async throws {
         let world = try await ServiceWorld()
         for (method, target, body, key) in [

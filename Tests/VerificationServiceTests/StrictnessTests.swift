@@ -10,7 +10,7 @@ struct StrictnessTests {
     private static let id = "cr_AAAAAAAAAAAAAAAAAAAAAA"
 
     @Test(
-        "P-04 a body that is not as it has to be is refused, and says where and never what",
+        "P-04 an invalid body is rejected with the location of the error, never the content",
         arguments: [
             ("", "malformed-body"), ("[]", "malformed-body"), ("nonsense", "malformed-body"),
             (#"{"subject":"a","code":"123456"} x"#, "malformed-body"),
@@ -41,11 +41,11 @@ struct StrictnessTests {
         #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
         let said = reply.response.body.text
         #expect(!said.contains("kanarie") && !said.contains("123456") && !said.contains("654321"))
-        // No state was touched.
+        // No state was changed.
         #expect(world.store.commits == before)
     }
 
-    @Test("P-04 64 KiB are read, one byte more is refused")
+    @Test("P-04 a body of 64 KiB is accepted; one byte more is rejected")
     func bodySize() async throws {
         let world = try await ServiceWorld()
         let body = #"{"subject":"a","code":"123456"}"#
@@ -55,7 +55,7 @@ struct StrictnessTests {
         #expect(long.status == 413 && long.problem == "body-too-large")
     }
 
-    @Test("a body without JSON's content type is refused, one with its parameter is not")
+    @Test("a body needs the content type of JSON; a charset parameter is permitted")
     func contentType() async throws {
         let world = try await ServiceWorld()
         for (type, status) in [
@@ -71,7 +71,7 @@ struct StrictnessTests {
         }
     }
 
-    @Test("routes without a body or a query take none")
+    @Test("routes without a body or query reject one")
     func nothingExtra() async throws {
         let world = try await ServiceWorld()
         for (method, target) in [
@@ -92,7 +92,7 @@ struct StrictnessTests {
         #expect(try await world.ask("GET", "/v1/subjects/a/credentials?x=1").status == 400)
     }
 
-    @Test("V-15 no route takes a time from a client")
+    @Test("V-15 no route accepts a time from a client")
     func noClientTime() async throws {
         let words = ["time", "timestamp", "at", "now", "date", "expires_at", "created_at", "step"]
         for route in RouteTable.all {
@@ -108,7 +108,7 @@ struct StrictnessTests {
         #expect(reply.result == "denied")
     }
 
-    @Test("V-27 no answer tells a version, and monitoring is not on this side")
+    @Test("V-27 no response discloses a version, and monitoring is not on this listener")
     func noVersion() async throws {
         let world = try await ServiceWorld()
         for target in ["/metrics", "/livez", "/readyz", "/v1/metrics", "/v1/openapi.json"] {
@@ -120,7 +120,7 @@ struct StrictnessTests {
         }
     }
 
-    @Test("V-20 nothing is ever redirected; HEAD and OPTIONS are answered without a side effect")
+    @Test("V-20 the service never redirects; HEAD and OPTIONS have no side effects")
     func methods() async throws {
         let world = try await ServiceWorld()
         for target in ["/v1/verifications/", "//v1/verifications", "/v1", "/"] {

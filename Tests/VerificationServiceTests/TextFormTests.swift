@@ -6,7 +6,7 @@ import Testing
 @testable import VerificationService
 
 struct TextFormTests {
-    /// Texts that each form takes, with the nearest that it does not.
+    /// Valid texts of each form, and the most similar invalid ones.
     static let samples: [(form: TextForm, good: [String], bad: [String])] = {
         let word = String(repeating: "A", count: 74)
         return [
@@ -70,7 +70,7 @@ struct TextFormTests {
         ]
     }()
 
-    @Test("what OpenAPI's pattern says of a text is what the check says", arguments: samples)
+    @Test("the OpenAPI pattern and the check agree on each text", arguments: samples)
     func agreement(_ form: TextForm, _ good: [String], _ bad: [String]) throws {
         for text in good {
             #expect(form.accepts(SecretBytes(text: text)), "\(form): \(text)")
@@ -82,7 +82,7 @@ struct TextFormTests {
         }
     }
 
-    @Test("H-01 a key of 15 bytes is well-formed Base32, so that its owner is told what is wrong")
+    @Test("H-01 a key of 15 bytes is well-formed Base32, so that it gets its own problem")
     func shortKey() throws {
         let short = String(repeating: "A", count: 24)
         #expect(TextForm.key.accepts(SecretBytes(text: short)))
@@ -92,7 +92,7 @@ struct TextFormTests {
     private func isDescribed(_ text: String, _ form: TextForm) throws -> Bool {
         if let counts = form.counts, !counts.contains(text.unicodeScalars.count) { return false }
         guard let pattern = form.pattern else { return true }
-        // Foundation's `$` is taken for the very end, as ECMA-262 takes it.
+        // `$` is replaced by `\z`, its meaning in ECMA-262.
         let expression = try NSRegularExpression(
             pattern: pattern.replacingOccurrences(of: "$", with: "\\z"))
         let range = NSRange(text.startIndex..., in: text)
