@@ -121,6 +121,7 @@ extension CredentialRow {
                 chain.handedOut = SecretChain.HandedOut(
                     digest: handedOut.digest, nonceDigest: handedOut.nonceDigest,
                     verification: nothing, time: handedOut.time)
+                chain.openLogins = []
                 record.material = .secret(chain)
             }
             return Array(record.state.rawValue.utf8) + record.row.body

@@ -256,6 +256,50 @@ struct LoginTests {
         #expect(try await bench.events().last?.reason == .revoked)
     }
 
+    @Test("N-39 a login ticket that is put back after it was redeemed is not redeemed again")
+    func ticketPutBackInUse() async throws {
+        let bench = try TestBench()
+        var device = try await bench.enrolledDevice()
+        var logins: [Token] = []
+        var rows: [TicketRow] = []
+        for nonce: UInt8 in 1...3 {
+            let answer = try #require(try await bench.login(device, nonce: nonce).acceptance)
+            device = TestDevice(credential: device.credential, secret: answer.secret)
+            logins.append(answer.login)
+            let digest = try await bench.keys.ring.lookup.digest(
+                of: answer.login.bytes, as: .loginTicket)
+            rows.append(try #require(try await bench.store.ticket(digest: digest)))
+        }
+        // Of several that are not redeemed yet, each is, in any order.
+        for login in [logins[1], logins[0]] {
+            #expect(try await bench.verifier.redeemLogin(login).value != nil)
+        }
+        for index in [0, 1] {
+            #expect(try await bench.store.commit([.insertTicket(rows[index])]) == .done)
+            #expect(try await bench.verifier.redeemLogin(logins[index]).value == nil)
+            #expect(try await bench.events().last?.reason == .spent)
+        }
+        #expect(try await bench.verifier.redeemLogin(logins[2]).value != nil)
+        #expect(try await bench.verifier.redeemLogin(logins[2]).value == nil)
+        #expect(try await bench.login(device, nonce: 4).acceptance != nil)
+    }
+
+    @Test("of the logins that were not redeemed, the last eight can be")
+    func openLogins() async throws {
+        let bench = try TestBench()
+        var device = try await bench.enrolledDevice()
+        var logins: [Token] = []
+        for nonce: UInt8 in 1...9 {
+            let answer = try #require(try await bench.login(device, nonce: nonce).acceptance)
+            device = TestDevice(credential: device.credential, secret: answer.secret)
+            logins.append(answer.login)
+        }
+        #expect(try await bench.verifier.redeemLogin(logins[0]).value == nil)
+        for login in logins.dropFirst() {
+            #expect(try await bench.verifier.redeemLogin(login).value != nil)
+        }
+    }
+
     @Test("a closed account tells each of its devices so")
     func accountClosed() async throws {
         let bench = try TestBench()

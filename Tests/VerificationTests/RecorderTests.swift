@@ -191,11 +191,13 @@ struct RecorderTests {
     }
 
     /// Whether the answer under this number is given again; that its sealed bytes go with it is checked.
-    private func isThere(_ number: UInt8, _ bench: TestBench) async throws -> Bool {
+    private func isThere(
+        _ number: UInt8, _ bench: TestBench, until end: AnswerEnd = .confirmation
+    ) async throws -> Bool {
         let key = [UInt8](repeating: number, count: 32)
         let row = try #require(try await bench.store.answer(key: key))
         let context = try await bench.verifier.context(.unknown)
-        let answer = try #require(try await bench.verifier.recorded(key, context))
+        let answer = try #require(try await bench.verifier.recorded(key, until: end, context))
         #expect(answer.request == RecorderTests.request)
         #expect((answer.answer == nil) == (row.sealed == nil))
         return answer.answer != nil
@@ -271,7 +273,8 @@ struct RecorderTests {
         #expect(try await bench.verifier.prune().answers == 2)
         #expect(try await bench.store.commit([.insertAnswer(row)]) == .done)
         let context = try await bench.verifier.context(.unknown)
-        let answer = try #require(try await bench.verifier.recorded(row.key, context))
+        let answer = try #require(
+            try await bench.verifier.recorded(row.key, until: .confirmation, context))
         #expect(answer.answer == nil)
         #expect(answer.request == RecorderTests.request)
     }
@@ -288,11 +291,11 @@ struct RecorderTests {
         }
         _ = try await enrol(1)
         let second = try await enrol(2)
-        #expect(try await !isThere(1, bench))
-        #expect(try await isThere(2, bench))
+        #expect(try await !isThere(1, bench, until: .use))
+        #expect(try await isThere(2, bench, until: .use))
         let code = try PresentedCode(second.codes[0])
         #expect(try await bench.verify(code).acceptance != nil)
-        #expect(try await !isThere(2, bench))
+        #expect(try await !isThere(2, bench, until: .use))
     }
 
     @Test("O-06 answers to a device end with the next step, and all of them with the credential")
@@ -305,7 +308,7 @@ struct RecorderTests {
         let handedOut = try await bench.verifier.redeemEnrolment(
             grant.ticket, recorder: recorder(2) { _ in SecretBytes(text: "the secret") })
         #expect(try await !isThere(1, bench))
-        #expect(try await isThere(2, bench))
+        #expect(try await isThere(2, bench, until: .use))
         let secret = try #require(handedOut.value).secret
         func login(_ number: UInt8) async throws -> LoginOutcome {
             let nonce = try #require(
@@ -317,14 +320,59 @@ struct RecorderTests {
         #expect(try await login(3).acceptance != nil)
         // Asked for again under another key.
         #expect(try await login(4).acceptance != nil)
-        #expect(try await !isThere(2, bench))
-        #expect(try await isThere(3, bench))
-        #expect(try await isThere(4, bench))
+        #expect(try await !isThere(2, bench, until: .use))
+        #expect(try await isThere(3, bench, until: .end))
+        #expect(try await isThere(4, bench, until: .end))
         #expect(try await bench.verifier.revoke(grant.credential) == .done)
-        #expect(try await !isThere(3, bench))
-        #expect(try await !isThere(4, bench))
+        #expect(try await !isThere(3, bench, until: .end))
+        #expect(try await !isThere(4, bench, until: .end))
         // Whoever lost the reply learns what became of it, and nothing else.
         #expect(try await login(3).wipe == .revoked)
+    }
+
+    @Test("O-06 an answer to an enrolling device that is put back is not given again")
+    func deviceAnswersPutBack() async throws {
+        let bench = try TestBench()
+        func enrol() async throws -> SecretGrant {
+            let outcome = try await bench.verifier.enrolSecret(
+                for: bench.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
+            guard case .granted(let grant) = outcome else { throw BenchError.refused }
+            return grant
+        }
+        let grant = try await enrol()
+        func redeem() async throws -> HandedOutSecret? {
+            try await bench.verifier.redeemEnrolment(
+                grant.ticket, recorder: recorder(2) { _ in SecretBytes(text: "the secret") }
+            ).value
+        }
+        func row(_ number: UInt8) async throws -> AnswerRow {
+            let key = [UInt8](repeating: number, count: 32)
+            return try #require(try await bench.store.answer(key: key))
+        }
+        func answer(_ ask: () async throws -> Void) async throws -> RecordedAnswer? {
+            do { try await ask() } catch VerifierError.answered(let recorded) {
+                return recorded
+            }
+            return nil
+        }
+        let granted = try await row(1)
+        let secret = try #require(try await redeem())
+        let redeemed = try await row(2)
+        // The answer as it stands is given until the secret is used.
+        #expect(try await answer { _ = try await redeem() }?.answer != nil)
+        let device = TestDevice(credential: secret.credential, secret: secret.secret)
+        #expect(try await bench.login(device, nonce: 1).acceptance != nil)
+        let later = bench.clock.now.adding(seconds: 100_000)
+        #expect(try await bench.store.prune(Pruning(now: later)).answers == 2)
+        let putBack = [StoreChange.insertAnswer(granted), .insertAnswer(redeemed)]
+        #expect(try await bench.store.commit(putBack) == .done)
+        #expect(try await row(1).sealed != nil)
+        let ended = [
+            try #require(try await answer { _ = try await enrol() }),
+            try #require(try await answer { _ = try await redeem() }),
+        ]
+        #expect(ended.map(\.request) == [granted.request, redeemed.request])
+        #expect(ended.allSatisfy { $0.answer == nil })
     }
 
     @Test("O-06 O-07 a denied login is decided again under the same key")

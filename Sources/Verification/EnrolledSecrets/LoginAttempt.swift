@@ -128,6 +128,7 @@ struct LoginAttempt: Sendable {
                 try derivation.digest(of: next, under: key)
             },
             nonceDigest: nonceDigest, verification: context.verification, time: context.now)
+        chain.open(context.verification)
         chain.usedAt = context.now
         chain.failures = 0
         record.material = .secret(chain)

@@ -12,6 +12,14 @@ struct SecretChain: Hashable, Sendable {
     var failures: Int
     /// What was last answered; nothing before the first login.
     var handedOut: HandedOut?
+    /// The logins whose tickets were not redeemed yet, the oldest first.
+    ///
+    /// A ticket's row alone does not say whether it was redeemed: somebody who writes to the database can
+    /// put it back.
+    var openLogins: [VerificationID] = []
+
+    /// How many logins are kept open; an older one's ticket is refused.
+    static let maximalOpenLogins = 8
 
     /// The answer that handed out the current secret's successor.
     struct HandedOut: Hashable, Sendable {
@@ -34,6 +42,20 @@ struct SecretChain: Hashable, Sendable {
         failures = 0
     }
 
+    /// Adds a login whose ticket may be redeemed.
+    mutating func open(_ login: VerificationID) {
+        openLogins = (openLogins + [login]).suffix(Self.maximalOpenLogins)
+    }
+
+    /// Closes a login, whose ticket is being redeemed.
+    ///
+    /// - Returns: whether it was open.
+    mutating func close(_ login: VerificationID) -> Bool {
+        guard let index = openLogins.firstIndex(of: login) else { return false }
+        openLogins.remove(at: index)
+        return true
+    }
+
     func write(into writer: inout ByteWriter) {
         writer.write(generation)
         writer.write(digest)
@@ -46,6 +68,8 @@ struct SecretChain: Hashable, Sendable {
             writer.write(handedOut.verification.bytes)
             writer.write(handedOut.time)
         }
+        writer.write(UInt8(openLogins.count))
+        for login in openLogins { writer.write(login.bytes) }
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -61,6 +85,12 @@ struct SecretChain: Hashable, Sendable {
             return HandedOut(
                 digest: digest, nonceDigest: nonceDigest, verification: id,
                 time: try reader.readTime())
+        }
+        let count = Int(try reader.read(UInt8.self))
+        guard count <= Self.maximalOpenLogins else { throw .malformed }
+        for _ in 0..<count {
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+            openLogins.append(id)
         }
     }
 }

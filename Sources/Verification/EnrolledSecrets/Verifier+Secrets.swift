@@ -43,7 +43,8 @@ extension Verifier {
         _ ticket: Token, name: String? = nil, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<HandedOutSecret>>? = nil
     ) async throws(VerifierError) -> RedemptionOutcome<HandedOutSecret> {
-        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+        try await decide(origin, recorder: recorder, answeringUntil: .use) {
+            context throws(VerifierError) in
             let row = try await self.ticket(ticket, .enrolment, context)
             guard let row, row.expiresAt > context.now,
                 let pending = try await record(row.credential), pending.state == .pending,
@@ -83,8 +84,9 @@ extension Verifier {
     ) async throws(VerifierError) -> LoginOutcome {
         let presented = PresentedSecret(secret)
         // What ended it is told again: whoever lost a reply must learn that the credential was revoked.
-        return try await decide(origin, recorder: recorder, decidingAfterEnd: true) {
-            context throws(VerifierError) in
+        return try await decide(
+            origin, recorder: recorder, answeringUntil: .end, decidingAfterEnd: true
+        ) { context throws(VerifierError) in
             let nonceDigest = try deciding { () throws(CryptographyFailure) in
                 try sha256(nonce.bytes.span)
             }
@@ -109,19 +111,24 @@ extension Verifier {
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
             // Its tickets go with a credential; one that is there all the same was put back.
-            guard let record = try await record(row.credential), record.state == .active else {
-                return denied(row, context, because: .revoked)
-            }
+            guard var record = try await record(row.credential), record.state == .active,
+                case .secret(var chain) = record.material
+            else { return denied(row, context, because: .revoked) }
             guard record.admits(client) else {
                 return denied(row, context, because: .otherAudience)
             }
+            // The credential knows which tickets were redeemed, whatever rows there are.
+            guard chain.close(row.verification) else {
+                return denied(row, context, because: .spent)
+            }
+            record.material = .secret(chain)
             return Decision(
                 outcome: .redeemed(
                     SignedIn(
                         subject: row.subject, credential: row.credential,
                         verification: row.verification, verifiedAt: row.createdAt)),
                 changes: [
-                    .spendTicket(digest: row.digest),
+                    .spendTicket(digest: row.digest), .updateCredential(record.row),
                     context.event(
                         .loginRedeemed, subject: row.subject, credential: row.credential),
                 ])

@@ -45,7 +45,8 @@ extension Verifier {
         for subject: Subject, name: String = "", origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<RecoveryGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<RecoveryGrant> {
-        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+        try await decide(origin, recorder: recorder, answeringUntil: .use) {
+            context throws(VerifierError) in
             let salt = try context.randomBytes(RecoverySet.saltCount)
             var codes: [SecretBytes] = []
             var hashes: [SecretBytes] = []

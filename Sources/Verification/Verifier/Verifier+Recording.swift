@@ -1,14 +1,27 @@
 internal import Cryptography
 
+/// Until when an answer that hands out a credential's secrets is given again, if the credential does
+/// not end before.
+enum AnswerEnd: Sendable {
+    /// Until the credential is confirmed, or its device has fetched its secret.
+    case confirmation
+    /// Until the credential is used for the first time.
+    case use
+    /// Until the credential ends: a device that lost a reply gets it again.
+    case end
+}
+
 extension Verifier {
     /// What was answered to this request before.
+    ///
+    /// - Parameter end: until when an answer that hands out secrets is given.
     func recorded(
-        _ key: [UInt8]?, _ context: DecisionContext
+        _ key: [UInt8]?, until end: AnswerEnd, _ context: DecisionContext
     ) async throws(VerifierError) -> RecordedAnswer? {
         guard let key else { return nil }
         let row = try await read { store throws(StoreFailure) in try await store.answer(key: key) }
         guard let row else { return nil }
-        guard let sealed = row.sealed, try await !hasEnded(secretsOf: row.credential) else {
+        guard let sealed = row.sealed, try await !isOver(end, secretsOf: row.credential) else {
             return RecordedAnswer(request: row.request, answer: nil)
         }
         let sealing = try context.key(sealed.keyID).answerKey(row.key)
@@ -23,15 +36,16 @@ extension Verifier {
     ///
     /// The answer's own row does not decide that: somebody who writes to the database could have put an
     /// earlier copy of it back.
-    private func hasEnded(secretsOf id: CredentialID?) async throws(VerifierError) -> Bool {
+    private func isOver(
+        _ end: AnswerEnd, secretsOf id: CredentialID?
+    ) async throws(VerifierError) -> Bool {
         guard let id else { return false }
         guard let record = try await record(id) else { return true }
         guard record.state == .pending || record.state == .active else { return true }
-        switch record.kind {
-        case .totp, .hotp: return record.state != .pending
-        case .recovery: return record.lastUsedAt != nil
-        // A device that lost a reply gets it again for as long as its credential is in use.
-        case .secret: return false
+        return switch end {
+        case .confirmation: record.state != .pending
+        case .use: record.lastUsedAt != nil
+        case .end: false
         }
     }
 

@@ -80,15 +80,17 @@ public struct Verifier: Sendable {
     /// Reads, decides and commits until no race is lost; the answer is kept with it, if asked for.
     ///
     /// - Parameters:
+    ///   - end: until when an answer that hands out secrets is given again.
     ///   - decidesAnew: whether a request whose answer ended is decided again.
     ///   - body: reads and decides; nothing when it has to begin anew.
     func decide<Outcome: Sendable>(
-        _ origin: Origin, recorder: Recorder<Outcome>?, decidingAfterEnd decidesAnew: Bool = false,
+        _ origin: Origin, recorder: Recorder<Outcome>?,
+        answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
         _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
     ) async throws(VerifierError) -> Outcome {
         for _ in 0..<Self.maximalRounds {
             let context = try await context(origin)
-            let recorded = try await recorded(recorder?.key, context)
+            let recorded = try await recorded(recorder?.key, until: end, context)
             if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
             guard var decision = try await body(context) else { continue }
             if let denial = decision.denial { decision.changes += try enter(denial) }
