@@ -39,7 +39,7 @@ extension PostgreSQLStore: VerificationStore {
     ) async throws(StoreFailure) -> [CredentialRow] {
         var arguments = StatementArguments()
         if let version { arguments.add(Int64(version.number)) }
-        arguments.add(after?.bytes ?? [])
+        arguments.add(after.map { StoreWalk.following($0.bytes) } ?? [])
         arguments.add(Int64(limit))
         return try await read(version == nil ? .credentialsByID : .credentialsUnderKey, arguments) {
             [key] result throws(PostgreSQLFailure) in try result.credentials(key)

@@ -38,7 +38,7 @@ extension SQLiteStore: VerificationStore {
         under version: KeyID?, after: CredentialID?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(SQLiteFailure) in
-            let start = after?.bytes ?? []
+            let start = after.map { StoreWalk.following($0.bytes) } ?? []
             let statement =
                 if let version {
                     try session[.credentialsUnderKey].bind(version).bind(start)
@@ -161,6 +161,6 @@ extension SQLiteSession {
     }
 
     func chains() throws(SQLiteFailure) -> [ChainRecord] {
-        try self[.chains].all { row throws(SQLiteFailure) in try row.chain().record }
+        try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
     }
 }

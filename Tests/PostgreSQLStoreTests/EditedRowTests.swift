@@ -36,6 +36,30 @@ struct EditedRowTests {
         }
     }
 
+    @Test("O-02 an audit names clients whose rows were put back, made up or taken away")
+    func clients() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkClients(edited(database, try database.open())) {
+            try database.audit().rows
+        }
+    }
+
+    @Test("O-01 an audit names a row whose key was emptied")
+    func emptyKeys() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkEmptyKeys(edited(database, try database.open())) {
+            try database.audit().rows
+        }
+    }
+
+    @Test("O-03 an audit names a chain whose end's position was changed")
+    func headPosition() async throws {
+        let database = try TestDatabase()
+        try await StoreContract.checkHeadPosition(edited(database, try database.open())) {
+            try database.audit().findings
+        }
+    }
+
     @Test("O-02 an event names every row that its commit wrote")
     func shared() async throws {
         let database = try TestDatabase()

@@ -35,6 +35,33 @@ struct EditedRowTests {
         }
     }
 
+    @Test("O-02 an audit names clients whose rows were put back, made up or taken away")
+    func clients() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try await StoreContract.checkClients(edited(database, store)) {
+            try store.audit().rows
+        }
+    }
+
+    @Test("O-01 an audit names a row whose key was emptied")
+    func emptyKeys() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try await StoreContract.checkEmptyKeys(edited(database, store)) {
+            try store.audit().rows
+        }
+    }
+
+    @Test("O-03 an audit names a chain whose end's position was changed")
+    func headPosition() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try await StoreContract.checkHeadPosition(edited(database, store)) {
+            try store.audit().findings
+        }
+    }
+
     @Test("O-02 an event names every row that its commit wrote")
     func shared() async throws {
         let database = try TestDatabase()

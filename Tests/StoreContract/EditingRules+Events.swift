@@ -19,11 +19,11 @@ extension StoreContract {
         try expectEqual(try audit(), [])
         try database.putBack(.credentials, CredentialID.sample(1).bytes)
         try expectEqual(try await store.credential(.sample(1)), .sample(1))
-        try expectEqual(try audit(), [.putBack(.sample(1))])
+        try expectEqual(try audit(), [.putBack(.credential(.sample(1)))])
         // Nor does it help to go on from there, to the same version and beyond.
         for version: UInt64 in 2...5 {
             try await write(.updateCredential(.sample(1, version: version)), 1, store)
-            try expectEqual(try audit(), [.putBack(.sample(1))])
+            try expectEqual(try audit(), [.putBack(.credential(.sample(1)))])
         }
     }
 
@@ -45,15 +45,84 @@ extension StoreContract {
             try await store.commit([
                 .insertCredential(.sample(4)), .updateCredential(.sample(2, version: 2)),
             ]), .done)
-        try expectEqual(try audit(), [.unrecorded(.sample(2)), .unrecorded(.sample(4))])
+        try expectEqual(
+            try audit(),
+            [.unrecorded(.credential(.sample(2))), .unrecorded(.credential(.sample(4)))])
         try database.delete(.credentials, CredentialID.sample(1).bytes)
         try database.set("version = 9", in: .credentials, CredentialID.sample(2).bytes)
         try expectEqual(
             try audit(),
             [
                 .damaged(table: "credentials", key: CredentialID.sample(2).bytes),
-                .unrecorded(.sample(4)), .missing(.sample(1)),
+                .unrecorded(.credential(.sample(4))), .missing(.credential(.sample(1))),
             ])
+    }
+
+    /// O-02: a revoked client whose row is put back, one that no event tells of, and one that is gone.
+    public static func checkClients(
+        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
+    ) async throws {
+        let store = database.store
+        for number in 1...2 { try await write(.insertClient(.sample(number)), number, store) }
+        try database.keep(.clients)
+        try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
+        try expectEqual(try audit(), [])
+        let ids = (1...3).map { sampleBytes($0, count: 16) }
+        try database.putBack(.clients, ids[0])
+        // The row is authentic, so its key works again; the audit tells.
+        try expectEqual(
+            try await store.client(digest: ClientRow.sample(1).digest), ClientRow.sample(1))
+        try expectEqual(try audit(), [.putBack(.client(ids[0]))])
+        // Nor does it help to revoke it once more.
+        try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
+        try expectEqual(try audit(), [.putBack(.client(ids[0]))])
+        try expectEqual(try await store.commit([.insertClient(.sample(3))]), .done)
+        try database.delete(.clients, ids[1])
+        try expectEqual(
+            try audit(),
+            [
+                .putBack(.client(ids[0])), .unrecorded(.client(ids[2])),
+                .missing(.client(ids[1])),
+            ])
+    }
+
+    /// O-01: a row whose primary key was emptied is found.
+    public static func checkEmptyKeys(
+        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
+    ) async throws {
+        let changes: [(StoredTable, StoreChange, [UInt8])] = [
+            (.tickets, .insertTicket(.sample(1)), TicketRow.sample(1).digest),
+            (.answers, .insertAnswer(.sample(1)), AnswerRow.sample(1).key),
+            (.clients, .insertClient(.sample(1)), ClientRow.sample(1).id),
+        ]
+        for (table, change, key) in changes {
+            try await write(change, 1, database.store)
+            try expectEqual(try audit(), [])
+            try database.set("\(table.key) = \(database.bytes([]))", in: table, key)
+            try expect(
+                try audit().contains(.damaged(table: table.rawValue, key: [])), "\(table)")
+            try database.empty(table)
+        }
+    }
+
+    /// O-03: the recorded position of a chain's end is that of its last event.
+    public static func checkHeadPosition(
+        _ database: EditedDatabase, audit: () throws -> [AuditTrail.Finding]
+    ) async throws {
+        for number in 1...3 {
+            _ = try await database.store.commit([.appendEvent(.sample(number))])
+        }
+        let chains = try await database.store.chains()
+        guard let node = chains.first(where: { $0.head.sequence == 3 })?.head.node else {
+            throw ContractBreach(description: "one chain")
+        }
+        try expectEqual(try audit(), [])
+        for shift in ["+ 1", "- 1"] {
+            try database.run(
+                "UPDATE \(database.schema)chains SET head_position = head_position \(shift) "
+                    + "WHERE head_sequence = 3")
+            try expectEqual(try audit(), shift == "+ 1" ? [.movedHead(node: node)] : [])
+        }
     }
 
     /// O-02: one event names every row that its commit wrote.
@@ -73,7 +142,8 @@ extension StoreContract {
             try database.putBack(.credentials, CredentialID.sample(number).bytes)
         }
         try expectEqual(
-            Set(try audit()), [.putBack(.sample(3)), .putBack(.sample(40))])
+            Set(try audit()),
+            [.putBack(.credential(.sample(3))), .putBack(.credential(.sample(40)))])
     }
 
     /// O-03: events taken away, with the chains' ends adjusted by who has no key; there are ten events.

@@ -23,6 +23,12 @@ struct ClientTests {
         #expect(try await bench.verifier.client(presenting: key) == nil)
         #expect(try await bench.verifier.clients().map(\.name) == ["shop"])
         #expect(try await bench.verifier.revokeClient([1]) == .unknown)
+        // Each event names the client, and tells which version of its row was written.
+        let events = try await bench.store.events(after: 0, limit: 10).compactMap(\.recorded)
+        #expect(events.map(\.event.kind) == [.clientAdded, .clientRevoked])
+        #expect(events.allSatisfy { $0.event.origin.client == ClientID(bytes: client.id) })
+        #expect(events.flatMap(\.rows).map(\.owner) == [.client(client.id), .client(client.id)])
+        #expect(events.flatMap(\.rows).map(\.version) == [1, 2])
     }
 
     @Test("V-03 a renewed client keeps all but its key, and the old key stops working at once")

@@ -19,7 +19,11 @@ struct EventChainTests {
         let events = try (0..<count).map { index in
             try chain.append(recorded(index), position: UInt64(index + 1))
         }
-        return (events, ChainRecord(start: start, head: try chain.head()))
+        return (
+            events,
+            ChainRecord(
+                start: start, head: try chain.head(), headPosition: UInt64(count))
+        )
     }
 
     static func recorded(_ index: Int) throws -> RecordedEvent { RecordedEvent(try event(index)) }
@@ -119,7 +123,8 @@ struct EventChainTests {
             try forged.append(EventChainTests.recorded(index + 5), position: UInt64(index + 1))
         }
         #expect(try !findings(events, record).isEmpty)
-        let forgedRecord = ChainRecord(start: record.start, head: try forged.head())
+        let forgedRecord = ChainRecord(
+            start: record.start, head: try forged.head(), headPosition: 2)
         #expect(
             try findings(events, forgedRecord).contains(
                 .forgedRecord(node: EventChainTests.node)))
@@ -142,7 +147,7 @@ struct EventChainTests {
         let (events, record) = try EventChainTests.chain(5)
         let start = try EventChain.start(
             behind: events[1], pruning: EventChainTests.pruning, key: EventChainTests.key)
-        let pruned = ChainRecord(start: start, head: record.head)
+        let pruned = ChainRecord(start: start, head: record.head, headPosition: record.headPosition)
         #expect(try findings(Array(events[2...]), pruned) == [])
         #expect(try !findings(Array(events[3...]), pruned).isEmpty)
     }
@@ -152,8 +157,23 @@ struct EventChainTests {
         let (events, record) = try EventChainTests.chain(2)
         var chain = EventChain(resuming: record.head, at: 2, key: EventChainTests.key)
         let next = try chain.append(EventChainTests.recorded(9), position: 3)
-        let longer = ChainRecord(start: record.start, head: try chain.head())
+        let longer = ChainRecord(
+            start: record.start, head: try chain.head(), headPosition: 3)
         #expect(try findings(events + [next], longer) == [])
+    }
+
+    @Test("O-03 an end whose recorded position is another one is found")
+    func movedHead() throws {
+        let (events, record) = try EventChainTests.chain(3)
+        for position: UInt64 in [0, 2, 4, .max] {
+            let moved = ChainRecord(start: record.start, head: record.head, headPosition: position)
+            #expect(try findings(events, moved) == [.movedHead(node: EventChainTests.node)])
+        }
+        // A chain without events ends where it begins.
+        let (_, empty) = try EventChainTests.chain(0)
+        #expect(try findings([], empty) == [])
+        let moved = ChainRecord(start: empty.start, head: empty.head, headPosition: 1)
+        #expect(try findings([], moved) == [.movedHead(node: EventChainTests.node)])
     }
 
     @Test("a node that nobody knows is found")
@@ -180,7 +200,8 @@ struct EventChainTests {
                 pruning: EventChainTests.pruning, authentication: authentication)
             let left = Array(events[Int(mark.sequence)...])
             #expect(
-                try findings(left, ChainRecord(start: start, head: head))
+                try findings(
+                    left, ChainRecord(start: start, head: head, headPosition: record.headPosition))
                     == [.forgedRecord(node: EventChainTests.node)])
         }
     }
@@ -201,8 +222,11 @@ struct EventChainTests {
         #expect(try EventChainTests.key.isAuthentic(start))
         for start in edited {
             #expect(
-                try findings([events[2]], ChainRecord(start: start, head: record.head))
-                    .contains(.forgedRecord(node: EventChainTests.node)))
+                try findings(
+                    [events[2]],
+                    ChainRecord(start: start, head: record.head, headPosition: record.headPosition)
+                )
+                .contains(.forgedRecord(node: EventChainTests.node)))
         }
     }
 
@@ -215,20 +239,26 @@ struct EventChainTests {
         let left = [events[4]]
         #expect(
             try findings(
-                left, ChainRecord(start: pruned, head: record.head), checkpoints: [early]) == [])
+                left,
+                ChainRecord(start: pruned, head: record.head, headPosition: record.headPosition),
+                checkpoints: [early]) == [])
         let deleted = ChainStart(
             node: pruned.node, sequence: 4, digest: pruned.digest, position: 4, behind: 3,
             pruning: nil, authentication: record.head.authentication)
         #expect(
             try findings(
-                left, ChainRecord(start: deleted, head: record.head), checkpoints: [early]
+                left,
+                ChainRecord(start: deleted, head: record.head, headPosition: record.headPosition),
+                checkpoints: [early]
             ).contains(.checkpoint(node: EventChainTests.node, sequence: 2)))
         // One at the beginning itself is compared.
         let foreign = try EventChainTests.key.mark(
             node: EventChainTests.node, sequence: 4, digest: [UInt8](repeating: 1, count: 32))
         #expect(
             try findings(
-                left, ChainRecord(start: pruned, head: record.head), checkpoints: [foreign])
+                left,
+                ChainRecord(start: pruned, head: record.head, headPosition: record.headPosition),
+                checkpoints: [foreign])
                 == [.checkpoint(node: EventChainTests.node, sequence: 4)])
     }
 
@@ -245,7 +275,7 @@ struct EventChainTests {
             }
             chain.stand(at: UInt64(last))
         }
-        let record = ChainRecord(start: start, head: try chain.head())
+        let record = ChainRecord(start: start, head: try chain.head(), headPosition: 6)
         #expect(try findings(events, record) == [])
         for index in events.indices {
             for position: UInt64 in [0, 9] {

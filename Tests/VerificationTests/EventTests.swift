@@ -112,8 +112,8 @@ struct EventTests {
             }
         }
         let event = try EventChainTests.event(3)
-        // The row of the event's own credential, and another one's.
-        let rows = try [3, 4].map { number in
+        // The row of the event's own credential, another one's, and a client's.
+        var rows = try [3, 4].map { number in
             let id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(number), count: 16)))
             return RowMark(
                 CredentialRow(
@@ -121,6 +121,10 @@ struct EventTests {
                     version: 7, keyID: nil, fingerprint: nil, createdAt: event.time, lapsesAt: nil,
                     body: []), code: [UInt8](repeating: 0xfe, count: 16))
         }
+        let client = ClientRow(
+            id: [UInt8](repeating: 9, count: 16), version: 2, digest: [], name: "shop", scopes: [],
+            createdAt: event.time, revokedAt: event.time)
+        rows.append(RowMark(client, code: [UInt8](repeating: 0xfd, count: 16)))
         let recorded = RecordedEvent(event, rows: rows)
         let bytes = recorded.encoded
         #expect(RecordedEvent(decoding: bytes) == recorded)

@@ -10,6 +10,7 @@ struct RowAuditTests {
         for event in try await bench.store.events(after: 0, limit: .max) { audit.take(event) }
         let rows = try await bench.store.credentials(under: nil, after: nil, limit: .max)
         try audit.check(rows.map { AuditedRow.whole($0) })
+        try audit.check(try await bench.store.clients().map { AuditedRow.whole($0) })
         return audit.findings()
     }
 
@@ -49,6 +50,10 @@ struct RowAuditTests {
         _ = try await bench.verifier.revoke(counter.credential)
         _ = try await bench.verifier.prune()
         #expect(try await bench.verifier.closeAccount(of: bench.alice) > 0)
+        let (client, _) = try #require(
+            try await bench.verifier.addClient(named: "shop", scopes: []))
+        #expect(try await findings(bench) == [])
+        #expect(try await bench.verifier.revokeClient(client.id) == .done)
         #expect(try await findings(bench) == [])
     }
 

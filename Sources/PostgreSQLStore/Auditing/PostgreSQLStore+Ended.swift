@@ -31,7 +31,7 @@ extension PostgreSQLSession {
 
     /// A page of credentials, in the order of their ids.
     func credentials(
-        after id: [UInt8], limit: Int, key: AuditKey?
+        from id: [UInt8], limit: Int, key: AuditKey?
     ) throws(PostgreSQLFailure) -> [CredentialRow] {
         var arguments = StatementArguments()
         arguments.add(id)
@@ -43,7 +43,7 @@ extension PostgreSQLSession {
     fileprivate func endedRows() throws(PostgreSQLFailure) -> Set<CredentialID> {
         var ended: Set<CredentialID> = []
         try StoreWalk.credentials { id, limit throws(PostgreSQLFailure) in
-            try credentials(after: id, limit: limit, key: nil)
+            try credentials(from: id, limit: limit, key: nil)
         } _: { page throws(PostgreSQLFailure) in
             ended.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
         }

@@ -62,7 +62,7 @@ struct Settlement {
         var (kept, ended) = (0, 0)
         let (session, key) = (session, key)
         try StoreWalk.credentials { id, limit throws(PostgreSQLFailure) in
-            try session.credentials(after: id, limit: limit, key: key)
+            try session.credentials(from: id, limit: limit, key: key)
         } _: { rows throws(PostgreSQLFailure) in
             var renewed: [Wanted<CredentialRow>] = []
             var events: [RecordedEvent] = []
@@ -92,8 +92,10 @@ struct Settlement {
         var rows: [Wanted<ClientRow>] = []
         for row in revoked { rows.append(try wanted(row, rows.count)) }
         try append(
-            revoked.map { _ in
-                RecordedEvent(Event(.clientRevoked, reason: .restored, time: now))
+            rows.map { wanted in
+                RecordedEvent(
+                    wanted.row.event(.clientRevoked, because: .restored, at: now),
+                    rows: [RowMark(wanted.row, code: wanted.code)])
             },
             [.run(.updateClients, StatementArguments(placing: rows))])
         return revoked.count

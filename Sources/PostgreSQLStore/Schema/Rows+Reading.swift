@@ -80,7 +80,8 @@ extension PostgreSQLRow {
 
     mutating func chain() throws(PostgreSQLFailure) -> ChainRecord {
         let node = try requiredBytes()
-        return ChainRecord(start: try start(of: node), head: try mark(of: node))
+        return ChainRecord(
+            start: try start(of: node), head: try mark(of: node), headPosition: try unsigned())
     }
 
     private mutating func start(of node: [UInt8]) throws(PostgreSQLFailure) -> ChainStart {

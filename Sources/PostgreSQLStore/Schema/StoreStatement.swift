@@ -65,10 +65,10 @@ enum StoreStatement: String, CaseIterable {
                 + "WHERE subject = $1::bytea ORDER BY created_at, id LIMIT $2::bigint"
         case .credentialByFingerprint: Self.credential + "WHERE fingerprint = $1::bytea"
         case .credentialsUnderKey:
-            Self.credential + "WHERE key_id = $1::bigint AND id > $2::bytea "
+            Self.credential + "WHERE key_id = $1::bigint AND id >= $2::bytea "
                 + "ORDER BY id LIMIT $3::bigint"
         case .credentialsByID:
-            Self.credential + "WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint"
+            Self.credential + "WHERE id >= $1::bytea ORDER BY id LIMIT $2::bigint"
         case .credentialUsage:
             "SELECT key_id, kind, count(*) FROM credentials WHERE key_id IS NOT NULL "
                 + "GROUP BY key_id, kind"
@@ -76,12 +76,12 @@ enum StoreStatement: String, CaseIterable {
             "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
         case .ticket: Self.ticketRow + "WHERE digest = $1::bytea"
         case .ticketsByDigest:
-            Self.ticketRow + "WHERE digest > $1::bytea ORDER BY digest LIMIT $2::bigint"
+            Self.ticketRow + "WHERE digest >= $1::bytea ORDER BY digest LIMIT $2::bigint"
         case .answer: Self.answerRow + "WHERE key = $1::bytea"
-        case .answersByKey: Self.answerRow + "WHERE key > $1::bytea ORDER BY key LIMIT $2::bigint"
+        case .answersByKey: Self.answerRow + "WHERE key >= $1::bytea ORDER BY key LIMIT $2::bigint"
         case .clientByDigest: Self.client + "WHERE digest = $1::bytea"
         case .clients: Self.client + "ORDER BY created_at, id"
-        case .clientsByID: Self.client + "WHERE id > $1::bytea ORDER BY id LIMIT $2::bigint"
+        case .clientsByID: Self.client + "WHERE id >= $1::bytea ORDER BY id LIMIT $2::bigint"
         case .events:
             "SELECT position, coalesce(node, ''::bytea), sequence, behind, body, digest, time "
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "
@@ -89,7 +89,8 @@ enum StoreStatement: String, CaseIterable {
         case .chains:
             "SELECT node, start_sequence, start_digest, start_position, start_behind, "
                 + "pruned_before, pruned_at, start_authentication, "
-                + "head_sequence, head_digest, head_authentication FROM chains ORDER BY number"
+                + "head_sequence, head_digest, head_authentication, head_position "
+                + "FROM chains ORDER BY number"
         case .knownHeads:
             "SELECT node, start_sequence, head_sequence, head_digest, events.digest FROM "
                 + "unnest($1::bytea[], $2::bigint[]) AS known (node, position) "

@@ -35,7 +35,7 @@ extension SQLiteStore {
 extension SQLiteSession {
     /// A page of credentials, in the order of their ids.
     func credentials(
-        after id: [UInt8], limit: Int, key: AuditKey?
+        from id: [UInt8], limit: Int, key: AuditKey?
     ) throws(SQLiteFailure) -> [CredentialRow] {
         try self[.credentialsByID].bind(id).bind(Int64(limit))
             .all { row throws(SQLiteFailure) in try row.credential(key) }
@@ -45,7 +45,7 @@ extension SQLiteSession {
     fileprivate func readEndedRows(into found: inout Set<CredentialID>) -> Bool {
         do throws(SQLiteFailure) {
             try StoreWalk.credentials { id, limit throws(SQLiteFailure) in
-                try credentials(after: id, limit: limit, key: nil)
+                try credentials(from: id, limit: limit, key: nil)
             } _: { page throws(SQLiteFailure) in
                 found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
             }

@@ -130,7 +130,7 @@ extension SQLiteSession {
         var (kept, ended) = (0, 0)
         try StoreWalk.credentials { id, limit throws(MemberFailure) in
             try database { () throws(SQLiteFailure) in
-                try credentials(after: id, limit: limit, key: key)
+                try credentials(from: id, limit: limit, key: key)
             }
         } _: { page throws(MemberFailure) in
             for row in page {
@@ -157,7 +157,7 @@ extension SQLiteSession {
         }
         let revoked = clients.compactMap { $0.afterRevoking(at: now) }
         for client in revoked {
-            let event = Event(.clientRevoked, reason: .restored, time: now)
+            let event = client.event(.clientRevoked, because: .restored, at: now)
             guard try apply([.updateClient(client), .appendEvent(event)], key, &chain) else {
                 throw .row
             }

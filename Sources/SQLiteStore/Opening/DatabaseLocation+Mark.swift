@@ -63,17 +63,15 @@ extension SQLiteSession {
     private func tail(
         key: AuditKey, against kept: ChainMark?
     ) throws(SQLiteStoreError) -> ChainTail {
-        let chains = try storing { () throws(SQLiteFailure) in
-            try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
-        }
-        guard let last = chains.last, try isAuthentic(last.record.head, key) else {
+        let chains = try storing { () throws(SQLiteFailure) in try self.chains() }
+        guard let last = chains.last, try isAuthentic(last.head, key) else {
             throw .store(MemberFailure.chain.storeFailure)
         }
-        let tail = ChainTail(head: last.record.head, position: last.position)
+        let tail = ChainTail(head: last.head, position: last.headPosition)
         if let kept {
             guard try isAuthentic(kept, key) else { throw .damagedMark }
-            guard let chain = chains.first(where: { $0.record.head.node == kept.node }),
-                try holds(kept, of: chain.record, endingAt: chain.position)
+            guard let chain = chains.first(where: { $0.head.node == kept.node }),
+                try holds(kept, of: chain)
             else { throw .putBack }
         }
         guard try storing({ () throws(SQLiteFailure) in try holds(tail) }) else {
@@ -84,13 +82,13 @@ extension SQLiteSession {
 
     /// Whether the event that a mark names is the one that is stored, if it is still kept.
     private func holds(
-        _ mark: ChainMark, of chain: ChainRecord, endingAt position: UInt64
+        _ mark: ChainMark, of chain: ChainRecord
     ) throws(SQLiteStoreError) -> Bool {
         guard mark.sequence <= chain.head.sequence else { return false }
         if mark.sequence == chain.head.sequence { return mark.digest == chain.head.digest }
         guard mark.sequence > chain.start.sequence else { return true }
         // A chain's events have positions without a gap.
-        let (place, isBefore) = position.subtractingReportingOverflow(
+        let (place, isBefore) = chain.headPosition.subtractingReportingOverflow(
             chain.head.sequence - mark.sequence)
         guard !isBefore else { throw .store(MemberFailure.chain.storeFailure) }
         let stored = try storing { () throws(SQLiteFailure) in try event(at: place) }

@@ -78,11 +78,10 @@ extension SQLiteStatement {
             time: try time())
     }
 
-    /// A chain's ends, and the position of its last event.
-    func chain() throws(SQLiteFailure) -> (record: ChainRecord, position: UInt64) {
+    func chain() throws(SQLiteFailure) -> ChainRecord {
         let node = try requiredBytes()
-        let record = ChainRecord(start: try start(of: node), head: try mark(of: node))
-        return (record, try unsigned())
+        return ChainRecord(
+            start: try start(of: node), head: try mark(of: node), headPosition: try unsigned())
     }
 
     private func start(of node: [UInt8]) throws(SQLiteFailure) -> ChainStart {

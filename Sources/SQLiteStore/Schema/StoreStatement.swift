@@ -30,20 +30,20 @@ enum StoreStatement: Int, CaseIterable {
             Self.credential + "WHERE subject = ?1 ORDER BY created_at, id LIMIT ?2"
         case .credentialByFingerprint: Self.credential + "WHERE fingerprint = ?1"
         case .credentialsUnderKey:
-            Self.credential + "WHERE key_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3"
-        case .credentialsByID: Self.credential + "WHERE id > ?1 ORDER BY id LIMIT ?2"
+            Self.credential + "WHERE key_id = ?1 AND id >= ?2 ORDER BY id LIMIT ?3"
+        case .credentialsByID: Self.credential + "WHERE id >= ?1 ORDER BY id LIMIT ?2"
         case .credentialUsage:
             "SELECT key_id, kind, count(*) FROM credentials WHERE key_id IS NOT NULL "
                 + "GROUP BY key_id, kind"
         case .answerUsage:
             "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
         case .ticket: Self.ticketRow + "WHERE digest = ?1"
-        case .ticketsByDigest: Self.ticketRow + "WHERE digest > ?1 ORDER BY digest LIMIT ?2"
+        case .ticketsByDigest: Self.ticketRow + "WHERE digest >= ?1 ORDER BY digest LIMIT ?2"
         case .answer: Self.answerRow + "WHERE key = ?1"
-        case .answersByKey: Self.answerRow + "WHERE key > ?1 ORDER BY key LIMIT ?2"
+        case .answersByKey: Self.answerRow + "WHERE key >= ?1 ORDER BY key LIMIT ?2"
         case .clientByDigest: Self.client + "WHERE digest = ?1"
         case .clients: Self.client + "ORDER BY created_at, id"
-        case .clientsByID: Self.client + "WHERE id > ?1 ORDER BY id LIMIT ?2"
+        case .clientsByID: Self.client + "WHERE id >= ?1 ORDER BY id LIMIT ?2"
         case .events:
             "SELECT position, coalesce(node, x''), sequence, behind, body, digest, time "
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "

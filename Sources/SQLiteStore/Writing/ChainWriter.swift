@@ -76,8 +76,8 @@ struct ChainWriter {
 extension SQLiteSession {
     /// Whether a chain's last event is where the chain's record says; true for a chain without events.
     func holds(_ tail: ChainTail) throws(SQLiteFailure) -> Bool {
-        let chains = try self[.chains].all { row throws(SQLiteFailure) in try row.chain().record }
-        guard let start = chains.first(where: { $0.head.node == tail.head.node })?.start else {
+        guard let start = try chains().first(where: { $0.head.node == tail.head.node })?.start
+        else {
             return false
         }
         guard tail.head.sequence > start.sequence else { return tail.position == start.position }

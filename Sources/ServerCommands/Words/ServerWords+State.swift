@@ -133,6 +133,8 @@ extension ServerWords {
             "node \(name(node)): event \(sequence) is behind the recorded end"
         case .moved(let node, let sequence):
             "node \(name(node)): event \(sequence) is not at its position, or others before it are gone"
+        case .movedHead(let node):
+            "node \(name(node)): the recorded position of its end is not that of its last event"
         case .checkpoint(let node, let sequence):
             "node \(name(node)): the checkpoint at \(sequence) does not fit, or its event is missing"
         }
@@ -143,18 +145,25 @@ extension ServerWords {
         switch finding {
         case .damaged("credentials", let key):
             "credential \(CredentialID(bytes: key)?.text ?? hex(key)): its row was changed"
-        case .damaged("clients", let key):
-            "client \(ClientID(bytes: key)?.text ?? hex(key)): its row was changed"
+        case .damaged("clients", let key): "\(name(.client(key))): its row was changed"
         case .damaged(let table, let key): "\(table) \(hex(key)): the row was changed"
-        case .putBack(let id): "credential \(id.text): an older version of its row was put back"
-        case .unrecorded(let id): "credential \(id.text): no event tells of its row as it is"
-        case .missing(let id): "credential \(id.text): its row is missing"
+        case .putBack(let owner): "\(name(owner)): an older version of its row was put back"
+        case .unrecorded(let owner): "\(name(owner)): no event tells of its row as it is"
+        case .missing(let owner): "\(name(owner)): its row is missing"
+        }
+    }
+
+    private static func name(_ owner: RowMark.Owner) -> String {
+        switch owner {
+        case .credential(let id): "credential \(id.text)"
+        case .client(let id): "client \(ClientID(bytes: id)?.text ?? hex(id))"
         }
     }
 
     private static func name(_ node: [UInt8]) -> String { hex(Array(node.prefix(4))) }
 
     private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        guard !bytes.isEmpty else { return "with an empty key" }
+        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

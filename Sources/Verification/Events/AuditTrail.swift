@@ -22,6 +22,8 @@ public struct AuditTrail: Sendable {
         case behindHead(node: [UInt8], sequence: UInt64)
         /// An event is not at the position that it was written at, or others are missing before it.
         case moved(node: [UInt8], sequence: UInt64)
+        /// The recorded position of the chain's end is not that of its last event.
+        case movedHead(node: [UInt8])
         /// A checkpoint is not authentic, or says something else than the chain, or names an event that
         /// is missing though it was not pruned.
         case checkpoint(node: [UInt8], sequence: UInt64)
@@ -29,6 +31,7 @@ public struct AuditTrail: Sendable {
 
     private struct Progress {
         let head: ChainMark
+        let headPosition: UInt64
         var sequence: UInt64
         var digest: [UInt8]
         var position: UInt64
@@ -56,7 +59,8 @@ public struct AuditTrail: Sendable {
                 found.append(.forgedRecord(node: chain.head.node))
             }
             nodes[chain.head.node] = Progress(
-                head: chain.head, sequence: chain.start.sequence, digest: chain.start.digest,
+                head: chain.head, headPosition: chain.headPosition,
+                sequence: chain.start.sequence, digest: chain.start.digest,
                 position: chain.start.position, behind: chain.start.behind)
         }
         for mark in checkpoints {
@@ -136,6 +140,12 @@ public struct AuditTrail: Sendable {
             && progress.digest != progress.head.digest
         {
             all.append(.altered(node: node, sequence: progress.sequence))
+        }
+        for (node, progress) in nodes
+        where progress.sequence == progress.head.sequence
+            && progress.position != progress.headPosition
+        {
+            all.append(.movedHead(node: node))
         }
         return all
     }

@@ -45,11 +45,14 @@ public struct ChainRecord: Hashable, Sendable {
     public let start: ChainStart
     /// The chain's last event.
     public let head: ChainMark
+    /// The position of that event; of a chain without events, where it begins.
+    public let headPosition: UInt64
 
     /// Takes both ends.
-    public init(start: ChainStart, head: ChainMark) {
+    public init(start: ChainStart, head: ChainMark, headPosition: UInt64) {
         self.start = start
         self.head = head
+        self.headPosition = headPosition
     }
 }
 

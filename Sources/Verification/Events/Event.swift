@@ -69,11 +69,11 @@ public struct Event: Hashable, Sendable {
         /// The database came from a backup; the number is how many credentials were ended for it.
         /// With a credential: that one goes on, and nothing from before is accepted by it.
         case restored
-        /// An application may ask from now on.
+        /// An application may ask from now on; ``Origin/client`` names it.
         case clientAdded
-        /// An application has a new API key, and its old one is worthless.
+        /// An application has a new API key, and its old one is worthless; ``Origin/client`` names it.
         case clientRenewed
-        /// An application may not ask any more.
+        /// An application may not ask any more; ``Origin/client`` names it.
         case clientRevoked
     }
 

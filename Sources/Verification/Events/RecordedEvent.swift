@@ -1,4 +1,4 @@
-/// An event together with the credentials' rows that its commit wrote.
+/// An event together with the rows of credentials and clients that its commit wrote.
 public struct RecordedEvent: Hashable, Sendable {
     /// What happened.
     public let event: Event
@@ -12,13 +12,21 @@ public struct RecordedEvent: Hashable, Sendable {
     }
 }
 
-/// Which version of a credential's row was written.
+/// Which version of a row was written.
 ///
 /// An older version that is put back is authentic by itself. It is found because the events name a
 /// later one.
 public struct RowMark: Hashable, Sendable {
+    /// Whose row it is.
+    public enum Owner: Hashable, Sendable {
+        /// A credential.
+        case credential(CredentialID)
+        /// A client, by the primary key of its row.
+        case client([UInt8])
+    }
+
     /// Whose row.
-    public let credential: CredentialID
+    public let owner: Owner
     /// Its version.
     public let version: UInt64
     /// Whether the credential waits for its confirmation; such a row may be pruned without an event.
@@ -26,13 +34,25 @@ public struct RowMark: Hashable, Sendable {
     /// The first bytes of the row's authentication code.
     public let code: UInt64
 
-    /// Marks a row.
+    /// Marks a credential's row.
     ///
     /// - Parameter code: the row's authentication code.
     public init(_ row: CredentialRow, code: [UInt8]) {
-        credential = row.id
-        version = row.version
-        isPending = row.state == .pending
+        self.init(
+            .credential(row.id), version: row.version, isPending: row.state == .pending, code: code)
+    }
+
+    /// Marks a client's row.
+    ///
+    /// - Parameter code: the row's authentication code.
+    public init(_ row: ClientRow, code: [UInt8]) {
+        self.init(.client(row.id), version: row.version, isPending: false, code: code)
+    }
+
+    private init(_ owner: Owner, version: UInt64, isPending: Bool, code: [UInt8]) {
+        self.owner = owner
+        self.version = version
+        self.isPending = isPending
         self.code = code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
@@ -69,10 +89,21 @@ extension RecordedEvent {
 }
 
 extension RowMark {
-    // Most events write the row of the credential that they name.
+    private enum OwnerKind: UInt8 {
+        /// The credential that the event names, as in most events.
+        case eventCredential, credential, client
+    }
+
     fileprivate func write(into writer: inout ByteWriter, in event: Event) {
-        writer.writeIfThere(credential == event.credential ? nil : credential) {
-            $0.write($1.bytes)
+        switch owner {
+        case .credential(let id) where id == event.credential:
+            writer.write(OwnerKind.eventCredential.rawValue)
+        case .credential(let id):
+            writer.write(OwnerKind.credential.rawValue)
+            writer.write(id.bytes)
+        case .client(let id):
+            writer.write(OwnerKind.client.rawValue)
+            writer.write(id)
         }
         writer.write(version)
         writer.write(isPending)
@@ -82,12 +113,16 @@ extension RowMark {
     fileprivate init(
         from reader: inout ByteReader, in event: Event
     ) throws(ByteReaderError) {
-        let other = try reader.readIfThere { reader throws(ByteReaderError) in
+        switch OwnerKind(rawValue: try reader.read()) {
+        case .eventCredential?:
+            guard let id = event.credential else { throw .malformed }
+            owner = .credential(id)
+        case .credential?:
             guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
-            return id
+            owner = .credential(id)
+        case .client?: owner = .client(try reader.readBytes())
+        case nil: throw .malformed
         }
-        guard let credential = other ?? event.credential else { throw .malformed }
-        self.credential = credential
         version = try reader.read()
         isPending = try reader.readFlag()
         code = try reader.read()

@@ -2,25 +2,25 @@ public import Cryptography
 
 /// Compares the stored rows with the events, and says which are not what was written last.
 ///
-/// Feed it every event in the order of positions, then every row, then ask ``findings()``. A credential
-/// whose events are all pruned has nothing to be compared with.
+/// Feed it every event in the order of positions, then every row, then ask ``findings()``. The row of a
+/// credential or client whose events are all pruned has nothing to be compared with.
 public struct RowAudit: Sendable {
     /// What is wrong, and where.
     public enum Finding: Hashable, Sendable {
         /// A row is not what this program wrote; the table, and the row's key as it stands there.
         case damaged(table: String, key: [UInt8])
-        /// An older version of the credential's row is stored, or was at some time.
-        case putBack(CredentialID)
-        /// No event tells of this version of the credential's row.
-        case unrecorded(CredentialID)
-        /// The credential's row is gone.
-        case missing(CredentialID)
+        /// An older version of the row is stored, or was at some time.
+        case putBack(RowMark.Owner)
+        /// No event tells of this version of the row.
+        case unrecorded(RowMark.Owner)
+        /// The row is gone.
+        case missing(RowMark.Owner)
     }
 
     private let key: AuditKey
     /// Whether no event was pruned.
     private let hasAllEvents: Bool
-    private var last: [CredentialID: RowMark] = [:]
+    private var last: [RowMark.Owner: RowMark] = [:]
     private var found: Set<Finding> = []
 
     /// Begins without any event.
@@ -32,10 +32,10 @@ public struct RowAudit: Sendable {
     /// Takes the next event.
     public mutating func take(_ event: ChainedEvent) {
         for row in event.recorded?.rows ?? [] {
-            if let earlier = last[row.credential], earlier.version >= row.version {
-                found.insert(.putBack(row.credential))
+            if let earlier = last[row.owner], earlier.version >= row.version {
+                found.insert(.putBack(row.owner))
             }
-            last[row.credential] = row
+            last[row.owner] = row
         }
     }
 
@@ -45,33 +45,47 @@ public struct RowAudit: Sendable {
     ) throws(CryptographyFailure) {
         for row in rows {
             switch row {
-            case .whole(let row): if let row = row as? CredentialRow { try check(row) }
+            case .whole(let row): if let mark = try mark(of: row) { check(mark) }
             case .damaged(let key): checkDamaged(table: Row.table, key: key)
             }
         }
     }
 
-    private mutating func check(_ row: CredentialRow) throws(CryptographyFailure) {
-        guard let written = last.removeValue(forKey: row.id) else {
-            if hasAllEvents { found.insert(.unrecorded(row.id)) }
+    /// What the last event of the row must tell, if events tell of such rows.
+    private func mark(of row: some StoredRow) throws(CryptographyFailure) -> RowMark? {
+        switch row {
+        case let row as CredentialRow: RowMark(row, code: try key.code(of: row))
+        case let row as ClientRow: RowMark(row, code: try key.code(of: row))
+        default: nil
+        }
+    }
+
+    private mutating func check(_ stored: RowMark) {
+        guard let written = last.removeValue(forKey: stored.owner) else {
+            if hasAllEvents { found.insert(.unrecorded(stored.owner)) }
             return
         }
-        if row.version < written.version {
-            found.insert(.putBack(row.id))
-        } else if RowMark(row, code: try key.code(of: row)) != written {
-            found.insert(.unrecorded(row.id))
+        if stored.version < written.version {
+            found.insert(.putBack(stored.owner))
+        } else if stored != written {
+            found.insert(.unrecorded(stored.owner))
         }
     }
 
     private mutating func checkDamaged(table: String, key: [UInt8]) {
         found.insert(.damaged(table: table, key: key))
-        if table == CredentialRow.table, let id = CredentialID(bytes: key) { last[id] = nil }
+        switch table {
+        case CredentialRow.table:
+            if let id = CredentialID(bytes: key) { last[.credential(id)] = nil }
+        case ClientRow.table: last[.client(key)] = nil
+        default: break
+        }
     }
 
     /// Everything that was found, once all events and rows were taken.
     public func findings() -> [Finding] {
         // A pending row goes without an event when its time is up.
-        let missing = last.values.filter { !$0.isPending }.map { Finding.missing($0.credential) }
+        let missing = last.values.filter { !$0.isPending }.map { Finding.missing($0.owner) }
         return found.union(missing).sorted { $0.order < $1.order }
     }
 }
@@ -97,9 +111,18 @@ extension RowAudit.Finding {
     fileprivate var order: String {
         switch self {
         case .damaged(let table, let key): "1 \(table) \(key)"
-        case .putBack(let id): "2 \(id.text)"
-        case .unrecorded(let id): "3 \(id.text)"
-        case .missing(let id): "4 \(id.text)"
+        case .putBack(let owner): "2 \(owner.order)"
+        case .unrecorded(let owner): "3 \(owner.order)"
+        case .missing(let owner): "4 \(owner.order)"
+        }
+    }
+}
+
+extension RowMark.Owner {
+    fileprivate var order: String {
+        switch self {
+        case .credential(let id): "1 \(id.text)"
+        case .client(let id): "2 \(id)"
         }
     }
 }

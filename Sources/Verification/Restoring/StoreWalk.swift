@@ -23,7 +23,7 @@ public enum StoreWalk {
 
     /// Hands over all credentials, in the order of their ids.
     ///
-    /// - Parameter page: the first rows from behind an id's bytes on, which are none at the beginning.
+    /// - Parameter page: the first rows from an id's bytes on, which are none at the beginning.
     public static func credentials<Failure: Error>(
         _ page: (_ id: [UInt8], _ limit: Int) throws(Failure) -> [CredentialRow],
         _ take: ([CredentialRow]) throws(Failure) -> Void
@@ -33,19 +33,23 @@ public enum StoreWalk {
 
     /// Hands over all rows of a table, in the order of their keys.
     ///
-    /// - Parameter page: the first rows from behind a key on, which is empty at the beginning.
+    /// - Parameter page: the first rows from a key on, the row with that key included; the key is empty at
+    ///   the beginning, and somebody may have written a row with an empty key.
     public static func rows<Row, Failure: Error>(
         _ page: (_ key: [UInt8], _ limit: Int) throws(Failure) -> [Row], key: (Row) -> [UInt8],
         _ take: ([Row]) throws(Failure) -> Void
     ) throws(Failure) {
-        var last: [UInt8] = []
+        var first: [UInt8] = []
         while true {
-            let rows = try page(last, limit)
-            guard let end = rows.last else { return }
+            let rows = try page(first, limit)
+            guard let last = rows.last else { return }
             try take(rows)
-            last = key(end)
+            first = following(key(last))
         }
     }
+
+    /// The least key behind another one, in the order of their bytes.
+    public static func following(_ key: [UInt8]) -> [UInt8] { key + [0] }
 }
 
 extension CredentialRow {
@@ -68,5 +72,14 @@ extension ClientRow {
         return ClientRow(
             id: id, version: version + 1, digest: digest, name: name, scopes: scopes,
             createdAt: createdAt, revokedAt: now)
+    }
+
+    /// What is told of the client; in ``Origin/client`` it is named.
+    public func event(
+        _ kind: Event.Kind, because reason: Event.Reason? = nil, at now: UnixTime
+    ) -> Event {
+        Event(
+            kind, reason: reason, time: now,
+            origin: Origin(address: "", client: ClientID(bytes: id)))
     }
 }

@@ -6,7 +6,7 @@ public struct AuthenticatedChange: Sendable {
     public let change: StoreChange
     /// The authentication code of its row; empty where it writes none that has one.
     public let code: [UInt8]
-    /// Every credential's row that the commit writes, for its first event.
+    /// Every row of a credential or client that the commit writes, for its first event.
     fileprivate(set) var rows: [RowMark] = []
 
     /// What is appended to the chain of events, if that is the change.
@@ -30,7 +30,7 @@ extension AuditKey {
         var firstEvent: Int?
         for change in changes {
             let code = try code(of: change)
-            if let row = change.credentialRow { rows.append(RowMark(row, code: code)) }
+            if let mark = change.mark(code: code) { rows.append(mark) }
             if firstEvent == nil, case .appendEvent = change { firstEvent = authenticated.count }
             authenticated.append(AuthenticatedChange(change: change, code: code))
         }
@@ -52,10 +52,11 @@ extension AuditKey {
 }
 
 extension StoreChange {
-    /// The credential's row that it writes.
-    fileprivate var credentialRow: CredentialRow? {
+    /// What events tell of the row that it writes, if they tell of such rows.
+    fileprivate func mark(code: [UInt8]) -> RowMark? {
         switch self {
-        case .insertCredential(let row), .updateCredential(let row): row
+        case .insertCredential(let row), .updateCredential(let row): RowMark(row, code: code)
+        case .insertClient(let row), .updateClient(let row): RowMark(row, code: code)
         default: nil
         }
     }

@@ -15,6 +15,13 @@ struct MemoryContent: Sendable {
 
     init(chain: EventChain) { self.chain = chain }
 
+    /// Where the chain begins and ends.
+    func record(_ key: AuditKey) throws(CryptographyFailure) -> ChainRecord {
+        let origin = try EventChain(node: chain.node, key: key).start()
+        return ChainRecord(
+            start: start ?? origin, head: try chain.head(), headPosition: chain.position)
+    }
+
     /// Whether a change's condition holds.
     func allows(_ change: StoreChange) -> Bool {
         switch change {
@@ -78,17 +85,13 @@ struct MemoryContent: Sendable {
         let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldAnswers { answers[row.key] = nil }
-        let oldEvents = events.prefix { event in
-            pruning.eventsBefore.map { event.time < $0 } ?? false
-        }.prefix(pruning.limit)
-        if let last = oldEvents.last, let end = pruning.eventsBefore {
-            start = try EventChain.start(
-                behind: last, pruning: PrunedEvents(before: end, at: pruning.now), key: key)
-            events.removeFirst(oldEvents.count)
-        }
+        let old = try OldEvents(
+            Array(events.prefix(pruning.limit)), chains: [record(key)], pruning: pruning, key: key)
+        if let newStart = old.starts.first { start = newStart }
+        events.removeFirst(old.count)
         return PruningOutcome(
             credentials: lapsed.count, tickets: oldTickets.count, answers: oldAnswers.count,
-            events: oldEvents.count)
+            events: old.count, areEventsAltered: old.areAltered)
     }
 
     private mutating func endAnswers(of id: CredentialID) {

@@ -82,10 +82,7 @@ public actor MemoryStore: VerificationStore {
     /// Where the chain begins and ends.
     public func chains() throws(StoreFailure) -> [ChainRecord] {
         do throws(CryptographyFailure) {
-            let origin = try EventChain(node: content.chain.node, key: key).start()
-            return [
-                ChainRecord(start: content.start ?? origin, head: try content.chain.head())
-            ]
+            return [try content.record(key)]
         } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
     }
 

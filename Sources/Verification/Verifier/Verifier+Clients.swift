@@ -76,10 +76,9 @@ extension Verifier {
             guard let row = try await clients().first(where: { $0.id == id }) else {
                 return Decision(outcome: .unknown, changes: [])
             }
-            guard row.revokedAt == nil else { return Decision(outcome: .done, changes: []) }
-            let revoked = ClientRow(
-                id: row.id, version: row.version + 1, digest: row.digest, name: row.name,
-                scopes: row.scopes, createdAt: row.createdAt, revokedAt: context.now)
+            guard let revoked = row.afterRevoking(at: context.now) else {
+                return Decision(outcome: .done, changes: [])
+            }
             return Decision(
                 outcome: .done,
                 changes: [.updateClient(revoked), context.event(.clientRevoked, of: revoked)])
