@@ -11,6 +11,8 @@ public enum PostgreSQLStoreError: Error, Hashable, Sendable {
     /// An earlier state was put in its place, or a standby took over that lacked some of it: events
     /// are missing that were acknowledged.
     case putBack
+    /// The clock is behind the newest event, which is of this time.
+    case clockBehind(UnixTime)
     /// An end that was kept is not authentic.
     case forgedEnd
     /// The tables are not there.

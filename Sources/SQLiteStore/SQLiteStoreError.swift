@@ -16,6 +16,8 @@ public enum SQLiteStoreError: Error, Hashable, Sendable {
     case isBackup
     /// An earlier state was put in its place: events are missing that its mark says were there.
     case putBack
+    /// The clock is behind the newest time that the copy tells of, which is this.
+    case clockBehind(UnixTime)
     /// The mark beside it is not authentic, or not readable.
     case damagedMark
     /// What should be made is there already.

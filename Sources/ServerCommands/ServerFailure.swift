@@ -44,6 +44,9 @@ enum ServerFailure: Error {
     case clientNameTaken
     /// A name that is too long, or that could be mistaken for an id.
     case badClientName
+    /// Nothing vouches for the clock, which says this; or it is before this program was made, and nobody
+    /// can vouch for it.
+    case doubtfulClock(UnixTime, isPossible: Bool)
     /// A line of a list of credentials is none.
     case notAList(String, line: Int)
     /// There is no mark of an audit in the file, or one that is none.
@@ -102,6 +105,7 @@ enum ServerExit: Int32, CaseIterable, Sendable {
             case .endsFile(_, .system), .endsFile(_, .busy): .system
             case .endsFile, .putBack, .foreignKeys: .badInput
             case .tls, .exists, .notAList, .noMarks: .badInput
+            case .doubtfulClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
             case .verifier, .listener, .fewFiles, .standardOutput, .system: .system

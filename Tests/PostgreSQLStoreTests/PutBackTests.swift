@@ -65,6 +65,46 @@ struct PutBackTests {
         #expect(try database.audit().isWhole(events: 4))
     }
 
+    @Test("T-10 O-07 a clock behind the newest event settles nothing by itself")
+    func clockBehind() async throws {
+        let database = try TestDatabase()
+        let address = try #require(PostgreSQLAddress(database.url))
+        let key = database.keys.auditKey
+        let store = try database.open()
+        _ = try await store.commit([.insertTicket(.sample(1)), .appendEvent(.sample(1, at: 100))])
+        _ = try await store.commit([.appendEvent(.sample(2, at: 90))])
+        _ = try await store.commit([.appendEvent(.sample(3, at: 110))])
+        store.close()
+        #expect(throws: PostgreSQLStoreError.clockBehind(.at(110))) {
+            try PostgreSQLStore.settle(address, key: key, now: .at(109))
+        }
+        let digest = TicketRow.sample(1).digest
+        let untouched = try database.open()
+        #expect(try await untouched.ticket(digest: digest) == .sample(1))
+        untouched.close()
+        // An older event in the newest one's place does not help a wrong clock.
+        try database.query("CREATE TABLE kept AS TABLE watchword.events")
+        let body = "(SELECT body FROM kept WHERE position = 2)"
+        for edit in [
+            "UPDATE watchword.events SET body = \(body) WHERE position = 3",
+            "DELETE FROM watchword.events WHERE position = 3",
+        ] {
+            try database.query(edit)
+            #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+                try PostgreSQLStore.settle(address, key: key, now: .at(109))
+            }
+            try database.query(
+                "DELETE FROM watchword.events; INSERT INTO watchword.events TABLE kept")
+        }
+        // Whoever vouches for the clock gets everything up to the newest event refused.
+        let (_, end) = try PostgreSQLStore.settle(
+            address, key: key, now: .at(0), trustingClock: true)
+        let settled = try PostgreSQLStore(connecting: address, key: key, known: [end])
+        #expect(try await settled.ticket(digest: digest) == nil)
+        #expect(
+            try await settled.events(after: 3, limit: 9).compactMap(\.event?.time) == [.at(110)])
+    }
+
     @Test("another event in the place of one that was acknowledged is no continuation")
     func forked() async throws {
         let database = try TestDatabase()

@@ -158,6 +158,75 @@ struct CopyingTests {
         #expect(try SQLiteStore(opening: third, key: key).chains().count == 3)
     }
 
+    @Test("T-10 O-07 a clock behind the backup or its newest event restores nothing by itself")
+    func clockBehind() async throws {
+        let database = try TestDatabase()
+        let key = database.keys.auditKey
+        let store = try database.open()
+        for time: Int64 in [50, 100] {
+            _ = try await store.commit([.appendEvent(.sample(1, at: time))])
+        }
+        let backup = database.folder.file("backup.db")
+        let late = database.folder.file("late.db")
+        try store.backUp(to: backup, now: .at(80))
+        try store.backUp(to: late, now: .at(200))
+        let target = database.folder.file("target.db")
+        for (path, newest) in [(backup, UnixTime.at(100)), (late, .at(200))] {
+            #expect(throws: SQLiteStoreError.clockBehind(newest)) {
+                try SQLiteStore.restore(
+                    from: path, to: target, key: key, now: newest.adding(milliseconds: -1))
+            }
+            #expect(try !names(in: database.folder.path).contains { $0.hasPrefix("target") })
+        }
+        // Whoever vouches for the clock gets everything up to the newest time refused.
+        _ = try SQLiteStore.restore(
+            from: late, to: target, key: key, now: .at(0), trustingClock: true)
+        let restored = try SQLiteStore(opening: target, key: key)
+        #expect(try restored.events(after: 2, limit: 9).compactMap(\.event?.time) == [.at(200)])
+        let other = database.folder.file("other.db")
+        _ = try SQLiteStore.restore(from: backup, to: other, key: key, now: .at(100))
+    }
+
+    @Test("O-01 O-07 the times that a backup tells of are authenticated")
+    func timesOfBackup() async throws {
+        let database = try TestDatabase()
+        let key = database.keys.auditKey
+        let store = try database.open()
+        _ = try await store.commit([.appendEvent(.sample(1, at: 50))])
+        let early = database.folder.file("early.db")
+        try store.backUp(to: early, now: .at(60))
+        _ = try await store.commit([.appendEvent(.sample(2, at: 100))])
+        let backup = database.folder.file("backup.db")
+        try store.backUp(to: backup, now: .at(200))
+        let pristine = try database.folder.bytes(of: "backup.db")
+        let edits = [
+            "UPDATE settings SET value = 0", "UPDATE settings SET value = value + 1",
+            "UPDATE settings SET authentication = x''",
+            "ATTACH '\(early)' AS early; DELETE FROM settings; "
+                + "INSERT INTO settings SELECT * FROM early.settings",
+            "UPDATE events SET body = (SELECT body FROM events WHERE position = 1)",
+            "UPDATE events SET time = 0, body = zeroblob(3) WHERE position = 2",
+            "DELETE FROM events WHERE position = 2",
+            "UPDATE chains SET head_position = 1",
+        ]
+        let target = database.folder.file("target.db")
+        for script in edits {
+            try edit(backup, script)
+            let thrown = #expect(throws: SQLiteStoreError.self, "\(script)") {
+                try SQLiteStore.restore(from: backup, to: target, key: key, now: .at(300))
+            }
+            guard case .store(let failure)? = thrown else {
+                Issue.record("\(script)")
+                continue
+            }
+            #expect(failure.trouble == .damaged, "\(script)")
+            try removeFile(backup)
+            try database.folder.write(pristine, to: "backup.db")
+            try setMode(0o600, of: backup)
+        }
+        _ = try SQLiteStore.restore(from: backup, to: target, key: key, now: .at(300))
+    }
+
     @Test("another key, a foreign file and a damaged backup are refused, and nothing is made")
     func unusable() async throws {
         let database = try TestDatabase()

@@ -21,7 +21,7 @@ struct CopyTests {
         #expect(try await state.run("backup", copy).status == 3)
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
         #expect(try await asker.verify("bob", codes[0])?.texts["result"] == "accepted")
-        #expect(try await state.run("restore", copy).status == 3)
+        #expect(try await state.run("restore", "--clock-is-right", copy).status == 3)
         try await server.stop()
 
         // The copy itself is not served, and does not get in by being put in the database's place.
@@ -33,7 +33,7 @@ struct CopyTests {
         where name.hasPrefix("watchword.db") {
             try removeFile(state.folder.file("watchword/\(name)"))
         }
-        let restored = try await state.run("restore", copy, "--keep-clients")
+        let restored = try await state.run("restore", "--clock-is-right", copy, "--keep-clients")
         #expect(restored.status == 0)
         #expect(
             restored.text.hasPrefix(
@@ -89,7 +89,8 @@ struct CopyTests {
             try jq.run(["-r", filter, state.folder.file("events.json")]).text == listed.text)
 
         let list = try state.folder.write(listed.output, to: "ended.txt")
-        let restored = try await state.run("restore", copy, "--keep-clients", "--ended", list)
+        let restored = try await state.run(
+            "restore", "--clock-is-right", copy, "--keep-clients", "--ended", list)
         #expect(
             restored.text
                 == "1 credentials go on, 1 ended and have to be enrolled anew, 0 API keys were revoked.\n"
@@ -120,7 +121,8 @@ struct CopyTests {
             String(decoding: listed.errors, as: UTF8.self).contains("there may be others"))
         try state.folder.write(Array("cr_x\n".utf8), to: "list")
         let refused = try await state.run(
-            "restore", state.folder.file("none"), "--ended", state.folder.file("list"))
+            "restore", "--clock-is-right", state.folder.file("none"), "--ended",
+            state.folder.file("list"))
         #expect(refused.status == 3)
         #expect(String(decoding: refused.errors, as: UTF8.self).contains("line 1"))
     }

@@ -101,7 +101,7 @@ struct DatabaseFaultTests {
         try await server.stop()
         // Nor does it serve once more, as if nothing had been.
         #expect(try await state.run("serve", "--listen", "127.0.0.1:0").status == 3)
-        #expect(try await state.run("restore", "--keep-clients").status == 0)
+        #expect(try await state.run("restore", "--clock-is-right", "--keep-clients").status == 0)
         let again = try await ServerProcess(state)
         let answer = try await Asker(again.port, key: key).verify("alice", alice.code())
         #expect(answer?.texts["result"] == "denied")

@@ -94,7 +94,7 @@ struct KeyTests {
         where name.hasPrefix("watchword.db") {
             try removeFile(state.folder.file("watchword/\(name)"))
         }
-        let restored = try await state.run("restore", copy, "--keep-clients")
+        let restored = try await state.run("restore", "--clock-is-right", copy, "--keep-clients")
         #expect(restored.status == 0)
         #expect(restored.text.contains("1 credentials hang on key 1, which "))
         let again = try await ServerProcess(state)

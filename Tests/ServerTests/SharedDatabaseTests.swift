@@ -123,7 +123,7 @@ struct SharedDatabaseTests {
         let words = String(decoding: restarted.errors, as: UTF8.self)
         #expect(words.contains("lacks events"))
         #expect(words.contains("watchword-server restore"))
-        let restored = try await state.run("restore", "--keep-clients")
+        let restored = try await state.run("restore", "--clock-is-right", "--keep-clients")
         #expect(restored.text.hasPrefix("1 credentials go on, 0 ended"))
         let settled = try await ServerProcess(state)
         let refused = try await Asker(settled.port, key: key).verify("alice", code)

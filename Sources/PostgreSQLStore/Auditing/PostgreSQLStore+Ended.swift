@@ -4,7 +4,7 @@ extension PostgreSQLStore {
     /// The credentials that were revoked or disabled, by what the rows and the events say, by id; also
     /// when they are not authentic.
     ///
-    /// A backup that was made before knows nothing of it; see ``settle(_:key:keepingClients:ended:now:timeout:)``.
+    /// A backup that was made before knows nothing of it; see ``settle(_:key:keepingClients:ended:now:trustingClock:timeout:)``.
     public static func endedCredentials(
         at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> [CredentialID] {

@@ -27,24 +27,36 @@ extension PostgreSQLStore {
     ///
     /// It is one transaction, and whoever commits meanwhile waits for it.
     ///
-    /// - Parameter ended: credentials that are known to have ended since; see
-    ///   ``endedCredentials(at:timeout:)``.
+    /// - Parameters:
+    ///   - ended: credentials that are known to have ended since; see ``endedCredentials(at:timeout:)``.
+    ///   - now: the time of day. What is refused for good depends on it, so the caller has to know that it
+    ///     is right.
+    ///   - isTrusted: whether to go on where an event is newer than `now`; everything up to the newest is
+    ///     refused then.
     /// - Returns: also the new chain's end, to be kept instead of all others; see ``ends``.
+    /// - Throws: ``PostgreSQLStoreError/clockBehind(_:)`` when an event is newer than `now`.
     public static func settle(
         _ address: PostgreSQLAddress, key: AuditKey, keepingClients: Bool = false,
-        ended: Set<CredentialID> = [], now: UnixTime, timeout: Duration = .seconds(60)
+        ended: Set<CredentialID> = [], now: UnixTime, trustingClock isTrusted: Bool = false,
+        timeout: Duration = .seconds(60)
     ) throws(PostgreSQLStoreError) -> (report: SettlementReport, end: ChainEnd) {
         let connection = try PostgreSQLConnection.opening(address)
         try connection.expectTables()
         try connection.bringUpToDate(timeout: timeout)
+        let newest: UnixTime
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
                 address, Settlement.statements, timeout: timeout, known: KnownHeads())
             var settlement = try Settlement(session, key: key, now: now)
-            return try settlement.run(keepingClients: keepingClients, ended: ended)
+            newest = settlement.newest
+            if isTrusted || now >= newest {
+                return try settlement.run(keepingClients: keepingClients, ended: ended)
+            }
         } catch {
             throw PostgreSQLStoreError(error)
         }
+        // The connection is closed, and its transaction with it.
+        throw .clockBehind(newest)
     }
 }
 

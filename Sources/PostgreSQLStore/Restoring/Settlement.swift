@@ -5,7 +5,7 @@ internal import Verification
 struct Settlement {
     static let statements: [StoreStatement] = [
         .credentialsByID, .clients, .updateCredentials, .updateClients, .appendEvents,
-        .closeChains, .beginChain, .leap, .settled,
+        .chains, .events, .closeChains, .beginChain, .leap,
     ]
 
     /// How far positions jump: who had read on in the lost database is not told an old position.
@@ -14,6 +14,8 @@ struct Settlement {
     private let session: PostgreSQLSession
     private let key: AuditKey
     private let now: UnixTime
+    /// When the newest event happened that is there.
+    let newest: UnixTime
     private var lease: ChainLease
     private var position: UInt64 = 0
 
@@ -21,19 +23,26 @@ struct Settlement {
     init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
         self.session = session
         self.key = key
-        self.now = now
         let node = try cryptography { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }
         var gap = StatementArguments()
         gap.add(Self.positionGap)
-        _ = try session.run([
+        let begun = try session.run([
             .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
             .text(
                 "LOCK TABLE credentials, tickets, answers, clients, chains, counter, events "
                     + "IN EXCLUSIVE MODE"),
-            .run(.closeChains, .none), .run(.leap, gap),
+            .run(.closeChains, .none), .run(.leap, gap), .run(.chains, .none),
         ])
+        let chains = try begun.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
+        let last = try LastEvents(of: chains ?? [], session.events(after:limit:))
+        let areAuthentic = try cryptography { () throws(CryptographyFailure) in
+            try last.areAuthentic(key)
+        }
+        guard areAuthentic else { throw .chain }
+        newest = last.newest ?? now
+        self.now = max(now, newest)
         lease = try ChainLease(beginning: node, on: session, key: key)
     }
 
@@ -43,11 +52,9 @@ struct Settlement {
         let (kept, ended) = try renewCredentials(known)
         let clients = try keepingClients ? 0 : revokeClients()
         try append([RecordedEvent(Event(.restored, time: now, number: Int64(ended)))], [])
-        var time = StatementArguments()
-        time.add(now.milliseconds)
         _ = try session.run([
             .text("DELETE FROM tickets"), .text("DELETE FROM answers"),
-            .text("DELETE FROM decoys"), .run(.settled, time), .text("COMMIT"),
+            .text("DELETE FROM decoys"), .text("COMMIT"),
         ])
         let head = try cryptography { () throws(CryptographyFailure) in try lease.chain.head() }
         return (

@@ -13,7 +13,7 @@ enum StoreStatement: String, CaseIterable {
     case insertClients, updateClients
     case writeDecoys, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
-    case closeChains, leap, settled, claimKeys
+    case closeChains, leap, claimKeys
     case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
     /// What the connection knows it by.
@@ -99,9 +99,6 @@ enum StoreStatement: String, CaseIterable {
         case .openChains, .lockChain, .unlockChain, .chainHead, .beginChain, .appendEvents,
             .closeChains, .leap:
             chainSQL
-        case .settled:
-            "INSERT INTO settings VALUES ('restored_at', $1::bigint) "
-                + "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         case .claimKeys:
             // Who comes first says which key has a number; who comes later learns it.
             "INSERT INTO keys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "

@@ -6,7 +6,7 @@ extension SQLiteStore {
     ///
     /// Others go on reading and writing. The copy holds sealed seeds and keyed digests, which are
     /// worth nothing without the keys; keep those elsewhere. It is no database to be opened: what is
-    /// spent after it was made would be accepted again. ``restore(from:to:key:keepingClients:ended:now:)``
+    /// spent after it was made would be accepted again. ``restore(from:to:key:keepingClients:ended:now:trustingClock:)``
     /// makes one of it.
     ///
     /// - Throws: ``SQLiteStoreError/exists`` when there is something at `path`; nothing is left of a
@@ -19,7 +19,7 @@ extension SQLiteStore {
         try aside.fill(from: source) { copy throws(SQLiteFailure) in
             // A copy is one file, whatever happens to it.
             try copy.connection.leaveWriteAheadLog()
-            try copy.set(.backedUpAt, to: now.milliseconds)
+            try copy.set(.backedUpAt, to: now.milliseconds, key: key)
         }
         try target.moveIntoPlace(aside, in: folder)
     }

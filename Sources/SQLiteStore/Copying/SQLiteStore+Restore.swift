@@ -26,13 +26,19 @@ extension SQLiteStore {
     /// unless they are to be kept; of credentials, those that ``endedCredentials(at:)`` or the exported
     /// events tell are given here, and the others have to be revoked again.
     ///
-    /// - Parameter ended: credentials that are known to have ended since the backup; names that the
-    ///   backup does not hold are passed over.
-    /// - Throws: ``SQLiteStoreError/exists`` when there is a database at `path`: stop who uses it and
+    /// - Parameters:
+    ///   - ended: credentials that are known to have ended since the backup; names that the backup does
+    ///     not hold are passed over.
+    ///   - now: the time of day. What is refused for good depends on it, so the caller has to know that it
+    ///     is right.
+    ///   - isTrusted: whether to go on where the backup or one of its events is newer than `now`;
+    ///     everything up to the newest is refused then.
+    /// - Throws: ``SQLiteStoreError/clockBehind(_:)`` when the backup or one of its events is newer than
+    ///   `now`; ``SQLiteStoreError/exists`` when there is a database at `path`: stop who uses it and
     ///   move it away first, together with what lies beside it.
     public static func restore(
         from backup: String, to path: String, key: AuditKey, keepingClients: Bool = false,
-        ended: Set<CredentialID> = [], now: UnixTime
+        ended: Set<CredentialID> = [], now: UnixTime, trustingClock isTrusted: Bool = false
     ) throws(SQLiteStoreError) -> RestoreReport {
         let origin = DatabaseLocation(backup)
         guard try origin.isThere(in: origin.openFolder(making: false)) else {
@@ -40,13 +46,16 @@ extension SQLiteStore {
         }
         let source = try origin.openForReading()
         guard try source.connection.expectOurs() > 0 else { throw .notOurs }
+        let (backedUpAt, newest) = try source.times(key)
+        guard isTrusted || now >= newest else { throw .clockBehind(newest) }
         let target = DatabaseLocation(path)
         let folder = try target.openFolder(making: true)
         return try target.locked(in: folder, timeout: .seconds(5)) { () throws(SQLiteStoreError) in
             let aside = try target.makeAside(in: folder)
             try aside.fill(from: source) { _ throws(SQLiteFailure) in }
             let (report, head) = try aside.renew(
-                key: key, keepingClients: keepingClients, ended: ended, now: now)
+                key: key, keepingClients: keepingClients, ended: ended, now: max(now, newest),
+                backedUpAt: backedUpAt)
             // The mark of the lost database would refuse this one; a mark without a database
             // refuses to make an empty one, and is replaced by the next try.
             try target.keep(head, in: folder)
@@ -59,7 +68,8 @@ extension SQLiteStore {
 extension DatabaseLocation {
     /// Ends what may have been spent, in one transaction, and closes the file.
     fileprivate func renew(
-        key: AuditKey, keepingClients: Bool, ended: Set<CredentialID>, now: UnixTime
+        key: AuditKey, keepingClients: Bool, ended: Set<CredentialID>, now: UnixTime,
+        backedUpAt: UnixTime?
     ) throws(SQLiteStoreError) -> (RestoreReport, ChainMark) {
         let session: SQLiteSession
         do throws(SQLiteFailure) {
@@ -77,7 +87,8 @@ extension DatabaseLocation {
         return try opening { () throws(MemberFailure) in
             let done = try writer.transaction { () throws(MemberFailure) in
                 try session.endWhatMayBeSpent(
-                    key: key, keepingClients: keepingClients, ended: ended, now: now)
+                    key: key, keepingClients: keepingClients, ended: ended, now: now,
+                    backedUpAt: backedUpAt)
             }
             // The file is about to be moved away from its log.
             try database { () throws(SQLiteFailure) in
@@ -92,17 +103,33 @@ extension SQLiteSession {
     /// How far positions jump: who had read on in the lost database is not told an old position.
     private static let positionGap: UInt64 = 1_000_000_000
 
-    fileprivate func endWhatMayBeSpent(
-        key: AuditKey, keepingClients: Bool, ended known: Set<CredentialID>, now: UnixTime
-    ) throws(MemberFailure) -> (RestoreReport, ChainMark) {
-        let (backedUpAt, position) = try database { () throws(SQLiteFailure) in
-            (
-                try setting(.backedUpAt).map(UnixTime.init(milliseconds:)),
-                try connection.number("SELECT max(head_position) FROM chains")
-            )
+    /// When the backup was made, as far as it says so, and the newest time that it tells of.
+    fileprivate func times(
+        _ key: AuditKey
+    ) throws(SQLiteStoreError) -> (backedUpAt: UnixTime?, newest: UnixTime) {
+        try opening { () throws(MemberFailure) in
+            let last = try database { () throws(SQLiteFailure) in
+                try LastEvents(of: chains(), events(after:limit:))
+            }
+            let areAuthentic = try cryptography { () throws(CryptographyFailure) in
+                try last.areAuthentic(key)
+            }
+            guard areAuthentic else { throw .chain }
+            let backedUpAt = try database { () throws(SQLiteFailure) in
+                try setting(.backedUpAt, key: key).map(UnixTime.init(milliseconds:))
+            }
+            let times = [backedUpAt, last.newest].compactMap { $0 }
+            return (backedUpAt, times.max() ?? UnixTime(milliseconds: 0))
         }
-        // A clock that was set back would let codes be right again.
-        let now = max(now, backedUpAt ?? now)
+    }
+
+    fileprivate func endWhatMayBeSpent(
+        key: AuditKey, keepingClients: Bool, ended known: Set<CredentialID>, now: UnixTime,
+        backedUpAt: UnixTime?
+    ) throws(MemberFailure) -> (RestoreReport, ChainMark) {
+        let position = try database { () throws(SQLiteFailure) in
+            try connection.number("SELECT max(head_position) FROM chains")
+        }
         try connection.beginChain(
             key: key,
             node: { () throws(CryptographyFailure) in try Randomness.bytes(count: 16) },
@@ -115,8 +142,7 @@ extension SQLiteSession {
         guard let head = try chain.finish(in: self)?.head else { throw .chain }
         _ = try database { () throws(SQLiteFailure) in
             try connection.execute("DELETE FROM tickets; DELETE FROM answers; DELETE FROM decoys;")
-            try set(.backedUpAt, to: nil)
-            try set(.restoredAt, to: now.milliseconds)
+            try remove(.backedUpAt)
         }
         let report = RestoreReport(
             backedUpAt: backedUpAt, kept: kept, ended: ended, clientsRevoked: clients)

@@ -109,9 +109,9 @@ extension SQLiteSession {
 
     /// Refuses a copy that was made to be kept and not to be served.
     func expectNoBackup() throws(SQLiteStoreError) {
-        let time: Int64?
-        do { time = try setting(.backedUpAt) } catch { throw SQLiteStoreError(error) }
-        if time != nil { throw .isBackup }
+        let isBackup: Bool
+        do { isBackup = try has(.backedUpAt) } catch { throw SQLiteStoreError(error) }
+        if isBackup { throw .isBackup }
     }
 }
 

@@ -58,7 +58,7 @@ extension SQLiteStatement {
     }
 
     /// The row, provided that the next column is its authentication code.
-    private func authentic<Row: StoredRow>(
+    func authentic<Row: StoredRow>(
         _ row: Row, _ key: AuditKey?
     ) throws(SQLiteFailure) -> Row {
         let code = try requiredBytes()

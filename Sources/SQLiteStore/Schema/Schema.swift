@@ -110,7 +110,8 @@ enum Schema {
 
         CREATE TABLE settings (
             name TEXT NOT NULL PRIMARY KEY,
-            value INTEGER NOT NULL
+            value INTEGER NOT NULL,
+            authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
 }

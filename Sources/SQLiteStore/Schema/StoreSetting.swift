@@ -1,25 +1,53 @@
+internal import Cryptography
+internal import Verification
+
 /// What the database remembers of itself.
 enum StoreSetting: String {
     /// When this copy was made, in milliseconds; in a backup only.
     case backedUpAt = "backed_up_at"
-    /// When it came from a backup last, in milliseconds.
-    case restoredAt = "restored_at"
 }
 
 extension SQLiteSession {
-    func setting(_ setting: StoreSetting) throws(SQLiteFailure) -> Int64? {
+    /// Whether the setting is there, authentic or not.
+    func has(_ setting: StoreSetting) throws(SQLiteFailure) -> Bool {
         try connection.prepare("SELECT value FROM settings WHERE name = ?1")
-            .bind(setting.rawValue).first { row throws(SQLiteFailure) in try row.requiredInteger() }
+            .bind(setting.rawValue).first { row throws(SQLiteFailure) in
+                try row.requiredInteger()
+            } != nil
     }
 
-    func set(_ setting: StoreSetting, to value: Int64?) throws(SQLiteFailure) {
-        guard let value else {
-            try connection.prepare("DELETE FROM settings WHERE name = ?1")
-                .bind(setting.rawValue).run()
-            return
+    /// - Throws: ``SQLiteFailure/strangeRow`` for a value that was not set in this state of the database.
+    func setting(_ setting: StoreSetting, key: AuditKey) throws(SQLiteFailure) -> Int64? {
+        let lastEvent = try lastEvent()
+        return try connection.prepare("SELECT value, authentication FROM settings WHERE name = ?1")
+            .bind(setting.rawValue).first { row throws(SQLiteFailure) in
+                let value = try row.requiredInteger()
+                let found = SettingRow(
+                    name: setting.rawValue, value: value, lastEvent: lastEvent)
+                return try row.authentic(found, key).value
+            }
+    }
+
+    func set(
+        _ setting: StoreSetting, to value: Int64, key: AuditKey
+    ) throws(SQLiteFailure) {
+        let row = SettingRow(name: setting.rawValue, value: value, lastEvent: try lastEvent())
+        let code: [UInt8]
+        do throws(CryptographyFailure) { code = try key.code(of: row) } catch {
+            throw .cryptography
         }
         try connection.prepare(
-            "INSERT INTO settings VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value"
-        ).bind(setting.rawValue).bind(value).run()
+            "INSERT INTO settings VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
+                + "SET value = excluded.value, authentication = excluded.authentication"
+        ).bind(row.name).bind(value).bind(code).run()
+    }
+
+    func remove(_ setting: StoreSetting) throws(SQLiteFailure) {
+        try connection.prepare("DELETE FROM settings WHERE name = ?1")
+            .bind(setting.rawValue).run()
+    }
+
+    private func lastEvent() throws(SQLiteFailure) -> [UInt8] {
+        try chains().last?.head.digest ?? []
     }
 }

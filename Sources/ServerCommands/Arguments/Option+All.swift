@@ -55,5 +55,7 @@ extension Option {
     static let ended = Option(
         "ended", .file, "credentials that ended since the copy was made, one a line")
     static let keepClients = Option("keep-clients", "leave the API keys their worth")
+    static let clockIsRight = Option(
+        "clock-is-right", "vouch for this machine's clock, though the kernel or the events do not")
     static let json = Option("json", "print JSON, one object a line")
 }

@@ -108,8 +108,8 @@ extension Page {
         details: [
             "Prints marks of where the events end. Kept on another machine and given back with "
                 + "--checkpoint, they show a database that was put back to an earlier state.",
-            "Each credential's row is compared with the last event that tells of it, so a row that was put "
-                + "back to an older version is named.",
+            "The row of each credential and client is compared with the last event that tells of it, so a "
+                + "row that was put back to an older version is named.",
         ])
     fileprivate static let auditEnded = Page(
         summary: "list the credentials that were revoked or disabled", options: [.store],
@@ -127,7 +127,7 @@ extension Page {
         ])
     fileprivate static let restore = Page(
         summary: "make a database of a copy that backup made", operands: .optionalFile,
-        options: [.store, .keys, .ended, .keepClients],
+        options: [.store, .keys, .ended, .keepClients, .clockIsRight],
         examples: [
             "watchword-server restore /srv/backup/watchword.db",
             "watchword-server restore /srv/backup/watchword.db --ended ended.txt",
@@ -139,6 +139,10 @@ extension Page {
                 + "been spent since the copy was made is refused from then on: counters, recovery codes "
                 + "and enrolled secrets are enrolled anew, and API keys are made anew unless they are "
                 + "kept.",
+            "This machine's clock decides which time-based codes are refused. The kernel must know that it is "
+                + "synchronised, and no event may be newer than it. Otherwise set the clock right first. "
+                + "--clock-is-right is for machines on which the kernel cannot know: codes up to the "
+                + "clock's time, and up to the newest event's, are refused.",
             "Time-based codes go on, also of a credential that was revoked or disabled since, unless "
                 + "--ended names it: audit ended lists them from the lost database, GET /v1/events from "
                 + "elsewhere.",

@@ -31,7 +31,8 @@ enum Serve {
         let service = Service(
             verifier: backing.verifier, settings: settings.settings,
             surroundings: ServiceSurroundings(
-                now: Backing.now, clockState: clockState, log: { log.write($0.rendered()) }))
+                now: Backing.now, clockState: ClockState.current, log: { log.write($0.rendered()) })
+        )
         let ends = try keepEnds(backing, log)
         let main = try listen(
             on: settings.service, tls: settings.tls, connections: room.service, service
@@ -148,7 +149,7 @@ enum Serve {
         var housekeeping = Housekeeping(
             backing.store, key: backing.keys.ring().auditKey,
             keepingEventsFor: settings.eventLifetime, now: Backing.now,
-            complaint: { now in clock.complaint(now: now, state: clockState()) },
+            complaint: { now in clock.complaint(now: now, state: .current()) },
             say: { event, facts in log.say(event, facts) })
         var trouble: String?
         while true {
@@ -185,14 +186,6 @@ enum Serve {
         }
         backing.store.whenEndsMove(by: EndsKeeper.events) { keeper.ask() }
         return keeper
-    }
-
-    @Sendable private static func clockState() -> ClockState {
-        switch SystemClock.isSynchronized() {
-        case true?: .synchronized(maximalError: SystemClock.maximalError() ?? .max)
-        case false?: .unsynchronized
-        case nil: .unknown
-        }
     }
 }
 

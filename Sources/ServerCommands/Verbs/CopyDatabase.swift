@@ -32,6 +32,7 @@ enum CopyDatabase {
             return
         }
         guard !path.isEmpty else { throw .needsFile }
+        let clock = try RestoringClock(arguments)
         let keys = try KeyFile.opening(places, making: false)
         let ended = try EndedList.named(by: arguments)
         let report: RestoreReport
@@ -39,7 +40,7 @@ enum CopyDatabase {
             report = try SQLiteStore.restore(
                 from: path, to: database, key: keys.ring().auditKey,
                 keepingClients: arguments.has(.keepClients), ended: ended ?? [],
-                now: Backing.now())
+                now: clock.now, trustingClock: clock.isTrusted)
         } catch {
             // That there is a database is no fault of the copy's.
             throw .store(error == .exists ? database : path, error)

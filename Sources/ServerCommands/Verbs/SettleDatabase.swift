@@ -7,6 +7,7 @@ enum SettleDatabase {
     static func run(
         _ arguments: ServerArguments, _ places: ServerPlaces, _ address: PostgreSQLAddress
     ) throws(ServerFailure) {
+        let clock = try RestoringClock(arguments)
         let keys = try KeyFile.opening(places, making: false)
         let ended = try EndedList.named(by: arguments)
         let report: SettlementReport
@@ -14,7 +15,7 @@ enum SettleDatabase {
         do throws(PostgreSQLStoreError) {
             (report, end) = try PostgreSQLStore.settle(
                 address, key: keys.ring().auditKey, keepingClients: arguments.has(.keepClients),
-                ended: ended ?? [], now: Backing.now())
+                ended: ended ?? [], now: clock.now, trustingClock: clock.isTrusted)
         } catch {
             throw .postgreSQL(places.database.shown, error)
         }

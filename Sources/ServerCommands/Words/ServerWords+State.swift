@@ -3,6 +3,7 @@ import POSIX
 import PostgreSQLStore
 import SQLiteStore
 import Verification
+import VerificationService
 
 // The database and the key file.
 extension ServerWords {
@@ -60,6 +61,7 @@ extension ServerWords {
         case .putBack:
             "an earlier state was put in its place, in which spent codes are good again; use "
                 + "watchword-server restore for that"
+        case .clockBehind(let time): clockBehind(time)
         case .damagedMark: "the mark beside it is not what watchword-server wrote"
         case .exists: "there is such a file already; name another"
         case .busy: "another watchword-server has it; stop it, or try again"
@@ -76,11 +78,17 @@ extension ServerWords {
         case .notUTF8: "the database does not keep texts in UTF-8; make one with ENCODING 'UTF8'"
         case .newer: "a newer version of watchword-server made its tables"
         case .putBack: "an earlier state was put in its place, in which spent codes are good again"
+        case .clockBehind(let time): clockBehind(time)
         case .forgedEnd:
             "an end of its events that was kept is not authentic; is the key file its own?"
         case .empty: "there are no tables of watchword-server's in it"
         case .store(let failure): sentence(for: failure)
         }
+    }
+
+    private static func clockBehind(_ newest: UnixTime) -> String {
+        "it tells of \(newest.text), and this machine's clock is behind that: set the clock right and try "
+            + "again, or give --clock-is-right, which refuses all codes up to then"
     }
 
     static func sentence(for error: EndsFileError) -> String {

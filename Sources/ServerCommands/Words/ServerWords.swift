@@ -4,6 +4,7 @@ import HTTPListener
 import POSIX
 import SQLiteStore
 import Verification
+import VerificationService
 
 /// The sentences that people read when something did not work; none repeats a secret.
 enum ServerWords {
@@ -53,6 +54,12 @@ enum ServerWords {
             "another client has this name: choose another one, or revoke that client first"
         case .badClientName:
             "a client's name has at most \(ClientRow.maximalNameCount) bytes and does not begin with cl_, as ids do"
+        case .doubtfulClock(let now, isPossible: false):
+            "this machine's clock says \(now.text), which is before this program was made: set it right"
+        case .doubtfulClock(let now, isPossible: true):
+            "nothing vouches for this machine's clock, which says \(now.text), and it decides which codes are "
+                + "refused: synchronise it and try again, or give --clock-is-right once you have "
+                + "checked it yourself"
         case .notAList(let path, let line):
             "\(path): line \(line) is no credential; each line is one, as cr_…"
         case .noMarks(let path):

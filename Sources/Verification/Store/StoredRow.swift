@@ -127,6 +127,39 @@ extension AnswerRow: StoredRow {
     }
 }
 
+/// A number that a database remembers of itself.
+public struct SettingRow: StoredRow {
+    /// The name of its table.
+    public static let table = "settings"
+
+    /// The primary key.
+    public let name: String
+    /// The number.
+    public let value: Int64
+    /// The digest of the database's last event, so that the row says nothing in another state.
+    public let lastEvent: [UInt8]
+
+    /// Puts a row together.
+    public init(name: String, value: Int64, lastEvent: [UInt8]) {
+        self.name = name
+        self.value = value
+        self.lastEvent = lastEvent
+    }
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { Array(name.utf8) }
+
+    /// Every column, and the state that it is bound to.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(name)
+        writer.write(value)
+        writer.write(lastEvent)
+        return writer.bytes
+    }
+}
+
 extension ClientRow: StoredRow {
     /// The name of its table.
     public static let table = "clients"

@@ -1,0 +1,64 @@
+import POSIX
+import TestSupport
+import Testing
+import Verification
+import VerificationService
+
+@testable import Arguments
+@testable import ServerCommands
+
+/// By which clock a database is restored.
+struct RestoringClockTests {
+    private let now = UnixTime(seconds: 1_800_000_000)
+
+    private func clock(
+        _ words: [String] = [], at now: UnixTime, _ state: ClockState
+    ) throws -> RestoringClock {
+        let request = try ArgumentParser<ServerVerb>.parse(["restore"] + words)
+        guard case .run(_, let arguments) = request else { throw NotUnderstood() }
+        return try RestoringClock(arguments, now: now, state: state)
+    }
+
+    @Test("T-10 O-07 a clock that the kernel keeps right is taken, and no other one")
+    func kernel() throws {
+        let right = try clock(at: now, .synchronized(maximalError: 1_000))
+        #expect(right.now == now)
+        #expect(!right.isTrusted)
+        for state in [
+            ClockState.unsynchronized, .unknown, .synchronized(maximalError: 60_000),
+        ] {
+            let failure = #expect(throws: ServerFailure.self) { try clock(at: now, state) }
+            guard case .doubtfulClock(now, isPossible: true)? = failure else {
+                Issue.record("\(state)")
+                continue
+            }
+        }
+    }
+
+    @Test("T-10 O-07 the administrator may vouch for a clock, but not for an impossible one")
+    func trusted() throws {
+        let taken = try clock(["--clock-is-right"], at: now, .unsynchronized)
+        #expect(taken.now == now)
+        #expect(taken.isTrusted)
+        let past = UnixTime(seconds: 0)
+        let failure = #expect(throws: ServerFailure.self) {
+            try clock(["--clock-is-right"], at: past, .unsynchronized)
+        }
+        guard case .doubtfulClock(past, isPossible: false)? = failure else {
+            Issue.record("taken")
+            return
+        }
+    }
+
+    @Test("T-10 O-07 the program restores nothing by a clock that nothing vouches for")
+    func program() async throws {
+        let state = try ServerProcess.State()
+        let refused = try await state.run("restore", state.folder.file("none"))
+        let isSynchronized = SystemClock.isSynchronized() == true
+        #expect(refused.status == (isSynchronized ? 3 : 6))
+        let words = String(decoding: refused.errors, as: UTF8.self)
+        #expect(words.contains("--clock-is-right") == !isSynchronized)
+    }
+
+    private struct NotUnderstood: Error {}
+}
