@@ -2,30 +2,49 @@ public import Verification
 
 /// A store together with a way into its database for somebody who can write it and has no key.
 public struct EditedDatabase: Sendable {
+    /// What an audit finds in a database.
+    public struct Findings: Sendable {
+        let events: [AuditTrail.Finding]
+        let rows: [RowAudit.Finding]
+
+        /// Takes what is wrong with the chains of events, and with the rows.
+        public init(events: [AuditTrail.Finding], rows: [RowAudit.Finding]) {
+            self.events = events
+            self.rows = rows
+        }
+    }
+
     let store: any VerificationStore
+    let key: AuditKey
     let schema: String
     let bytes: @Sendable ([UInt8]) -> String
     let run: @Sendable (String) throws -> Void
     let columns: @Sendable (_ table: String) throws -> [String]
+    let audit: @Sendable () throws -> Findings
 
     /// Takes a store and its database's SQL.
     ///
     /// - Parameters:
+    ///   - key: ties the store's events together.
     ///   - schema: what stands in front of a table's name.
     ///   - bytes: how bytes are spelled.
     ///   - run: runs statements.
     ///   - columns: the names of a table's columns.
+    ///   - audit: audits the database.
     public init(
-        _ store: any VerificationStore, schema: String = "",
+        _ store: any VerificationStore, key: AuditKey, schema: String = "",
         bytes: @escaping @Sendable ([UInt8]) -> String,
         run: @escaping @Sendable (String) throws -> Void,
-        columns: @escaping @Sendable (_ table: String) throws -> [String]
+        columns: @escaping @Sendable (_ table: String) throws -> [String],
+        audit: @escaping @Sendable () throws -> Findings
     ) {
         self.store = store
+        self.key = key
         self.schema = schema
         self.bytes = bytes
         self.run = run
         self.columns = columns
+        self.audit = audit
     }
 
     /// Sets columns of one row; `assignments` is SQL.

@@ -3,11 +3,7 @@ public import Verification
 // What somebody without the key does to rows that are authentic by themselves, and to the events.
 extension StoreContract {
     /// O-02: an older version of a row is authentic, and an audit names its credential.
-    ///
-    /// - Parameter audit: what an audit finds in the rows.
-    public static func checkPutBackRows(
-        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
-    ) async throws {
+    static func checkPutBackRows(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...3 {
             try await write(.insertCredential(.sample(number)), number, store)
@@ -16,21 +12,19 @@ extension StoreContract {
         for version: UInt64 in 2...4 {
             try await write(.updateCredential(.sample(1, version: version)), 1, store)
         }
-        try expectEqual(try audit(), [])
+        try expectEqual(try database.audit().rows, [])
         try database.putBack(.credentials, CredentialID.sample(1).bytes)
         try expectEqual(try await store.credential(.sample(1)), .sample(1))
-        try expectEqual(try audit(), [.putBack(.credential(.sample(1)))])
+        try expectEqual(try database.audit().rows, [.putBack(.credential(.sample(1)))])
         // Nor does it help to go on from there, to the same version and beyond.
         for version: UInt64 in 2...5 {
             try await write(.updateCredential(.sample(1, version: version)), 1, store)
-            try expectEqual(try audit(), [.putBack(.credential(.sample(1)))])
+            try expectEqual(try database.audit().rows, [.putBack(.credential(.sample(1)))])
         }
     }
 
     /// O-02: a row that no event tells of, and one that is gone.
-    public static func checkUnrecordedRows(
-        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
-    ) async throws {
+    static func checkUnrecordedRows(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...2 {
             try await write(.insertCredential(.sample(number)), number, store)
@@ -39,19 +33,19 @@ extension StoreContract {
         try await write(
             .insertCredential(.sample(3, state: .pending, lapsesAt: 1)), 3, store)
         _ = try await store.prune(Pruning(now: .at(2)))
-        try expectEqual(try audit(), [])
+        try expectEqual(try database.audit().rows, [])
         // Authentic rows whose events never were.
         try expectEqual(
             try await store.commit([
                 .insertCredential(.sample(4)), .updateCredential(.sample(2, version: 2)),
             ]), .done)
         try expectEqual(
-            try audit(),
+            try database.audit().rows,
             [.unrecorded(.credential(.sample(2))), .unrecorded(.credential(.sample(4)))])
         try database.delete(.credentials, CredentialID.sample(1).bytes)
         try database.set("version = 9", in: .credentials, CredentialID.sample(2).bytes)
         try expectEqual(
-            try audit(),
+            try database.audit().rows,
             [
                 .damaged(table: "credentials", key: CredentialID.sample(2).bytes),
                 .unrecorded(.credential(.sample(4))), .missing(.credential(.sample(1))),
@@ -59,27 +53,25 @@ extension StoreContract {
     }
 
     /// O-02: a revoked client whose row is put back, one that no event tells of, and one that is gone.
-    public static func checkClients(
-        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
-    ) async throws {
+    static func checkClients(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...2 { try await write(.insertClient(.sample(number)), number, store) }
         try database.keep(.clients)
         try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
-        try expectEqual(try audit(), [])
+        try expectEqual(try database.audit().rows, [])
         let ids = (1...3).map { sampleBytes($0, count: 16) }
         try database.putBack(.clients, ids[0])
         // The row is authentic, so its key works again; the audit tells.
         try expectEqual(
             try await store.client(digest: ClientRow.sample(1).digest), ClientRow.sample(1))
-        try expectEqual(try audit(), [.putBack(.client(ids[0]))])
+        try expectEqual(try database.audit().rows, [.putBack(.client(ids[0]))])
         // Nor does it help to revoke it once more.
         try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
-        try expectEqual(try audit(), [.putBack(.client(ids[0]))])
+        try expectEqual(try database.audit().rows, [.putBack(.client(ids[0]))])
         try expectEqual(try await store.commit([.insertClient(.sample(3))]), .done)
         try database.delete(.clients, ids[1])
         try expectEqual(
-            try audit(),
+            try database.audit().rows,
             [
                 .putBack(.client(ids[0])), .unrecorded(.client(ids[2])),
                 .missing(.client(ids[1])),
@@ -87,9 +79,7 @@ extension StoreContract {
     }
 
     /// O-01: a row whose primary key was emptied is found.
-    public static func checkEmptyKeys(
-        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
-    ) async throws {
+    static func checkEmptyKeys(_ database: EditedDatabase) async throws {
         let changes: [(StoredTable, StoreChange, [UInt8])] = [
             (.tickets, .insertTicket(.sample(1)), TicketRow.sample(1).digest),
             (.answers, .insertAnswer(.sample(1)), AnswerRow.sample(1).key),
@@ -97,18 +87,17 @@ extension StoreContract {
         ]
         for (table, change, key) in changes {
             try await write(change, 1, database.store)
-            try expectEqual(try audit(), [])
+            try expectEqual(try database.audit().rows, [])
             try database.set("\(table.key) = \(database.bytes([]))", in: table, key)
             try expect(
-                try audit().contains(.damaged(table: table.rawValue, key: [])), "\(table)")
+                try database.audit().rows.contains(.damaged(table: table.rawValue, key: [])),
+                "\(table)")
             try database.empty(table)
         }
     }
 
     /// O-03: the recorded position of a chain's end is that of its last event.
-    public static func checkHeadPosition(
-        _ database: EditedDatabase, audit: () throws -> [AuditTrail.Finding]
-    ) async throws {
+    static func checkHeadPosition(_ database: EditedDatabase) async throws {
         for number in 1...3 {
             _ = try await database.store.commit([.appendEvent(.sample(number))])
         }
@@ -116,19 +105,18 @@ extension StoreContract {
         guard let node = chains.first(where: { $0.head.sequence == 3 })?.head.node else {
             throw ContractBreach(description: "one chain")
         }
-        try expectEqual(try audit(), [])
+        try expectEqual(try database.audit().events, [])
         for shift in ["+ 1", "- 1"] {
             try database.run(
                 "UPDATE \(database.schema)chains SET head_position = head_position \(shift) "
                     + "WHERE head_sequence = 3")
-            try expectEqual(try audit(), shift == "+ 1" ? [.movedHead(node: node)] : [])
+            try expectEqual(
+                try database.audit().events, shift == "+ 1" ? [.movedHead(node: node)] : [])
         }
     }
 
     /// O-02: one event names every row that its commit wrote.
-    public static func checkSharedEvents(
-        _ database: EditedDatabase, audit: () throws -> [RowAudit.Finding]
-    ) async throws {
+    static func checkSharedEvents(_ database: EditedDatabase) async throws {
         let store = database.store
         let inserts = (1...40).map { StoreChange.insertCredential(.sample($0)) }
         _ = try await store.commit(inserts + [.appendEvent(.sample(1))])
@@ -137,12 +125,12 @@ extension StoreContract {
         // The event stands before some of the rows.
         let event = StoreChange.appendEvent(Event(.keysRotated, time: .at(0), number: 40))
         _ = try await store.commit(Array(updates[..<5]) + [event] + Array(updates[5...]))
-        try expectEqual(try audit(), [])
+        try expectEqual(try database.audit().rows, [])
         for number in [3, 40] {
             try database.putBack(.credentials, CredentialID.sample(number).bytes)
         }
         try expectEqual(
-            Set(try audit()),
+            Set(try database.audit().rows),
             [.putBack(.credential(.sample(3))), .putBack(.credential(.sample(40)))])
     }
 
@@ -238,9 +226,7 @@ extension StoreContract {
     }
 
     /// O-03: an event that was made up, or whose time was changed, does not bear the clock out.
-    public static func checkWitness(
-        _ database: EditedDatabase, key: AuditKey
-    ) async throws {
+    static func checkWitness(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...50 {
             _ = try await store.commit([
@@ -249,7 +235,7 @@ extension StoreContract {
         }
         func isBorneOut(_ day: Int64) async throws -> Bool {
             try await store.bearsOut(
-                .at(day * 86_400), keepingEventsFor: 400 * 86_400_000, key: key)
+                .at(day * 86_400), keepingEventsFor: 400 * 86_400_000, key: database.key)
         }
         try expectEqual(try await isBorneOut(60), true)
         try expectEqual(try await isBorneOut(500), false)

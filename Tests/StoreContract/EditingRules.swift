@@ -1,9 +1,49 @@
 import Verification
 
-// Each rule takes rows that were edited without the key: they are damage, never rows.
+extension StoreContract {
+    /// A rule about a database that somebody without the key can write.
+    public struct EditingRule: Sendable, CustomStringConvertible {
+        /// What must hold, as a sentence.
+        public let description: String
+        /// Tries it on a new database; throws a ``ContractBreach`` where it does not hold.
+        public let check: @Sendable (EditedDatabase) async throws -> Void
+
+        init(
+            _ description: String,
+            _ check: @escaping @Sendable (EditedDatabase) async throws -> Void
+        ) {
+            self.description = description
+            self.check = check
+        }
+    }
+
+    /// Every such rule, but for ``disguises``.
+    public static let editingRules = [
+        EditingRule(
+            "O-01 each column of each table, changed in turn, is damage and never a row",
+            checkEveryColumn),
+        EditingRule("O-01 an authentic row in another row's place is damage", checkSwaps),
+        EditingRule("O-01 an audit names a row whose key was emptied", checkEmptyKeys),
+        EditingRule(
+            "O-02 an audit names the credential whose row was put back to an older version",
+            checkPutBackRows),
+        EditingRule(
+            "O-02 an audit names rows that no event tells of, and those that are gone",
+            checkUnrecordedRows),
+        EditingRule(
+            "O-02 an audit names clients whose rows were put back, made up or taken away",
+            checkClients),
+        EditingRule("O-02 an event names every row that its commit wrote", checkSharedEvents),
+        EditingRule(
+            "O-03 an audit names a chain whose end's position was changed", checkHeadPosition),
+        EditingRule("O-03 a clock is borne out by authentic events alone", checkWitness),
+    ]
+}
+
+// Rows that were edited without the key are damage, never rows.
 extension StoreContract {
     /// O-01: every column of every table, changed in turn.
-    public static func checkEveryColumn(_ database: EditedDatabase) async throws {
+    static func checkEveryColumn(_ database: EditedDatabase) async throws {
         for table in StoredTable.allCases {
             let edits = table.edits(database.bytes)
             try expectEqual(Set(try database.columns(table.rawValue)), Set(edits.map(\.column)))
@@ -19,7 +59,7 @@ extension StoreContract {
     }
 
     /// O-01: what is authentic in one row, put into another one.
-    public static func checkSwaps(_ database: EditedDatabase) async throws {
+    static func checkSwaps(_ database: EditedDatabase) async throws {
         for table in StoredTable.allCases {
             let columns = try database.columns(table.rawValue).filter { $0 != table.key }
             let first = try await database.insert(table, 1)
