@@ -6,72 +6,71 @@ import PostgreSQLStore
 import SQLiteStore
 import Verification
 
-/// Why a verb did not do what it was asked: where, and what the failing part said.
+/// Why a command failed: where, and the error of the part that failed.
 enum ServerFailure: Error {
     case usage(UsageError)
-    /// There is neither XDG_STATE_HOME nor HOME.
+    /// Neither XDG_STATE_HOME nor HOME is set.
     case noHome
     case keyFile(String, KeyFileError)
     case store(String, SQLiteStoreError)
     case postgreSQL(String, PostgreSQLStoreError)
     case endsFile(String, EndsFileError)
-    /// The database lacks events that this file says were there.
+    /// The database lacks events that this file records.
     case putBack(String)
-    /// Keys of the key file have numbers under which other machines have other keys.
+    /// Other machines have different keys under these numbers.
     case foreignKeys(String, [KeyID])
-    /// A password stands on the command line.
+    /// The command line contains a password.
     case spokenPassword
-    /// What a verb can't do with a database that is no file.
+    /// The command cannot copy a PostgreSQL database.
     case noCopies
-    /// What a verb needs for a database that is a file.
+    /// The command needs a FILE for an SQLite database.
     case needsFile
-    /// What a verb does not take for a database that is no file.
+    /// The command accepts no FILE for a PostgreSQL database.
     case takesNoFile
     case verifier(VerifierError)
     case input(String, InputFileError)
     case tls(TLSIdentityError, certificate: String, key: String)
-    /// The service would take codes from strangers' networks in the clear.
+    /// The service would receive codes from the network without encryption.
     case plainHTTP(String)
-    /// Health and metrics would travel in the clear.
+    /// Health and metrics would be sent over the network without encryption.
     case plainOperations(String)
     case listener(String, ListenerFailure)
-    /// The system lets this process open so few files that there is no room for connections.
+    /// The limit on open files leaves too few connections.
     case fewFiles(Int, needed: Int)
     case noSuchClient
-    /// The client was revoked, which is final.
+    /// The client is revoked, which is final.
     case clientRevoked
-    /// Another client that is not revoked has the name.
+    /// Another active client has the name.
     case clientNameTaken
-    /// A name that is too long, or that could be mistaken for an id.
+    /// The name is too long, or could be confused with an id.
     case badClientName
-    /// Nothing vouches for the clock, which says this; or it is before this program was made, and nobody
-    /// can vouch for it.
+    /// The clock cannot be trusted, or it is before the release of this program, which nobody can confirm.
     case doubtfulClock(UnixTime, isPossible: Bool)
-    /// A line of a list of credentials is none.
+    /// A line of a list of credentials is not a credential id.
     case notAList(String, line: Int)
-    /// There is no mark of an audit in the file, or one that is none.
+    /// The file contains no checkpoint, or an invalid one.
     case noMarks(String)
-    /// What should be written is there already.
+    /// The output file already exists.
     case exists(String)
     case standardOutput(SystemCallFailure)
     case system(SystemCallFailure)
 }
 
-/// Why there is no ring of keys to be had.
+/// Why the key file cannot be used.
 enum KeyFileError: Error, Hashable, Sendable {
-    /// There is a database, so its keys were there and must come back.
+    /// The database exists, so its key file must exist, too.
     case lost
     case unreadable(PrivateFileError)
     case content(KeyRingError)
     case notReplaced(FileReplacementError)
-    /// Others may write to its folder.
+    /// Other users can write to its directory.
     case exposed
     case system(SystemCallFailure)
     /// Another process is changing it.
     case busy
 }
 
-/// What the exit status says; the same as the command's.
+/// The exit status; the values have the same meaning as those of `watchword`.
 enum ServerExit: Int32, CaseIterable, Sendable {
     case done = 0
     case no = 1
@@ -79,16 +78,16 @@ enum ServerExit: Int32, CaseIterable, Sendable {
     case badInput = 3
     case system = 6
 
-    /// What the manual says of it.
+    /// The description in the manual page.
     var meaning: String {
         switch self {
-        case .done: "It is done."
+        case .done: "Success."
         case .no:
-            "The answer is no: there is no such client, it is revoked, a client has the name already, events were tampered "
-                + "with, or a part can't be read."
-        case .usage: "The program was called in a way it does not understand."
-        case .badInput: "A file is missing, damaged, in the way, or open to others."
-        case .system: "The system, the database or the network did not do its part."
+            "Negative result: no such client, client revoked, name in use, tampering found, or list "
+                + "incomplete."
+        case .usage: "Usage error."
+        case .badInput: "A file is missing, damaged, in the way, or accessible to others."
+        case .system: "The system, the database or the network failed."
         }
     }
 

@@ -2,7 +2,7 @@ import Cryptography
 import JSONText
 import POSIX
 
-/// Data on standard output, words on standard error.
+/// Prints data to standard output and messages to standard error.
 enum ServerPrinter {
     /// Prints a line of data.
     static func line(_ text: String) throws(ServerFailure) {
@@ -13,7 +13,7 @@ enum ServerPrinter {
     /// Prints `value` as one line.
     static func line(_ value: JSONValue) throws(ServerFailure) { try line(value.rendered()) }
 
-    /// Prints a secret and a line end.
+    /// Prints a secret and a line feed.
     static func line(_ secret: SecretBytes) throws(ServerFailure) {
         let line = SecretBytes(capacity: secret.count + 1) { output in
             secret.withBytes { output.append(copying: $0) }
@@ -32,10 +32,10 @@ enum ServerPrinter {
         }
     }
 
-    /// Tells the person why it did not work.
+    /// Prints an error message.
     static func complain(_ text: String) {
         let bytes = Array("watchword-server: \(text)\n".utf8)
-        // When that fails, there is nobody to tell.
+        // If this fails, the error cannot be reported anywhere.
         do { try StandardStream.error.write(bytes.span) } catch _ {}
     }
 }

@@ -7,10 +7,10 @@ public enum ServerProgram {
     /// The version that `--version` prints.
     static let version = "0.1.0"
 
-    /// Runs the program with the process's arguments, and ends it.
+    /// Runs the program with the process's arguments and exits.
     @MainActor public static func main() async -> Never {
         do {
-            // Before anything else: nothing secret has been read yet.
+            // This comes first, before any secret is read.
             try ProcessHardening.apply()
             try StandardStream.fillGaps()
         } catch {

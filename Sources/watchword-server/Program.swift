@@ -1,6 +1,5 @@
 import ServerCommands
 
-/// The program.
 @main struct Program {
     @MainActor static func main() async { await ServerProgram.main() }
 }

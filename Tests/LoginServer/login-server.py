@@ -1,9 +1,10 @@
-"""A server of the device routes (design 5.1) that does wrong on demand, for tests.
+"""A test server for the device routes (design 5.1) that misbehaves on demand.
 
     login-server.py --log FILE [--certificate FILE --key FILE] [--host ADDRESS] [--fault WORD]…
 
-Prints its port. Each request takes the next fault; after the last one it does right. The log has one
-JSON object a line: path, headers, body. Ends with its standard input.
+It prints its port. Each request gets the next fault; after the last fault, the server behaves correctly.
+The log contains one JSON object per line: path, headers, body. The server stops at the end of its
+standard input.
 """
 import argparse
 import base64
@@ -26,7 +27,7 @@ def token(kind, *parts):
 
 
 class Credential:
-    """The table of section 5.1."""
+    """The state machine of section 5.1."""
 
     def __init__(self, name):
         self.name = name
@@ -134,13 +135,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if word == "wipe":
             return 200, dict(Credential("").wipe(value))
         if word == "roll-back":
-            # As after a fail-over to a copy that missed the last decision.
+            # Simulates a fail-over to a standby that lacks the last decision.
             credential.successor = credential.nonce = credential.answer = None
         if word == "deny":
             return 200, {"verification": "vf_denied", "result": "denied", "wipe": False}
         answer = credential.login(body["secret"], body["rotation_nonce"])
         if word == "set":
-            # A member of the answer takes this value instead.
+            # Replaces the value of a member of the response.
             name, _, changed = value.partition(":")
             answer = dict(answer, **{name: json.loads(changed)})
         if word == "without":
@@ -172,7 +173,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        # Clients that refuse the certificate, or are killed, are the point.
+        # Clients that refuse the certificate or are killed are expected.
         pass
 
 
@@ -194,7 +195,7 @@ def main():
         context.maximum_version = ssl.TLSVersion[options.highest]
         context.set_ciphers("DEFAULT:@SECLEVEL=0")
         context.load_cert_chain(options.certificate, options.key)
-        # The handshake happens in the connection's own thread, not in the one that accepts.
+        # Do the handshake in the thread of the connection, not in the thread that accepts.
         server.socket = context.wrap_socket(
             server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()

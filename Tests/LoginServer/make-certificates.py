@@ -1,10 +1,10 @@
-"""Makes an authority and certificates of servers, good and bad ones, for tests.
+"""Creates a test authority, and valid and invalid server certificates.
 
     make-certificates.py FOLDER [SECONDS]
 
-Writes authority.pem, stranger.pem (an authority that vouches for nobody), and for each server NAME.pem
-with NAME.key: good, expired, early (not valid yet), other-host, self-made, and brief, which is good for so
-many seconds.
+Writes authority.pem, stranger.pem (an authority that signs no certificate), and for each server NAME.pem
+and NAME.key: good, expired, early (not valid yet), other-host, self-made (self-signed), and brief, which
+is valid for SECONDS.
 """
 import datetime
 import ipaddress

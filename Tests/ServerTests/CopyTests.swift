@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 struct CopyTests {
-    @Test("T-10 a restored copy takes no code, secret or recovery code that may have been spent")
+    @Test(
+        "T-10 a restored copy refuses every code, secret and recovery code that may have been spent"
+    )
     func restoring() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -15,7 +17,7 @@ struct CopyTests {
         let answer = try JSONSerialization.jsonObject(with: Data(recovery?.body ?? []))
         let codes = (answer as? [String: Any])?["codes"] as? [String] ?? []
         let copy = state.folder.file("copy.db")
-        // While the server is in use.
+        // The backup is made while the server runs.
         #expect(try await state.run("backup", copy).status == 0)
         #expect(try mode(of: copy) == 0o600)
         #expect(try await state.run("backup", copy).status == 3)
@@ -24,7 +26,7 @@ struct CopyTests {
         #expect(try await state.run("restore", "--clock-is-right", copy).status == 3)
         try await server.stop()
 
-        // The copy itself is not served, and does not get in by being put in the database's place.
+        // The server does not serve the copy itself, not even if it replaces the database.
         let served = try await state.run(
             "serve", "--store", "sqlite:\(copy)", "--keys", state.keyFile, "--listen",
             "127.0.0.1:0")
@@ -37,7 +39,7 @@ struct CopyTests {
         #expect(restored.status == 0)
         #expect(
             restored.text.hasPrefix(
-                "1 credentials go on, 1 ended and have to be enrolled anew, 0 API keys were revoked.\n"
+                "Credentials kept: 1. Ended, to be enrolled again: 1. API keys revoked: 0.\n"
             ))
         #expect(restored.text.contains("watchword-server audit ended --store sqlite:LOST"))
         let again = try await ServerProcess(state)
@@ -52,7 +54,9 @@ struct CopyTests {
         try await again.stop()
     }
 
-    @Test("N-39 what was revoked after the copy was made stays so when the lost database tells it")
+    @Test(
+        "N-39 a credential that was revoked after the copy stays revoked if the lost database lists it"
+    )
     func ended() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -67,7 +71,7 @@ struct CopyTests {
         let events = try await asker.ask("GET", "/v1/events?limit=1000")
         try await server.stop()
 
-        // The lost database, moved away as `restore` asks for.
+        // The lost database, moved away as `restore` requires.
         try makeFolder(state.folder.file("lost"))
         try setMode(0o700, of: state.folder.file("lost"))
         for name in try names(in: state.folder.file("watchword"))
@@ -93,7 +97,7 @@ struct CopyTests {
             "restore", "--clock-is-right", copy, "--keep-clients", "--ended", list)
         #expect(
             restored.text
-                == "1 credentials go on, 1 ended and have to be enrolled anew, 0 API keys were revoked.\n"
+                == "Credentials kept: 1. Ended, to be enrolled again: 1. API keys revoked: 0.\n"
         )
         let again = try await ServerProcess(state)
         let asking = try Asker(again.port, key: key)
@@ -105,7 +109,9 @@ struct CopyTests {
         try await again.stop()
     }
 
-    @Test("a lost database that is damaged tells what it can, and that it is not all")
+    @Test(
+        "audit ended lists what a damaged database still contains, and reports that it is incomplete"
+    )
     func damaged() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -118,7 +124,7 @@ struct CopyTests {
         let listed = try await state.run("audit", "ended")
         #expect(listed.status == 1)
         #expect(
-            String(decoding: listed.errors, as: UTF8.self).contains("there may be others"))
+            String(decoding: listed.errors, as: UTF8.self).contains("may be incomplete"))
         try state.folder.write(Array("cr_x\n".utf8), to: "list")
         let refused = try await state.run(
             "restore", "--clock-is-right", state.folder.file("none"), "--ended",

@@ -4,10 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Servers over one PostgreSQL database, which is killed, started again, replaced or cut off under load.
+/// Servers with one PostgreSQL database that is killed, restarted, replaced or cut off under load.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct DatabaseFaultTests {
-    @Test("T-10 a database killed and started again under load takes no code twice, by two servers")
+    @Test(
+        "T-10 no code is accepted twice by two servers if the database is killed under load and restarted"
+    )
     func restarted() async throws {
         let database = try await offThePool { try PostgreSQLServer.start() }
         let load = try await ServerLoad(store: offThePool { try database.makeDatabase() })
@@ -28,7 +30,9 @@ struct DatabaseFaultTests {
         try await load.stop()
     }
 
-    @Test("T-10 a server killed with signal 9 under load, and started again, takes no code twice")
+    @Test(
+        "T-10 no code is accepted twice if a server is killed with SIGKILL under load and restarted"
+    )
     func killed() async throws {
         let database = try await offThePool { try PostgreSQLServer.shared() }
         let load = try await ServerLoad(store: offThePool { try database.makeDatabase() })
@@ -44,7 +48,7 @@ struct DatabaseFaultTests {
     }
 
     @Test(
-        "a primary is replaced by its synchronous standby under load, without a restart of a server"
+        "servers continue without a restart when a synchronous standby replaces the primary under load"
     )
     func replaced() async throws {
         let primary = try await offThePool { try PostgreSQLServer.start() }
@@ -62,14 +66,14 @@ struct DatabaseFaultTests {
             try await offThePool { try standby.promote() }
         }
         try await load.expectSpent()
-        // As somebody who only knows the promoted database finds it.
+        // As a user who knows the promoted database only.
         let audit = try await load.state.run(
             "audit", "verify", environment: ["WATCHWORD_STORE": standby.url(name)])
         #expect(audit.status == 0)
         try await load.stop()
     }
 
-    @Test("T-10 a standby that lacks an accepted code is not served, until what is lost was ended")
+    @Test("T-10 a standby that lacks an accepted code is not served until restore was run")
     func lost() async throws {
         let primary = try await offThePool { try PostgreSQLServer.start() }
         let url = try await offThePool { try primary.makeDatabase() }
@@ -90,16 +94,16 @@ struct DatabaseFaultTests {
             try primary.kill9()
             try standby.promote()
         }
-        // It has found the new primary when it says what is wrong with it.
+        // This error shows that the server has found the new primary.
         let end = ContinuousClock.now + .seconds(60)
         while try !server.logged().contains("behind") {
-            try #require(ContinuousClock.now < end, "it does not notice")
+            try #require(ContinuousClock.now < end, "the server does not notice the missing events")
             #expect(try await asker.verify("alice", alice.code())?.status == 503)
         }
         #expect(try await asker.verify("alice", alice.code())?.status == 503)
         #expect(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status == 503)
         try await server.stop()
-        // Nor does it serve once more, as if nothing had been.
+        // After another restart it still refuses.
         #expect(try await state.run("serve", "--listen", "127.0.0.1:0").status == 3)
         #expect(try await state.run("restore", "--clock-is-right", "--keep-clients").status == 0)
         let again = try await ServerProcess(state)
@@ -109,7 +113,7 @@ struct DatabaseFaultTests {
         try await again.stop()
     }
 
-    @Test("V-31 a database that falls silent gives 503 and never an acceptance; then all goes on")
+    @Test("V-31 a stalled database gives 503 and never an acceptance, and the server recovers")
     func silent() async throws {
         let database = try await offThePool { try PostgreSQLServer.shared() }
         let proxy = try FaultyProxy(to: database.port)
@@ -136,7 +140,7 @@ struct DatabaseFaultTests {
     }
 }
 
-/// Two servers of one database, and subjects whose codes are shown to both until there is an answer.
+/// Two servers with one database, and subjects whose codes are sent to both until one answers.
 final class ServerLoad: Sendable {
     private static let subjects = 40
 
@@ -149,7 +153,7 @@ final class ServerLoad: Sendable {
         var servers: [ServerProcess]
         var accepted: [String: Int] = [:]
         var refused = 0
-        /// So many subjects may show their codes.
+        /// The number of subjects that may send their codes.
         var admitted = 0
     }
 
@@ -167,7 +171,8 @@ final class ServerLoad: Sendable {
         subjects = made
     }
 
-    /// Shows every subject's code to both servers, while `trouble` happens; it says who may begin.
+    /// Sends every subject's code to both servers while `trouble` runs, which decides who may
+    /// begin.
     func run(during trouble: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, subject) in subjects.enumerated() {
@@ -182,21 +187,21 @@ final class ServerLoad: Sendable {
         }
     }
 
-    /// Lets so many subjects, all in all, show their codes.
+    /// Lets this many subjects, in total, send their codes.
     func admit(_ count: Int) { content.withLock { $0.admitted = max($0.admitted, count) } }
 
-    /// Waits until so many codes were accepted, all in all.
+    /// Waits until this many codes, in total, were accepted.
     func awaitAccepted(_ count: Int) async throws {
         try await wait { $0.accepted.values.reduce(0, +) >= count }
     }
 
-    /// Waits until so many requests more were refused for want of a database.
+    /// Waits until this many more requests were refused because the database was unavailable.
     func awaitRefused(_ count: Int) async throws {
         let before = content.withLock { $0.refused }
         try await wait { $0.refused >= before + count }
     }
 
-    /// Kills a server, and puts another in its place.
+    /// Kills a server and starts another one in its place.
     func killAndStart(_ index: Int) async throws {
         let server = content.withLock { $0.servers[index] }
         server.send(SIGKILL)
@@ -205,7 +210,7 @@ final class ServerLoad: Sendable {
         content.withLock { $0.servers[index] = started }
     }
 
-    /// What the servers say of themselves.
+    /// The readiness responses of the servers.
     func readiness() async throws -> [Int?] {
         var answers: [Int?] = []
         for server in content.withLock({ $0.servers }) {
@@ -214,7 +219,7 @@ final class ServerLoad: Sendable {
         return answers
     }
 
-    /// Expects that every code was accepted once at most, and that all are spent on both servers.
+    /// Checks that every code was accepted at most once, and that both servers regard it as spent.
     func expectSpent() async throws {
         let accepted = content.withLock { $0.accepted }
         #expect(accepted.values.allSatisfy { $0 == 1 }, "\(accepted)")
@@ -241,7 +246,7 @@ final class ServerLoad: Sendable {
                 try await Task.sleep(for: .milliseconds(5))
                 continue
             }
-            // A server that was killed answers nothing; the code is shown again.
+            // A killed server does not answer; send the code again.
             let answer = try? await Asker(server.port, key: key)
                 .verify(subject.name, subject.code())
             switch (answer?.status, answer?.texts["result"]) {
@@ -262,7 +267,7 @@ final class ServerLoad: Sendable {
     }
 
     private func wait(until condition: (Content) -> Bool) async throws {
-        // No measure of speed: it ends a test that would otherwise never end.
+        // Not a performance requirement: this only ends a test that would otherwise hang.
         let end = ContinuousClock.now + .seconds(60)
         while !content.withLock({ condition($0) }) {
             try #require(ContinuousClock.now < end, "\(content.withLock { $0.accepted.count })")

@@ -4,16 +4,18 @@ import Testing
 
 @testable import ServerCommands
 
-/// The server program over a PostgreSQL that it reaches by TLS alone.
+/// The server program with a PostgreSQL database that accepts only TLS.
 @Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql-15 or openssl is missing"))
 struct DatabaseTLSTests {
-    /// The URL for the role with a password, which stands in a file.
+    /// The URL for the role whose password is in a file.
     private func guarded(_ url: String, authority: String) -> String {
         url.replacing("watchword@", with: "guarded@")
             + "?sslmode=verify-full&sslrootcert=\(authority)"
     }
 
-    @Test("codes are verified over a database that is reached by TLS, its certificate checked")
+    @Test(
+        "the server verifies codes with a database that it reaches by TLS, with a checked certificate"
+    )
     func served() async throws {
         let folder = try TemporaryFolder()
         let (database, url) = try await offThePool {
@@ -41,7 +43,7 @@ struct DatabaseTLSTests {
         #expect(try await state.run("audit", "verify", environment: passwords).status == 0)
     }
 
-    @Test("a database that somebody else vouches for, or that speaks no TLS, is refused")
+    @Test("a database with a certificate of another authority, or without TLS, is refused")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let servers = try await offThePool {
@@ -72,7 +74,7 @@ struct DatabaseTLSTests {
         }
     }
 
-    /// Puts the password where libpq finds it, and nobody who looks at arguments or the environment.
+    /// Writes the password to a file for libpq; it is in neither the arguments nor the environment.
     private func passwordFile(_ state: ServerProcess.State) throws -> [String: String] {
         let path = try state.folder.write(
             Array("127.0.0.1:*:*:guarded:\(PostgreSQLServer.password)\n".utf8), to: "pgpass")

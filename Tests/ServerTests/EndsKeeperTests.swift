@@ -7,9 +7,9 @@ import Testing
 
 @testable import ServerCommands
 
-/// When it is written down where the events end, and what that is good for.
+/// When the ends of the event chains are recorded, and what that protects against.
 struct EndsKeeperTests {
-    /// Counts what is written, and holds a writing up.
+    /// Counts the writes, and can block one.
     private final class Desk: Sendable {
         private let changed = NSCondition()
         private let content = Mutex<(written: Int, isHeld: Bool)>((0, false))
@@ -31,7 +31,7 @@ struct EndsKeeperTests {
             changed.unlock()
         }
 
-        /// Waits until so much was begun, however long that takes.
+        /// Waits, without a time limit, until this many writes have begun.
         func wait(for count: Int) {
             changed.lock()
             while written < count { changed.wait() }
@@ -39,10 +39,10 @@ struct EndsKeeperTests {
         }
     }
 
-    /// A day: nobody waits for it.
+    /// A day, so that the interval never triggers a write.
     private static let never = Duration.seconds(86_400)
 
-    @Test("who asks waits for nothing, and what is asked meanwhile is done once more")
+    @Test("a request does not wait, and requests during a write cause one more write")
     func asking() throws {
         let desk = Desk()
         let keeper = try #require(EndsKeeper(every: Self.never) { desk.write() })
@@ -56,7 +56,7 @@ struct EndsKeeperTests {
         #expect(desk.written == 2)
     }
 
-    @Test("it is done from time to time, also when nobody asks, and not after the end")
+    @Test("writes happen at intervals without requests, and stop after stop()")
     func fromTimeToTime() throws {
         let desk = Desk()
         let keeper = try #require(EndsKeeper(every: .milliseconds(1)) { desk.write() })
@@ -68,7 +68,7 @@ struct EndsKeeperTests {
     }
 
     @Test(
-        "a server killed after a thousand events knows a database that lacks them",
+        "a server that was killed after a thousand events detects a database that lacks them",
         .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
     func killed() async throws {
         let (database, url) = try await offThePool {
@@ -84,7 +84,8 @@ struct EndsKeeperTests {
         }
         let file = EndsFile(path: state.keyFile + ".ends")
         var asked = 0
-        // Each is an event. So many take far less than the minute after which it is written anyhow.
+        // Each request is an event. This takes far less than the minute after which it is written
+        // anyway.
         while try file.read().map(\.position).max() ?? 0 < EndsKeeper.events {
             asked += 1
             try #require(asked < 4 * EndsKeeper.events, "nothing is written")

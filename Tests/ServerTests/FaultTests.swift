@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What goes wrong around a server: it is killed, its disk is full, its database is locked.
+/// Faults around a server: it is killed, its disk is full, its database is locked.
 struct FaultTests {
-    @Test("T-10 killed under load and started again, a server takes no code twice")
+    @Test("T-10 a server that is killed under load and restarted accepts no code twice")
     func killed() async throws {
         let state = try ServerProcess.State()
         var server = try await ServerProcess(state)
@@ -21,7 +21,7 @@ struct FaultTests {
             let answers = await withTaskGroup(of: (String, [String: String]?).self) { group in
                 for subject in subjects {
                     group.addTask {
-                        // What the kill cuts off has no answer.
+                        // A request that was cut off by the kill has no response.
                         let answer = try? await Asker(port, key: key)
                             .verify(subject.name, subject.code())
                         return (subject.name, answer?.texts)
@@ -30,7 +30,7 @@ struct FaultTests {
                 var answers: [(String, [String: String]?)] = []
                 for await answer in group {
                     answers.append(answer)
-                    // In the first rounds, in the middle of it.
+                    // In the first rounds, kill the server in the middle of the load.
                     if !isLast, answers.count == 2 + round { killing.send(SIGKILL) }
                 }
                 return answers
@@ -45,7 +45,8 @@ struct FaultTests {
             }
         }
         #expect(accepted.values.allSatisfy { $0 == 1 })
-        // After the last round every code is spent, with or without its owner having been told.
+        // After the last round every code is spent, even if the acceptance never reached the
+        // client.
         for subject in subjects {
             #expect(accepted[subject.name] == 1 || spent[subject.name] != nil)
         }
@@ -53,14 +54,14 @@ struct FaultTests {
         try await server.stop()
     }
 
-    @Test("V-31 a full disk gives 503 and never an acceptance, and room again is enough")
+    @Test("V-31 a full disk gives 503 and never an acceptance, and free space is enough to recover")
     func full() async throws {
         let state = try ServerProcess.State()
         let first = try await ServerProcess(state)
         let key = try await state.makeKey()
         let alice = try await EnrolledSubject("alice", Asker(first.port, key: key))
         try await first.stop()
-        // 400 blocks of 512 bytes for each file.
+        // At most 400 blocks of 512 bytes per file.
         let limited = try await ServerProcess(state, under: "ulimit -f 400;")
         let asker = try Asker(limited.port, key: key)
         var status: Int? = 201
@@ -72,7 +73,7 @@ struct FaultTests {
             count += 1
         }
         #expect(status == 503)
-        // Where no enrolment fits any more, some decisions still do: they write less.
+        // Some decisions still succeed when an enrolment no longer fits, because they write less.
         status = 200
         while status == 200, count < 4_000 {
             status = try await asker.verify("nobody\(count)", "123456")?.status
@@ -127,15 +128,15 @@ struct FaultTests {
     }
 
     @Test(
-        "V-31 a disk that became read-only gives 503 and never an acceptance, until it is written again",
-        .enabled(if: canTrace, "strace is missing, or may not trace here"))
+        "V-31 a disk that became read-only gives 503 and never an acceptance, until it is writable",
+        .enabled(if: canTrace, "strace is missing or not permitted to trace"))
     func readOnly() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
         let key = try await state.makeKey()
         let asker = try Asker(server.port, key: key)
         let alice = try await EnrolledSubject("alice", asker, period: 120)
-        // What the kernel answers once it has mounted a disk again that failed.
+        // The kernel's error after it has remounted a failing disk read-only.
         let tracer = Process()
         tracer.executableURL = URL(filePath: try #require(ForeignProgram("strace")).path)
         tracer.arguments =
@@ -146,14 +147,15 @@ struct FaultTests {
         defer { if tracer.isRunning { kill(tracer.processIdentifier, SIGKILL) } }
         let end = ContinuousClock.now + .seconds(60)
         while try !isTraced(server.pid) {
-            try #require(ContinuousClock.now < end && tracer.isRunning, "strace does not attach")
+            try #require(ContinuousClock.now < end && tracer.isRunning, "strace did not attach")
         }
         for _ in 0..<3 {
             let answer = try await asker.verify("alice", alice.code())
             #expect(answer?.status == 503)
             #expect(answer?.headers["retry-after"] != nil)
         }
-        // It inherited that threads of a test run hold signals back; the kernel lets go of the server.
+        // strace inherited the blocked signals of the test's threads, so SIGKILL is needed; the
+        // kernel then detaches it.
         kill(tracer.processIdentifier, SIGKILL)
         tracer.waitUntilExit()
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
@@ -169,14 +171,14 @@ struct FaultTests {
     private func isTraced(_ pid: Int32) throws -> Bool {
         let tasks = "/proc/\(pid)/task"
         return try names(in: tasks).allSatisfy { name in
-            // A thread that has ended meanwhile is none to be traced.
+            // Ignore a thread that has ended in the meantime.
             guard let text = try? String(contentsOfFile: "\(tasks)/\(name)/status", encoding: .utf8)
             else { return true }
             return text.contains("TracerPid:") && !text.contains("TracerPid:\t0\n")
         }
     }
 
-    @Test("V-30 an audit finds what somebody changed in the database")
+    @Test("V-30 an audit finds changes that were made in the database directly")
     func tampering() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -200,6 +202,6 @@ struct FaultTests {
         let audit = try await state.run("audit", "verify", "--json")
         #expect(audit.status == 1)
         #expect(audit.text.contains("\"result\":\"tampered\""))
-        #expect(audit.text.contains("events are missing, doubled or moved at 4"))
+        #expect(audit.text.contains("events are missing, duplicated or moved at 4"))
     }
 }

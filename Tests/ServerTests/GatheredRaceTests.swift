@@ -11,9 +11,10 @@ import VerificationService
 
 @testable import ServerCommands
 
-/// Races over HTTP that are certain: all who race have read before the first of them writes.
+/// Races over HTTP in which all requests are certain to have read before the first of them writes.
 ///
-/// That is so however busy the machine is. Without the store's condition on the version each would win.
+/// This does not depend on the machine's load. Without the store's version condition, all would
+/// win.
 struct GatheredRaceTests {
     /// A listener in this process, in front of a database.
     private final class Gathered: Sendable {
@@ -44,10 +45,10 @@ struct GatheredRaceTests {
                 handler: { ListenerResponse(await service.answer(ServiceRequest($0))) })
         }
 
-        /// An asker with a connection and the API key.
+        /// A client with a connection of its own and the API key.
         func asker() throws -> Asker { try Asker(listener.address.port, key: key) }
 
-        /// Asks so many times at once, each over a connection of its own.
+        /// Sends this many requests at once, each over its own connection.
         func race(
             _ count: Int, _ question: @escaping @Sendable (Int) -> (target: String, body: String)
         ) async throws -> [RawConnection.Answer] {
@@ -66,7 +67,7 @@ struct GatheredRaceTests {
         func stop() async { #expect(await listener.stop(grace: .seconds(60))) }
     }
 
-    @Test("T-10 V-18 a hundred who present one code, and all have read: one is accepted")
+    @Test("T-10 V-18 of a hundred requests with one code that have all read, one is accepted")
     func oneCode() async throws {
         let gathered = try await Gathered()
         let alice = try await EnrolledSubject("alice", gathered.asker())
@@ -79,7 +80,7 @@ struct GatheredRaceTests {
         await gathered.stop()
     }
 
-    @Test("H-12 sixty wrong codes, and all have read: five are looked at")
+    @Test("H-12 of sixty requests with wrong codes that have all read, five are checked")
     func wrongCodes() async throws {
         let gathered = try await Gathered()
         let alice = try await EnrolledSubject("alice", gathered.asker())
@@ -92,7 +93,9 @@ struct GatheredRaceTests {
         await gathered.stop()
     }
 
-    @Test("N-34 N-18 R-07 twenty with one ticket, then with one secret: one at most")
+    @Test(
+        "N-34 N-18 R-07 of twenty requests with one ticket, or with one secret, at most one succeeds"
+    )
     func tickets() async throws {
         let gathered = try await Gathered()
         let enrolment = try await gathered.asker().ask(

@@ -7,19 +7,19 @@ import Verification
 @testable import Arguments
 @testable import ServerCommands
 
-/// What goes by itself, and by which clock.
+/// What the server deletes by itself, and which clock it trusts.
 struct HousekeepingTests {
     private static let day: Int64 = 86_400
     private static let lifetime = 400 * day * 1_000
 
-    /// A store with an event a day, a housekeeper, and a clock and a log of the test's own.
+    /// A store with an event per day, the housekeeping, and a clock and a log for the test.
     private final class House: Sendable {
         let store = MemoryStore(
             node: sampleBytes(1, count: 16), key: StoreKeys.known.auditKey)
         private let clock = Mutex<(now: UnixTime, complaint: String?)>((.at(0), nil))
         private let lines = Mutex<[String]>([])
 
-        /// Sets the clock, and says what the kernel thinks of it.
+        /// Sets the clock and the state that the kernel reports.
         func set(day: Int64, hours: Int64 = 0, complaint: String? = nil) {
             let seconds = day * HousekeepingTests.day + hours * 3_600
             clock.withLock { $0 = (.at(seconds), complaint) }
@@ -46,13 +46,13 @@ struct HousekeepingTests {
             }
         }
 
-        /// The days of the events that are there.
+        /// The days of the events in the store.
         func days() async -> [Int64] {
             await store.events(after: 0, limit: 10_000).compactMap { $0.event?.number }
         }
     }
 
-    @Test("events go when they have been kept for as long as it was wished, or never")
+    @Test("events are deleted after the retention period, or never")
     func lifetimes() async throws {
         for (lifetime, first) in [(Self.lifetime, 100), (30 * Self.day * 1_000, 470), (nil, 0)]
             as [(Int64?, Int64)]
@@ -67,7 +67,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("by a clock that leapt ahead no event goes, also when some were written by it")
+    @Test("a clock that jumped ahead deletes no events, even if events were written with it")
     func leapt() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -77,19 +77,19 @@ struct HousekeepingTests {
             await housekeeper.tidy()
             #expect(await house.days() == Array(0..<420))
         }
-        // It is said once, not each minute.
+        // The cause is logged once, not every minute.
         #expect(house.said == ["events-kept clock-not-borne-out"])
         try await house.happen(on: 4_069..<4_071)
         house.set(day: 4_070)
         await housekeeper.tidy()
-        // Another server, or the same one after a restart, knows no better.
+        // Another server, or the same one after a restart, reaches the same conclusion.
         var another = house.housekeeper(keepingEventsFor: Self.lifetime)
         await another.tidy()
         #expect(await house.days() == Array(0..<420) + [4_069, 4_070])
         #expect(house.said.count == 2)
     }
 
-    @Test("when the clock is right again, old events go as before, and a new doubt is said anew")
+    @Test("after the clock is corrected, old events are deleted, and a new cause is logged again")
     func rightAgain() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -105,7 +105,7 @@ struct HousekeepingTests {
         #expect(house.said == Array(repeating: "events-kept clock-not-borne-out", count: 2))
     }
 
-    @Test("by a clock that the kernel does not trust no event goes")
+    @Test("a clock that the kernel does not trust deletes no events")
     func untrusted() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -120,7 +120,7 @@ struct HousekeepingTests {
         #expect(await house.days() == Array(20..<420))
     }
 
-    @Test("after a long silence old events stay until something new is a week old")
+    @Test("after a long idle time, old events stay until a new event is a week old")
     func silence() async throws {
         let house = House()
         try await house.happen(on: 0..<10)
@@ -134,7 +134,7 @@ struct HousekeepingTests {
         #expect(await house.days() == Array(600..<607))
     }
 
-    @Test("O-07 what lapses by the hour stays, too, until something bears the clock out")
+    @Test("O-07 rows that expire within hours also stay until an event confirms the clock")
     func lapsing() async throws {
         let house = House()
         _ = try await house.store.commit([
@@ -170,7 +170,7 @@ struct HousekeepingTests {
     }
 
     @Test(
-        "--keep-events takes whole days, or all",
+        "--keep-events accepts a whole number of days, or all",
         arguments: [
             ([], 400), (["--keep-events", "1"], 1), (["--keep-events", "36500"], 36_500),
             (["--keep-events", "all"], nil),
@@ -181,7 +181,7 @@ struct HousekeepingTests {
     }
 
     @Test(
-        "--keep-events refuses anything else",
+        "--keep-events rejects all other values",
         arguments: ["0", "36501", "-1", "+1", "1.5", "", "ALL", "99999999999999999999"])
     func refused(text: String) throws {
         #expect {
@@ -195,7 +195,7 @@ struct HousekeepingTests {
     }
 
     @Test(
-        "a server keeps the events of its database for as long as it was told",
+        "a server keeps the events of its database for the retention period",
         arguments: [(["--keep-events", "450"], 450), ([], 400), (["--keep-events", "all"], 500)])
     func served(words: [String], kept: Int) async throws {
         let state = try ServerProcess.State()
@@ -203,7 +203,7 @@ struct HousekeepingTests {
             arguments(["--store", "sqlite:\(state.database)", "--keys", state.keyFile]))
         let backing = try Backing.open(places, making: true)
         let now = Backing.now()
-        // Half a day off, so that none is just so old.
+        // Offset by half a day, so that no event is exactly at the limit.
         let days = (0..<500).map { day in
             StoreChange.appendEvent(
                 Event(.accepted, time: now.adding(seconds: Self.day * Int64(day - 500) + 43_200)))
@@ -213,7 +213,7 @@ struct HousekeepingTests {
         let changes = days + [latest, .insertAnswer(.sample(1))]
         #expect(try await backing.store.commit(changes) == .done)
         let server = try await ServerProcess(state, arguments: words)
-        // It goes together with the events.
+        // It is deleted together with the events.
         while try await backing.store.answer(key: AnswerRow.sample(1).key) != nil {
             try await Task.sleep(for: .milliseconds(5))
         }

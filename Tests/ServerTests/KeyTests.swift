@@ -4,7 +4,7 @@ import Testing
 
 struct KeyTests {
     @Test(
-        "V-24 keys are changed under load, also when that is killed half way; the old one is then useless"
+        "V-24 keys are rotated under load, even if a rotation is killed; the old key is then useless"
     )
     func rotation() async throws {
         let state = try ServerProcess.State()
@@ -25,7 +25,7 @@ struct KeyTests {
             }
             return statuses
         }
-        // The first one is killed when it has written its key and before it is done.
+        // The first rotation is killed after it wrote its key and before it finished.
         let rotation = Process()
         rotation.executableURL = URL(filePath: BuiltProgram.path("watchword-server"))
         rotation.arguments = ["keys", "rotate"]
@@ -38,8 +38,8 @@ struct KeyTests {
         try await offThePool { rotation.waitUntilExit() }
         let rotated = try await state.run("keys", "rotate")
         #expect(rotated.status == 0)
-        #expect(rotated.text.hasPrefix("Key 2 is the current one"))
-        #expect(try await state.run("keys", "retire").text == "Key 1 is given up.\n")
+        #expect(rotated.text.hasPrefix("Key 2 is now current."))
+        #expect(try await state.run("keys", "retire").text == "Key 1 is retired.\n")
         load.cancel()
         #expect(try await load.value == [200])
         let list = try await state.run("keys", "list").text
@@ -50,7 +50,7 @@ struct KeyTests {
         let answer = try await Asker(again.port, key: key).verify("late", next.code())
         #expect(answer?.texts["result"] == "accepted")
         try await again.stop()
-        // With the old ring nothing opens any more.
+        // The old keys no longer open anything.
         try await offThePool { try removeFile(state.keyFile) }
         try state.folder.write(first, to: "watchword/keys")
         try setMode(0o600, of: state.keyFile)
@@ -61,7 +61,8 @@ struct KeyTests {
     }
 
     @Test(
-        "what hangs on an old key is told, keeps it, and a copy of its time that lacks it is told")
+        "rows that use an old key are listed and prevent its removal; restore reports a missing key"
+    )
     func retiring() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -87,7 +88,7 @@ struct KeyTests {
             #"{"credential":"\#(device["credential"] ?? "")","secret":"\#(device["secret"] ?? "")","#
                 + #""rotation_nonce":"AAAAAAAAAAAAAAAAAAAAAA"}"#)
         #expect(login?.texts["result"] == "accepted")
-        #expect(try await state.run("keys", "retire").text == "Key 1 is given up.\n")
+        #expect(try await state.run("keys", "retire").text == "Key 1 is retired.\n")
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
         try await server.stop()
         for name in try names(in: state.folder.file("watchword"))
@@ -96,7 +97,7 @@ struct KeyTests {
         }
         let restored = try await state.run("restore", "--clock-is-right", copy, "--keep-clients")
         #expect(restored.status == 0)
-        #expect(restored.text.contains("1 credentials hang on key 1, which "))
+        #expect(restored.text.contains("Key 1 is missing from "))
         let again = try await ServerProcess(state)
         let refused = try await Asker(again.port, key: key).verify("alice", alice.code(2))
         #expect(refused?.status == 503)

@@ -3,9 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The device and the server as programs, on a road that loses, cuts, doubles and delays, while either is killed.
+/// The device and the server programs, with a proxy between them that loses, cuts, duplicates and
+/// delays, while either program is killed.
 @Suite(.serialized) struct LostReplyTests {
-    /// What goes wrong with one run of the device.
+    /// A fault during one run of the device's program.
     enum Fault: CaseIterable {
         case requestCut, replyCut, everyReplyLost
         case requestHeld, requestDoubled
@@ -13,7 +14,7 @@ import Testing
         case serverKilledAtRequest, serverKilledAtReply
     }
 
-    /// One device, one server that may be started again, and the road.
+    /// One device, one server that can be restarted, and the proxy.
     private final class World: Sendable {
         let desk: SignInDesk
         let road: FaultyRoad
@@ -55,9 +56,10 @@ import Testing
 
         func logged() throws -> String { try server.withLock { $0 }.logged() }
 
-        /// One run of `login present` in which `fault` happens; where it is cut is up to `generator`.
+        /// One run of `login present` during which `fault` happens; `generator` chooses where it is
+        /// cut.
         ///
-        /// - Returns: whether it came to nothing.
+        /// - Returns: whether the run failed.
         func present(
             _ fault: Fault, _ generator: inout some RandomNumberGenerator
         ) async throws -> Bool {
@@ -92,7 +94,7 @@ import Testing
                 }
             default: break
             }
-            // The courier tries once more by itself, and a sign-in may take two exchanges.
+            // watchword-courier retries once, and a sign-in may need two exchanges.
             let count = fault == .everyReplyLost ? 4 : Int.random(in: 1...3, using: &generator)
             road.expect(Array(repeating: wrong, count: count))
             let outcome = try await desk.present(killing: device)
@@ -104,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "R-06 whatever is lost, cut, doubled, delayed or killed, the owner signs in with the next run",
+        "R-06 after any loss, cut, duplicate, delay or kill, the owner signs in with the next run",
         arguments: ["https", "http"])
     func faults(scheme: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -127,7 +129,7 @@ import Testing
             try #require(next.status == 0, "seed \(seed), fault \(faults): \(next.words)")
             #expect(try await world.desk.redeem(next.text) == "alice", "seed \(seed)")
         }
-        // The road is as bad as it is meant to be.
+        // The proxy did cause faults.
         #expect(failures >= faults / 5, "seed \(seed): \(failures) of \(faults)")
         world.road.releaseHeld()
         #expect(try await world.desk.present().status == 0, "seed \(seed)")
@@ -136,10 +138,12 @@ import Testing
         try await world.stop()
     }
 
-    /// How many faults each road has.
+    /// The number of faults per run of the test.
     private static let count = 40
 
-    @Test("R-06 an enrolment whose reply is lost at any place is repeated with the same ticket")
+    @Test(
+        "R-06 an enrolment whose response is lost at any point can be repeated with the same ticket"
+    )
     func enrolment() async throws {
         let world = try await World(scheme: "https")
         try await world.desk.ticket()
@@ -163,7 +167,7 @@ import Testing
     }
 }
 
-/// Random numbers that come again with the same seed (SplitMix64).
+/// Random numbers that are reproducible from a seed (SplitMix64).
 private struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What secrets that the server never made do to a device's credential.
+/// The effect of secrets that the server never issued on a device's credential.
 struct MadeUpSecretTests {
     @Test(
-        "O-08 row 6: they end nothing, unless the operator says that the third in a row does",
+        "O-08 row 6: unknown secrets do not end a credential, unless the operator enables this",
         arguments: [
             ([], false), (["--foreign-secrets", "ignore"], false),
             (["--foreign-secrets", "count"], true),

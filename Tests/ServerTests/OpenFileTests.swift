@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A server that the system lets open few files: each connection is one.
+/// A server with a low limit on open files; each connection needs one.
 struct OpenFileTests {
-    @Test("the server asks for all files that it may have, and says when they are few")
+    @Test("the server raises its limit on open files, and logs a shortage")
     func few() async throws {
         let server = try await ServerProcess(
             ServerProcess.State(), under: "ulimit -Sn 300; ulimit -Hn 600;")
@@ -12,22 +12,22 @@ struct OpenFileTests {
         let log = try server.logged()
         #expect(log.contains("\"connections\":\"344\""), "\(log)")
         #expect(log.contains("\"event\":\"few-connections\""), "\(log)")
-        #expect(log.contains("open 600 files"), "\(log)")
+        #expect(log.contains("open files is 600"), "\(log)")
     }
 
-    @Test("where there is no room for a service, there is none, and the reason is said")
+    @Test("the server does not start if the limit on open files is too low, and reports why")
     func tooFew() async throws {
         let state = try ServerProcess.State()
         let failure = await #expect(throws: ServerProcess.Failure.self) {
             _ = try await ServerProcess(state, under: "ulimit -n 319;")
         }
         guard case .notListening(let words) = failure else { return }
-        #expect(words.contains("open 319 files"), "\(words)")
-        #expect(words.contains("needs 320 at least"), "\(words)")
+        #expect(words.contains("open files is 319"), "\(words)")
+        #expect(words.contains("at least 320"), "\(words)")
         #expect(!FileManager.default.fileExists(atPath: state.database))
     }
 
-    @Test("with every connection taken the database goes on, and the next client waits")
+    @Test("the database stays usable with all connections in use, and the next client waits")
     func allTaken() async throws {
         let state = try ServerProcess.State()
         let key = try await state.makeKey()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct OperationTests {
-    @Test("serve with no option makes what is missing, answers, and stops when it is told")
+    @Test("serve without options creates what is missing, answers, and stops on TERM")
     func serving() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -26,7 +26,7 @@ struct OperationTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("V-27 health, metrics and versions are not to be had where strangers ask")
+    @Test("V-27 the public listener discloses no health, metrics or version")
     func separation() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         for path in ["/livez", "/readyz", "/metrics"] {
@@ -37,7 +37,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("V-03 there is no client but those that were added")
+    @Test("V-03 only clients that were added exist")
     func noDefaultClient() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         let asker = try Asker(server.port, key: "wwk_" + String(repeating: "A", count: 43))
@@ -45,7 +45,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("TERM answers a request that has begun, and a second TERM does not wait")
+    @Test("TERM finishes a request in progress, and a second TERM does not wait")
     func stopping() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -53,7 +53,8 @@ struct OperationTests {
         let body = #"{"ticket":"none"}"#
         let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
         try await slow.send(String(message.dropLast(3)))
-        // Once another connection was answered, the first one's beginning was read.
+        // After another connection got a response, the beginning of the first request has been
+        // read.
         _ = try await Asker(server.port).ask("GET", "/v1/openapi.json")
         server.send(SIGTERM)
         while try !server.logged().contains("\"stopping\"") {
@@ -77,7 +78,7 @@ struct OperationTests {
         #expect(try await hanging.receive() == [])
     }
 
-    @Test("clients are added, listed and revoked, while the server runs")
+    @Test("clients can be added, listed and revoked while the server runs")
     func clients() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -97,7 +98,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("a client's key is renewed while the server runs, and a revoked client's is not")
+    @Test("a client's key can be renewed while the server runs, unless the client is revoked")
     func renewal() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -128,7 +129,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("a client is known by one name, and its name steers no terminal")
+    @Test("a client's name is unique, and cannot control the terminal")
     func clientNames() async throws {
         let state = try ServerProcess.State()
         func add(_ name: String) async throws -> ForeignProgram.Outcome {
@@ -165,7 +166,7 @@ struct OperationTests {
     }
 
     @Test(
-        "what is wrong with a call is said, and the exit status tells which kind it is",
+        "usage errors have a message and the matching exit status",
         arguments: [
             ([], 2, "no command given"),
             (["sevre"], 2, "unknown command “sevre”; did you mean “serve”?"),
@@ -184,7 +185,7 @@ struct OperationTests {
             (["client", "add", "", "--scope", "verify"], 2, "NAME is missing"),
             (["client", "add", "x", "--scope", "verify,all"], 2, "--scope must be"),
             (["client", "list", "more"], 2, "too many arguments for “client list”"),
-            (["client", "list"], 3, "there is no such file"),
+            (["client", "list"], 3, "no such file"),
         ] as [([String], Int32, String)])
     func usage(_ arguments: [String], _ status: Int32, _ words: String) async throws {
         let state = try ServerProcess.State()
@@ -199,7 +200,9 @@ struct OperationTests {
         #expect(said.hasPrefix("watchword-server: "))
     }
 
-    @Test("H-08 N-06 codes are not taken in the clear from other machines, unless that is said")
+    @Test(
+        "H-08 N-06 the server accepts unencrypted codes from other machines only with --insecure-http"
+    )
     func clearText() async throws {
         let state = try ServerProcess.State()
         for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8420"] {
@@ -219,7 +222,7 @@ struct OperationTests {
         try await said.stop()
         let outcome = try await state.run(
             "serve", "--listen", "192.0.2.1:0", "--insecure-http", "--ops-listen", "127.0.0.1:0")
-        // It gets as far as the address, which no machine of ours has.
+        // The server fails only at the address, which no machine of ours has.
         #expect(outcome.status == 6)
         #expect(String(decoding: outcome.errors, as: UTF8.self).contains("(bind)"))
     }
@@ -245,7 +248,7 @@ struct OperationTests {
         #expect(limits.connections == 4_096)
     }
 
-    @Test("a lost key file is not made anew beside a database, and a port that is taken is said")
+    @Test("a lost key file is not replaced if a database exists, and a port in use is reported")
     func startingRefused() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -260,7 +263,7 @@ struct OperationTests {
         #expect(!FileManager.default.fileExists(atPath: state.keyFile))
     }
 
-    @Test("options can be said by the environment, and the command line has the last word")
+    @Test("the environment sets options, and the command line overrides it")
     func environment() async throws {
         let state = try ServerProcess.State()
         let variables = [
@@ -275,7 +278,7 @@ struct OperationTests {
             String(decoding: outcome.errors, as: UTF8.self).contains("WATCHWORD_PROFILE takes"))
     }
 
-    @Test("every verb has its page")
+    @Test("every command has a help page")
     func help() async throws {
         let state = try ServerProcess.State()
         let program = try await state.run("--help").text

@@ -5,10 +5,11 @@ import Testing
 @testable import Arguments
 @testable import ServerCommands
 
-/// The help, the manual and the completions of `watchword-server`, which come out of its table of verbs.
+/// The help pages, manual page and completions of `watchword-server`, which its table of commands
+/// generates.
 struct PagesTests {
     @Test(
-        "the page of every verb starts with examples that the parser understands",
+        "the help page of every command starts with examples that the parser accepts",
         arguments: ServerVerb.allCases)
     func pages(_ verb: ServerVerb) throws {
         let lines = HelpPage.of(verb).split(separator: "\n")
@@ -19,14 +20,14 @@ struct PagesTests {
             let words = example.prefix { !"|<>".contains($0) }.split(separator: " ")
             let request = try ArgumentParser<ServerVerb>.parse(words.dropFirst().map(String.init))
             guard case .run(let understood, _) = request else {
-                Issue.record("not understood: \(example)")
+                Issue.record("rejected: \(example)")
                 continue
             }
             #expect(understood == verb)
         }
     }
 
-    @Test("every verb and option is in the manual and in each shell's completions")
+    @Test("the manual and the completions of each shell contain every command and option")
     func completeness() {
         let pages =
             [ManualPage<ServerVerb>.text]
@@ -41,7 +42,7 @@ struct PagesTests {
     }
 
     @Test(
-        "mandoc finds nothing to say about the manual",
+        "mandoc reports nothing about the manual page",
         .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"))
     func manual() async throws {
         let mandoc = try #require(ForeignProgram("mandoc"))
@@ -53,17 +54,17 @@ struct PagesTests {
     }
 
     @Test(
-        "bash takes its completions",
+        "bash accepts its completion script",
         .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"))
     func bashSyntax() async throws { try await checkSyntax("bash") }
 
     @Test(
-        "zsh takes its completions",
+        "zsh accepts its completion script",
         .enabled(if: ForeignProgram("zsh") != nil, "zsh is not installed"))
     func zshSyntax() async throws { try await checkSyntax("zsh") }
 
     @Test(
-        "fish takes its completions",
+        "fish accepts its completion script",
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"))
     func fishSyntax() async throws { try await checkSyntax("fish") }
 
@@ -77,7 +78,7 @@ struct PagesTests {
     }
 
     @Test(
-        "bash completes verbs, options, their words and files",
+        "bash completes commands, options, their values and files",
         .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"),
         arguments: [
             ("watchword-server ke", ["keys"]), ("watchword-server keys r", ["rotate", "retire"]),

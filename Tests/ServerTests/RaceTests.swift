@@ -2,9 +2,9 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// What is counted and spent, asked for by many at once, over HTTP.
+/// Concurrent requests over HTTP for values that are counted and spent.
 struct RaceTests {
-    /// How many servers share what.
+    /// The number of servers and the database that they share.
     enum Deployment: String, CaseIterable, CustomTestStringConvertible {
         case twoOnOneFile = "two servers on one file"
         case twoOnPostgreSQL = "two servers on one PostgreSQL"
@@ -12,7 +12,7 @@ struct RaceTests {
 
         var testDescription: String { rawValue }
 
-        /// Those that can be tried here.
+        /// The arrangements that can be tested on this machine.
         static var possible: [Deployment] {
             PostgreSQLServer.isInstalled ? allCases : [.twoOnOneFile]
         }
@@ -23,7 +23,7 @@ struct RaceTests {
                 isFile ? nil : try PostgreSQLServer.shared().makeDatabase()
             }
             let state = try ServerProcess.State(store: url)
-            // At once, on nothing: the schema and the keys are made by whoever comes first.
+            // All start at once without a database; the first one creates the schema and the keys.
             let servers = try await withThrowingTaskGroup(of: ServerProcess.self) { group in
                 for _ in 0..<(self == .fourOnPostgreSQL ? 4 : 2) {
                     group.addTask { try await ServerProcess(state) }
@@ -35,7 +35,7 @@ struct RaceTests {
     }
 
     @Test(
-        "T-10 one code over a hundred connections to several servers is accepted once",
+        "T-10 a code that a hundred connections send to several servers is accepted once",
         arguments: Deployment.possible)
     func oneCode(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()
@@ -58,7 +58,7 @@ struct RaceTests {
     }
 
     @Test(
-        "H-12 five hundred wrong codes over a hundred connections to several servers: five are looked at",
+        "H-12 of five hundred wrong codes over a hundred connections to several servers, five are checked",
         arguments: Deployment.possible)
     func wrongCodes(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()
@@ -82,14 +82,14 @@ struct RaceTests {
         #expect(reasons.count == 500)
         #expect(reasons.count { $0 == "wrong" } == 5)
         #expect(reasons.count { $0 == "throttled" } == 495)
-        // H-13: also the right code has to wait.
+        // H-13: the correct code must wait, too.
         let right = try await Asker(servers[1].port, key: key).verify("alice", alice.code())
         #expect(right?.texts["reason"] == "throttled")
         for server in servers { try await server.stop() }
     }
 
     @Test(
-        "N-18 tickets, recovery codes and enrolled secrets are good once, whoever is faster",
+        "N-18 tickets, recovery codes and enrolled secrets are accepted once in a race",
         arguments: Deployment.possible)
     func once(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()
@@ -106,7 +106,7 @@ struct RaceTests {
         let device = try #require(made.first?.texts)
         let credential = try #require(device["credential"])
         let secret = try #require(device["secret"])
-        // each with a nonce of its own.
+        // each request has its own nonce.
         let logins = try await race(ports, 20) { index in
             let nonce = (index < 10 ? "0" : "1") + String(repeating: "A", count: 20) + "A"
             let own = String("ABCDEFGHIJKLMNOPQRST".dropFirst(index).prefix(1)) + nonce.dropFirst()

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Requests that never come to be one.
+/// Requests that the listener rejects.
 struct RefusalTests {
-    @Test("P-01 what the listener itself refuses is a problem, too")
+    @Test("P-01 a request that the listener rejects gets a problem, too")
     func refusals() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         for (message, status) in [
@@ -31,7 +31,8 @@ struct RefusalTests {
             #expect(answer?.texts["type"]?.hasPrefix("urn:watchword:problem:") == true)
             #expect(answer?.headers["request-id"] != nil)
         }
-        // What libmicrohttpd's parser refuses: closed without one of its pages, and counted.
+        // libmicrohttpd's parser rejects these; the connection closes without its error page, and
+        // they are counted.
         for message in [
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: x\r\nA\r\n\r\n",

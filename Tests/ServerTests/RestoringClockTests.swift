@@ -7,7 +7,7 @@ import VerificationService
 @testable import Arguments
 @testable import ServerCommands
 
-/// By which clock a database is restored.
+/// Which clocks `restore` accepts.
 struct RestoringClockTests {
     private let now = UnixTime(seconds: 1_800_000_000)
 
@@ -19,7 +19,7 @@ struct RestoringClockTests {
         return try RestoringClock(arguments, now: now, state: state)
     }
 
-    @Test("T-10 O-07 a clock that the kernel keeps right is taken, and no other one")
+    @Test("T-10 O-07 only a clock that the kernel reports as synchronised is accepted")
     func kernel() throws {
         let right = try clock(at: now, .synchronized(maximalError: 1_000))
         #expect(right.now == now)
@@ -35,7 +35,7 @@ struct RestoringClockTests {
         }
     }
 
-    @Test("T-10 O-07 the administrator may vouch for a clock, but not for an impossible one")
+    @Test("T-10 O-07 the administrator can confirm a clock, but not one before the release")
     func trusted() throws {
         let taken = try clock(["--clock-is-right"], at: now, .unsynchronized)
         #expect(taken.now == now)
@@ -45,12 +45,12 @@ struct RestoringClockTests {
             try clock(["--clock-is-right"], at: past, .unsynchronized)
         }
         guard case .doubtfulClock(past, isPossible: false)? = failure else {
-            Issue.record("taken")
+            Issue.record("accepted")
             return
         }
     }
 
-    @Test("T-10 O-07 the program restores nothing by a clock that nothing vouches for")
+    @Test("T-10 O-07 restore refuses to run with a clock that cannot be trusted")
     func program() async throws {
         let state = try ServerProcess.State()
         let refused = try await state.run("restore", state.folder.file("none"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct SecretsTests {
-    @Test("V-28 no log line, no metric and no file of the database's holds a secret")
+    @Test("V-28 no log line, metric or database file contains a secret")
     func disclosure() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -36,7 +36,7 @@ struct SecretsTests {
         let login = try await asker.ask("POST", "/v1/device/logins", body)
         secrets += [ticket, secret, nonce] + ["login", "secret"].compactMap { login?.texts[$0] }
         #expect(secrets.count >= 20)
-        // What is malformed is not repeated either.
+        // Malformed input is not repeated, either.
         _ = try await asker.ask("POST", "/v1/verifications", #"{"subject":"alice","\#(secret)":1}"#)
         _ = try await asker.ask("GET", "/v1/\(secret)?code=\(secret)")
         let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")
@@ -48,7 +48,8 @@ struct SecretsTests {
         }
         for (place, haystack) in haystacks {
             for (index, secret) in secrets.enumerated() {
-                // Six digits may be a part of any number: in the files of the database they prove nothing.
+                // Six digits can be part of any number, so they prove nothing in the database
+                // files.
                 if secret.count < 8, place.hasPrefix("watchword.db") { continue }
                 let digits = secret.count == 6
                 #expect(

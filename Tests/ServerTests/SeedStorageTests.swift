@@ -5,9 +5,9 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// Everything that a server leaves on the disk: it has no seed in it.
+/// Searches everything that a server leaves on the disk for seeds.
 struct SeedStorageTests {
-    /// A seed of the test's own, and the one that the server makes.
+    /// The seed that the test imports; the server generates another one.
     private static let known = (0..<20).map { UInt8(truncatingIfNeeded: $0 &* 53 &+ 151) }
 
     /// Enrols both seeds, confirms and uses one, and returns the forms of both.
@@ -23,10 +23,10 @@ struct SeedStorageTests {
             #"{"type":"totp","issuer":"Test","account":"bob","key":"\#(base32)"}"#)
         #expect(imported?.status == 201)
         let forms = [
-            SecretForms("the seed made", bytes: made),
-            SecretForms("the seed imported", bytes: Self.known),
+            SecretForms("the generated seed", bytes: made),
+            SecretForms("the imported seed", bytes: Self.known),
         ]
-        // The search finds both where they have to be: in what is handed out.
+        // Control: the search finds both seeds in the responses that contain them.
         #expect(forms[0].isIn(Array(alice.uri.utf8)))
         #expect(forms[1].isIn(imported?.body ?? []))
         let limits = try String(contentsOfFile: "/proc/\(server.pid)/limits", encoding: .utf8)
@@ -34,8 +34,10 @@ struct SeedStorageTests {
         return forms
     }
 
-    /// Searches files and texts; as many have to tell of `alice` in clear, or they are not what they
-    /// are taken for.
+    /// Searches files and texts.
+    ///
+    /// At least `count` of them must contain `alice` in plain text, which proves that they were
+    /// searched.
     private func search(
         _ haystacks: [(name: String, bytes: [UInt8])], for forms: [SecretForms], telling count: Int
     ) {
@@ -60,7 +62,8 @@ struct SeedStorageTests {
     }
 
     @Test(
-        "H-15 T-07 SQLite's files, a backup, the log and the metrics hold no seed; no core is left")
+        "H-15 T-07 SQLite's files, a backup, the log and the metrics contain no seed; no core file is left"
+    )
     func sqlite() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -68,7 +71,8 @@ struct SeedStorageTests {
         let copy = state.folder.file("copy.db")
         #expect(try await state.run("backup", copy).status == 0)
         let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")
-        // While it runs, so that the write-ahead log is there; and when it has stopped.
+        // Search while the server runs, because of the write-ahead log, and again after it has
+        // stopped.
         var haystacks = try files(below: state.folder.path)
         haystacks.append(("metrics", metrics?.body ?? []))
         try await server.stop()
@@ -79,10 +83,11 @@ struct SeedStorageTests {
     }
 
     @Test(
-        "H-15 T-07 PostgreSQL's files, a dump and both logs hold no seed; no core is left",
+        "H-15 T-07 PostgreSQL's files, a dump and both logs contain no seed; no core file is left",
         .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
     func postgreSQL() async throws {
-        // A server of its own: all of its files are searched, the write-ahead log among them.
+        // Use a separate PostgreSQL server, because all of its files are searched, including its
+        // write-ahead log.
         let database = try await offThePool { try PostgreSQLServer.start() }
         let url = try await offThePool { try database.makeDatabase() }
         let state = try ServerProcess.State(store: url)

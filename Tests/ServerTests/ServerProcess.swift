@@ -2,7 +2,7 @@ import Foundation
 import OneTimePassword
 import TestSupport
 
-/// The program `watchword-server`, with a folder of its own, on ports that the kernel chose.
+/// A `watchword-server` process with its own directory, on ports that the kernel chooses.
 final class ServerProcess: Sendable {
     enum Failure: Error { case notListening(String) }
 
@@ -12,13 +12,13 @@ final class ServerProcess: Sendable {
     private let log: String
     private let process: Process
 
-    /// Where servers that belong together keep what they know.
+    /// The state that several servers share.
     final class State: Sendable {
         let folder: TemporaryFolder
         var database: String { folder.file("watchword/watchword.db") }
         var keyFile: String { folder.file("watchword/keys") }
 
-        /// The URL of a database that lies elsewhere; nothing when it is a file in the folder.
+        /// The URL of a database outside the directory; `nil` for a file in it.
         let store: String?
 
         init(store: String? = nil) throws {
@@ -26,7 +26,7 @@ final class ServerProcess: Sendable {
             self.store = store
         }
 
-        /// What the program finds around it: nothing but this.
+        /// The complete environment of the program.
         var environment: [String: String] {
             let usual = [
                 "XDG_STATE_HOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
@@ -34,7 +34,7 @@ final class ServerProcess: Sendable {
             return store.map { usual.merging(["WATCHWORD_STORE": $0]) { $1 } } ?? usual
         }
 
-        /// Runs a verb to its end.
+        /// Runs a command and waits for it.
         func run(_ arguments: String..., environment more: [String: String] = [:]) async throws
             -> ForeignProgram.Outcome
         {
@@ -45,7 +45,7 @@ final class ServerProcess: Sendable {
             }
         }
 
-        /// An API key that may do everything, or what `scopes` say.
+        /// Creates an API key with all scopes, or with `scopes`.
         func makeKey(_ scopes: String = "verify,enrol,manage,reasons,audit") async throws -> String
         {
             let outcome = try await run("client", "add", "tests", "--scope", scopes)
@@ -53,7 +53,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     init(
         _ state: State, arguments: [String] = [], environment more: [String: String] = [:],
         under limits: String = ""
@@ -86,7 +86,7 @@ final class ServerProcess: Sendable {
     }
 
     deinit {
-        // A test that failed half way leaves it running.
+        // A failed test leaves the process running.
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
@@ -98,15 +98,17 @@ final class ServerProcess: Sendable {
         return port
     }
 
-    /// What it has logged so far.
+    /// The log so far.
     func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
-    /// The process's number.
+    /// The process id.
     var pid: Int32 { process.processIdentifier }
 
     func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
-    /// Waits for its end: the exit status, or the signal's number, negative.
+    /// Waits for the process to end.
+    ///
+    /// Returns the exit status, or the negative number of the signal.
     func ending() async throws -> Int32 {
         try await offThePool { [self] in
             process.waitUntilExit()
@@ -115,9 +117,9 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Waits until it says that it is ready.
+    /// Waits until the server reports that it is ready.
     func awaitReady() async throws {
-        // No measure of speed: it ends a test that would otherwise never end.
+        // Not a performance requirement: this only ends a test that would otherwise hang.
         let end = ContinuousClock.now + .seconds(60)
         while try await Asker(operationsPort).ask("GET", "/readyz")?.status != 200 {
             guard ContinuousClock.now < end else { throw Failure.notListening(try logged()) }
@@ -125,14 +127,14 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Sends TERM and waits.
+    /// Sends TERM and waits for the process to end.
     @discardableResult func stop() async throws -> Int32 {
         send(SIGTERM)
         return try await ending()
     }
 }
 
-/// Asks a server over a connection of its own.
+/// A client with a connection of its own.
 struct Asker: Sendable {
     let connection: RawConnection
     let key: String?
@@ -153,7 +155,7 @@ struct Asker: Sendable {
         return head + "\r\n" + (body ?? "")
     }
 
-    /// Nothing when the connection ended instead of an answer.
+    /// `nil` if the connection ended without a response.
     func ask(_ method: String, _ target: String, _ body: String? = nil) async throws
         -> RawConnection.Answer?
     {
@@ -167,22 +169,22 @@ struct Asker: Sendable {
 }
 
 extension RawConnection.Answer {
-    /// The members of the JSON object that are texts.
+    /// The members of the JSON object that are strings.
     var texts: [String: String] {
         let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
         return (object ?? [:]).compactMapValues { $0 as? String }
     }
 }
 
-/// A subject with a TOTP credential that is confirmed.
+/// A subject with a confirmed TOTP credential.
 struct EnrolledSubject: Sendable {
     let name: String
     let credential: String
     let uri: String
-    /// Codes from half an hour before the one that was spent for the confirmation, to one and a half after.
+    /// The codes from 30 minutes before the one spent for the confirmation to 90 minutes after it.
     private let codes: [String]
 
-    /// - Parameter period: of its codes; after the confirmation the next one is good for two at least.
+    /// - Parameter period: the period of the codes. After the confirmation, at least the next code is valid.
     init(_ name: String, _ asker: Asker, period: Int = 30) async throws {
         let made = try await asker.ask(
             "POST", "/v1/subjects/\(name)/credentials",
@@ -195,10 +197,10 @@ struct EnrolledSubject: Sendable {
         let generator = credential.generator()
         var confirmed: RawConnection.Answer?
         var codes: [String] = []
-        // While the code was on its way, the next step may have begun; then another one does.
+        // The next time step may begin before the code arrives; then try another code.
         for _ in 0..<3 where confirmed?.texts["result"] != "accepted" {
             let now = Int64(Date.now.timeIntervalSince1970)
-            // The step before: later ones are left for what is to be tested.
+            // Use the previous step, and leave the later ones for the test.
             let step = UInt64(try credential.step(atUnixTime: now)) - 1
             codes = (0..<240).map { generator.code(at: step - 60 + $0).text }
             confirmed = try await asker.ask(
@@ -213,10 +215,10 @@ struct EnrolledSubject: Sendable {
         self.uri = uri
     }
 
-    /// A code that was not spent: the first one is good now, the second one in the next step.
+    /// An unspent code: the first one is valid now, the second one in the next step.
     func code(_ ahead: Int = 1) -> String { codes[60 + ahead] }
 
-    /// Codes that are wrong now and for the next hour.
+    /// Codes that are wrong for the next hour.
     func wrongCodes(_ count: Int) -> [String] {
         let right = Set(codes)
         return (0..<(count + 240)).map { String(100_000 + $0) }.filter { !right.contains($0) }

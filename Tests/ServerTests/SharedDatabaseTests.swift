@@ -3,10 +3,11 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// Servers of several machines on one PostgreSQL: their keys, and a database that was put back.
+/// Servers on several machines that share one PostgreSQL database: their keys, and a database that
+/// was replaced by an older state.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct SharedDatabaseTests {
-    /// A machine with a key file of its own.
+    /// A machine with its own key file.
     private func machine(_ url: String, keysOf other: ServerProcess.State? = nil) throws
         -> ServerProcess.State
     {
@@ -22,7 +23,7 @@ struct SharedDatabaseTests {
             attributes: [.posixPermissions: 0o700])
         try to.folder.write(try from.folder.bytes(of: "watchword/keys"), to: "watchword/new")
         try setMode(0o600, of: to.folder.file("watchword/new"))
-        // As a careful copy does it: the file is there whole, or as it was.
+        // Copy atomically: the old or the new file is there at any time.
         #expect(unsafe rename(to.folder.file("watchword/new"), to.keyFile) == 0)
     }
 
@@ -34,7 +35,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "V-24 a machine that lacks a key answers 503 until it has it, and never takes a right code for wrong"
+        "V-24 a machine that lacks a key answers 503 until it has it, and never denies a correct code"
     )
     func missingKey() async throws {
         let (_, url) = try await makeDatabase()
@@ -44,12 +45,12 @@ struct SharedDatabaseTests {
         let servers = [try await ServerProcess(first), try await ServerProcess(second)]
         let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
         let elsewhere = try Asker(servers[1].port, key: key)
-        // The key is made first, and used when it was said again.
+        // The first call adds the key; the second one starts to use it.
         let staged = try await first.run("keys", "rotate")
-        #expect(staged.text.hasPrefix("Key 2 is in \(first.keyFile), and nothing uses it yet."))
+        #expect(staged.text.hasPrefix("Key 2 was added to \(first.keyFile), but is not used yet."))
         let list = try await first.run("keys", "list").text
-        #expect(list == "key 1  current  1 totp\nkey 2  staged  nothing hangs on it\n")
-        #expect(try await first.run("keys", "rotate").text.hasPrefix("Key 2 is the current one"))
+        #expect(list == "key 1  current  1 totp\nkey 2  staged  unused\n")
+        #expect(try await first.run("keys", "rotate").text.hasPrefix("Key 2 is now current."))
         let refused = try await elsewhere.verify("alice", alice.code())
         #expect(refused?.status == 503)
         #expect(refused?.texts["reason"] == nil)
@@ -59,7 +60,7 @@ struct SharedDatabaseTests {
         for server in servers { try await server.stop() }
     }
 
-    @Test("V-24 two machines that each make a key do not use two by one number")
+    @Test("V-24 two machines that each create a key do not use two keys under one number")
     func foreignKey() async throws {
         let (_, url) = try await makeDatabase()
         let first = try machine(url)
@@ -71,9 +72,9 @@ struct SharedDatabaseTests {
         #expect(try await first.run("keys", "rotate").status == 0)
         let refused = try await second.run("keys", "rotate")
         #expect(refused.status == 3)
-        #expect(String(decoding: refused.errors, as: UTF8.self).contains("another key 2"))
+        #expect(String(decoding: refused.errors, as: UTF8.self).contains("a different key 2"))
         #expect(try second.folder.bytes(of: "watchword/keys") == before)
-        // A key file of a third machine's own making, as from a copy that went wrong.
+        // A third machine has a key file of its own, as after a failed copy.
         let third = try ServerProcess.State()
         try copyKeys(of: second, to: third)
         #expect(try await third.run("client", "add", "x", "--scope", "verify").status == 0)
@@ -81,8 +82,8 @@ struct SharedDatabaseTests {
         let strange = try machine(url, keysOf: third)
         let start = try await strange.run("client", "list")
         #expect(start.status == 3)
-        #expect(String(decoding: start.errors, as: UTF8.self).contains("another key 2"))
-        // Under a server that runs already, it is not used either.
+        #expect(String(decoding: start.errors, as: UTF8.self).contains("a different key 2"))
+        // A running server does not use such a key, either.
         try copyKeys(of: third, to: second)
         let answer = try await Asker(server.port, key: key).verify("alice", alice.code())
         #expect(answer?.texts["result"] == "accepted")
@@ -93,7 +94,9 @@ struct SharedDatabaseTests {
         try await server.stop()
     }
 
-    @Test("a database that was put back is refused, also after a restart, until it is settled")
+    @Test(
+        "a database that was replaced by an older state is refused, even after a restart, until restore"
+    )
     func putBack() async throws {
         let (database, url) = try await makeDatabase()
         let state = try machine(url)
@@ -113,7 +116,7 @@ struct SharedDatabaseTests {
                 "DELETE FROM watchword.\(table); "
                     + "INSERT INTO watchword.\(table) \(values) TABLE kept_\(table)", in: url)
         }
-        // The spent code is good again in there, and not accepted.
+        // In that state the spent code would be valid again, but it is not accepted.
         let again = try await Asker(server.port, key: key).verify("alice", code)
         #expect(again?.status == 503)
         #expect(again?.texts["result"] == nil)
@@ -124,7 +127,7 @@ struct SharedDatabaseTests {
         #expect(words.contains("lacks events"))
         #expect(words.contains("watchword-server restore"))
         let restored = try await state.run("restore", "--clock-is-right", "--keep-clients")
-        #expect(restored.text.hasPrefix("1 credentials go on, 0 ended"))
+        #expect(restored.text.hasPrefix("Credentials kept: 1. Ended, to be enrolled again: 0."))
         let settled = try await ServerProcess(state)
         let refused = try await Asker(settled.port, key: key).verify("alice", code)
         #expect(refused?.texts["result"] == "denied")
@@ -133,7 +136,8 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "a password on the command line is refused and not repeated; in the environment it serves")
+        "a password on the command line is refused and not repeated; one in the environment is accepted"
+    )
     func password() async throws {
         let (_, url) = try await makeDatabase()
         let guarded = url.replacing("watchword@", with: "guarded:hunter2@")
@@ -147,14 +151,14 @@ struct SharedDatabaseTests {
             Array("127.0.0.1:*:*:guarded:\(PostgreSQLServer.password)\n".utf8), to: "pgpass")
         try setMode(0o600, of: passwords)
         let named = url.replacing("watchword@", with: "guarded@")
-        // The database's owner is another role; the one that may log in belongs to it.
+        // Another role owns the database; the role that may log in is a member of it.
         let listed = try await state.run(
             "client", "add", "x", "--scope", "verify", "--store", named,
             environment: ["PGPASSFILE": passwords])
         #expect(listed.status == 0, "\(String(decoding: listed.errors, as: UTF8.self))")
     }
 
-    @Test("a key file that is missing is not made anew over a database that has been used")
+    @Test("a missing key file is not replaced if the database has been used")
     func lostKeys() async throws {
         let (_, url) = try await makeDatabase()
         let state = try machine(url)

@@ -9,12 +9,12 @@ import Testing
 import Verification
 import VerificationService
 
-/// The transcripts again, with each request answered by another process of several that share a
+/// The transcripts, with each request answered by another one of several processes that share a
 /// database.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct SharedTranscriptTests {
     @Test(
-        "processes that share a PostgreSQL do together what the transcript says",
+        "processes that share a PostgreSQL database together answer as the transcript specifies",
         arguments: try HTTPTranscript.all(), [2, 4])
     func shared(name: String, count: Int) async throws {
         let url = try await offThePool { try PostgreSQLServer.shared().makeDatabase() }
@@ -66,13 +66,13 @@ struct SharedTranscriptTests {
     }
 }
 
-/// The program `service-process`, which ends when it is told to.
+/// The program `service-process`.
 final class ServingProcess: Sendable {
     let port: UInt16
     private let process: Process
     private let input: Pipe
 
-    /// Starts it and waits for its port.
+    /// Starts the program and waits for its port.
     init(_ url: String, clock: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: BuiltProgram.path("service-process"))
@@ -88,13 +88,13 @@ final class ServingProcess: Sendable {
     }
 
     deinit {
-        // A test that failed half way leaves it running.
+        // A failed test leaves the process running.
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// Lets it end, and looks how.
+    /// Ends the process and checks its status.
     func stop() throws {
-        // Closing would not do: other children of this process may hold the pipe as well.
+        // Closing the pipe is not enough, because other child processes may have inherited it.
         try input.fileHandleForWriting.write(contentsOf: Data("stop\n".utf8))
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

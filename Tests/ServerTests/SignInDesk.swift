@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A device with a vault, an application with an API key, and the programs themselves between them.
+/// A device with a vault, an application with an API key, and the real programs.
 struct SignInDesk: Sendable {
     let state: ServerProcess.State
     let folder: TemporaryFolder
-    /// What the application asks, without TLS on this machine.
+    /// The application's client, on the loopback address without TLS.
     let application: ServerProcess
     let key: String
 
@@ -21,7 +21,7 @@ struct SignInDesk: Sendable {
         guard made.status == 0 else { throw ServerProcess.Failure.notListening(made.words) }
     }
 
-    /// Another server over the same database, which shows a certificate of `certificates`.
+    /// Another server with the same database and a certificate from `certificates`.
     func server(
         _ certificate: String = "good", of certificates: TemporaryFolder? = nil
     ) async throws -> ServerProcess {
@@ -34,7 +34,7 @@ struct SignInDesk: Sendable {
             ])
     }
 
-    /// Runs `watchword` with this desk's vault and passphrase.
+    /// Runs `watchword` with the device's vault and passphrase.
     func run(_ arguments: String..., killing: Killing? = nil) async throws
         -> ForeignProgram.Outcome
     {
@@ -52,7 +52,7 @@ struct SignInDesk: Sendable {
         }
     }
 
-    /// A ticket for one of `subject`'s devices, in `ticket.txt`.
+    /// Writes a ticket for one of `subject`'s devices to `ticket.txt`.
     @discardableResult
     func ticket(for subject: String = "alice") async throws -> [String: String] {
         let answer = try await Asker(application.port, key: key).ask(
@@ -80,18 +80,18 @@ struct SignInDesk: Sendable {
         try await run("login", "present", name, killing: killing)
     }
 
-    /// Who the application is told has signed in; nothing when the ticket is good for nothing.
+    /// The subject that the application gets for the login ticket; `nil` if the ticket is denied.
     func redeem(_ ticket: String) async throws -> String? {
         let line = ticket.trimmingCharacters(in: .newlines)
         return try await Asker(application.port, key: key).ask(
             "POST", "/v1/logins/redeem", #"{"login":"\#(line)"}"#)?.texts["subject"]
     }
 
-    /// Lets somebody end a run of the device from outside while it lasts.
+    /// Ends a running device program from outside.
     final class Killing: Sendable {
         fileprivate let process = Mutex<Int32?>(nil)
 
-        /// Ends the program at once, if it runs.
+        /// Kills the program, if it runs.
         func kill() {
             process.withLock { number in
                 if let number { _ = Foundation.kill(number, SIGKILL) }
@@ -101,6 +101,6 @@ struct SignInDesk: Sendable {
 }
 
 extension ForeignProgram.Outcome {
-    /// What was said to the person.
+    /// The messages on standard error.
     var words: String { String(decoding: errors, as: UTF8.self) }
 }

@@ -2,9 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `watchword login` and `watchword-server`, as they are installed, over TLS with an authority of the test's own.
+/// The installed programs `watchword login` and `watchword-server`, over TLS with the test's own
+/// authority.
 @Suite(.serialized) struct SignInTests {
-    @Test("R-01 a device enrols, signs in with rotation, and is revoked; the application knows who")
+    @Test(
+        "R-01 a device enrols, signs in with rotation, and is revoked; the application learns the subject"
+    )
     func wholeLife() async throws {
         let desk = try await SignInDesk()
         let server = try await desk.server()
@@ -34,7 +37,7 @@ import Testing
         #expect(
             wiped.contains("\"state\":\"wiped\"") && wiped.contains("\"reason\":\"revoked\""))
 
-        // A new enrolment takes the tombstone's place; then its owner lets go of it.
+        // A new enrolment replaces the tombstone; then the owner removes it.
         try await desk.ticket()
         #expect(try await desk.enrol(server.port).status == 0)
         #expect(try await desk.present().status == 0)
@@ -44,7 +47,7 @@ import Testing
         try await desk.application.stop()
     }
 
-    @Test("R-04 a thief's copy of the vault is found at the next use, and both are wiped")
+    @Test("R-04 a thief's copy of the vault is detected at the next use, and both are wiped")
     func thief() async throws {
         let desk = try await SignInDesk()
         let server = try await desk.server()
@@ -52,10 +55,11 @@ import Testing
         #expect(try await desk.enrol(server.port).status == 0)
         #expect(try await desk.present().status == 0)
         let copy = try desk.folder.bytes(of: "vault")
-        // The owner's next use makes the copy's secret one that was used before.
+        // The owner's next use makes the secret in the copy an earlier one.
         #expect(try await desk.present().status == 0)
         let owners = try desk.folder.bytes(of: "vault")
-        // The mark beside the file would tell of an older one: the thief has none.
+        // The checkpoint beside the vault would reveal an older file, but the thief does not have
+        // it.
         for name in try names(in: desk.folder.path) where name.hasPrefix("vault.") {
             try removeFile(desk.folder.file(name))
         }
@@ -72,8 +76,8 @@ import Testing
     }
 
     @Test(
-        "a server with a wrong certificate is told nothing",
-        arguments: [("other-host", "another host's"), ("self-made", "vouched for by nobody")])
+        "the device sends nothing to a server with a wrong certificate",
+        arguments: [("other-host", "issued for another host"), ("self-made", "self-signed")])
     func wrongCertificate(certificate: String, words: String) async throws {
         let desk = try await SignInDesk()
         let server = try await desk.server(certificate)
@@ -83,20 +87,20 @@ import Testing
         #expect(refused.words.contains("nothing was sent"))
         #expect(try !server.logged().contains("/v1/device"))
         #expect(try await desk.run("list").text == "")
-        // The ticket was not spent on it.
+        // The ticket is still unspent.
         let good = try await desk.server()
         #expect(try await desk.enrol(good.port).status == 0)
         for server in [server, good, desk.application] { try await server.stop() }
     }
 
-    @Test("a certificate that expires while the server runs is refused from then on")
+    @Test("the device refuses a certificate that expires while the server runs")
     func expired() async throws {
         let desk = try await SignInDesk()
         try await desk.ticket()
         var life = 4
         var served: ServerProcess?
         var certificates: TemporaryFolder?
-        // On a busy machine the first ones may be over before they are served.
+        // On a busy machine, the first certificates may expire before they are used.
         while served == nil, life < 200 {
             let made = try TestCertificates.make(brief: life)
             certificates = made
@@ -107,7 +111,7 @@ import Testing
         let server = try #require(served)
         let folder = try #require(certificates)
         try desk.folder.write(try folder.bytes(of: "authority.pem"), to: "ca.pem")
-        // Its end is an event like another: the certificate says when it comes.
+        // The certificate itself says when it expires.
         try await Task.sleep(for: .seconds(life + 1))
         let refused = try await desk.enrol(server.port)
         #expect(refused.status == 6 && refused.words.contains("has expired"), "\(refused.words)")
@@ -116,7 +120,7 @@ import Testing
         try await desk.application.stop()
     }
 
-    @Test("a ticket that comes again brings the same secret, and with another name it is explained")
+    @Test("a repeated ticket returns the same secret; with another name, the error is explained")
     func sameTicket() async throws {
         let desk = try await SignInDesk()
         let server = try await desk.server()
@@ -129,7 +133,7 @@ import Testing
             "--ticket-file", desk.folder.file("ticket.txt"), "--ca-file",
             desk.folder.file("ca.pem"), "--device-name", "attic")
         #expect(other.status == 5 && other.words.contains("--device-name"), "\(other.words)")
-        // What was kept is kept.
+        // The stored entry is unchanged.
         #expect(try await desk.present().status == 0)
         try await server.stop()
         try await desk.application.stop()

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A connection over TLS that a test keeps, by `openssl s_client`.
+/// A persistent TLS connection, with `openssl s_client`.
 final class TLSClient: Sendable {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private static let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// Connects, going by the certificate `a.pem` of `folder`.
+    /// Connects and trusts the certificate `a.pem` in `folder`.
     init(_ port: UInt16, in folder: TemporaryFolder) throws {
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = [
@@ -23,18 +23,18 @@ final class TLSClient: Sendable {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// Asks, and waits for the whole answer.
+    /// Sends a request and waits for the complete response.
     func ask() async throws -> String {
         input.fileHandleForWriting.write(Data(TLSClient.request.utf8))
         return try await answer()
     }
 
-    /// Sends a request but for its last byte.
+    /// Sends a request except for its last byte.
     func begin() {
         input.fileHandleForWriting.write(Data(TLSClient.request.utf8.dropLast()))
     }
 
-    /// Sends the last byte, and waits for the whole answer.
+    /// Sends the last byte and waits for the complete response.
     func end() async throws -> String {
         input.fileHandleForWriting.write(Data(TLSClient.request.utf8.suffix(1)))
         return try await answer()

@@ -16,7 +16,8 @@ struct TLSTests {
             ])
     }
 
-    /// Speaks TLS as `options` say, sends a request, and hands back what both sides said.
+    /// Connects with the given `openssl` options, sends a request, and returns the output of both
+    /// sides.
     private func speak(_ server: ServerProcess, _ options: [String]) async throws -> String {
         let authority = server.state.folder.file("a.pem")
         let arguments =
@@ -30,7 +31,7 @@ struct TLSTests {
         }
     }
 
-    @Test("V-26 TLS 1.2 and 1.3 are spoken, and nothing older or weaker")
+    @Test("V-26 the server accepts TLS 1.2 and 1.3, and nothing older or weaker")
     func matrix() async throws {
         let server = try await serve(ServerProcess.State())
         for (options, version) in [
@@ -49,7 +50,7 @@ struct TLSTests {
         ] {
             let said = try await speak(server, options)
             #expect(!said.contains("HTTP/1.1"), "\(options)")
-            // It is the server who says no, to a client that has said hello.
+            // The server refuses, after the client has sent its hello.
             #expect(said.contains("handshake has read 0 bytes"), "\(options)")
             #expect(!said.contains("written 0 bytes"), "\(options)")
         }
@@ -57,13 +58,13 @@ struct TLSTests {
     }
 
     @Test(
-        "HUP shows the new certificate, cuts off no connection, and keeps the old one for a bad file"
+        "HUP installs a new certificate, closes no connection, and keeps the old one if the file is bad"
     )
     func renewed() async throws {
         let state = try ServerProcess.State()
         let server = try await serve(state)
         let first = try state.folder.bytes(of: "a.pem")
-        // Connections that live longer than the certificate, one of them in the middle of a request.
+        // Connections that outlive the certificate; one of them is in the middle of a request.
         let clients = try (0..<2).map { _ in try TLSClient(server.port, in: state.folder) }
         for client in clients { #expect(try await client.ask().hasPrefix("HTTP/1.1 200")) }
         clients[1].begin()
@@ -74,7 +75,7 @@ struct TLSTests {
         while try !server.logged().contains("\"certificate-kept\"") {
             try await Task.sleep(for: .milliseconds(5))
         }
-        #expect(try server.logged().contains("this is not the key of"))
+        #expect(try server.logged().contains("does not match"))
         try state.folder.write(first, to: "old.pem")
         #expect(
             try await speak(server, ["-CAfile", state.folder.file("old.pem")]).contains("200 OK"))
@@ -84,7 +85,7 @@ struct TLSTests {
         while try !server.logged().contains("\"certificate-replaced\"") {
             try await Task.sleep(for: .milliseconds(5))
         }
-        // The authority that `speak` goes by is the new certificate.
+        // `speak` trusts the new certificate.
         #expect(try await speak(server, []).contains("HTTP/1.1 200 OK"))
         #expect(
             try await !speak(server, ["-CAfile", state.folder.file("old.pem")])
@@ -94,7 +95,7 @@ struct TLSTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("V-20 who speaks HTTP where HTTPS is spoken gets no answer, and no redirection")
+    @Test("V-20 a plain HTTP request to the HTTPS port gets no response and no redirect")
     func plain() async throws {
         let server = try await serve(ServerProcess.State())
         let connection = try RawConnection(port: server.port)
@@ -104,17 +105,17 @@ struct TLSTests {
         try await server.stop()
     }
 
-    @Test("a certificate that does not do is named when the server starts")
+    @Test("a server with an unusable certificate does not start, and names the file")
     func refused() async throws {
         let state = try ServerProcess.State()
         for name in ["a", "b"] { try makeTestIdentity(name, in: state.folder) }
         try state.folder.write(Array("nothing\n".utf8), to: "none")
         for (certificate, key, words) in [
-            ("a.pem", "b.key", "this is not the key of"),
-            ("none", "a.key", "there is no certificate in PEM"),
-            ("a.pem", "none", "there is no private key in PEM"),
-            ("a.key", "a.key", "there is no certificate in PEM"),
-            ("missing", "a.key", "there is no such file"),
+            ("a.pem", "b.key", "does not match"),
+            ("none", "a.key", "contains no PEM certificate"),
+            ("a.pem", "none", "contains no PEM private key"),
+            ("a.key", "a.key", "contains no PEM certificate"),
+            ("missing", "a.key", "no such file"),
         ] {
             let outcome = try await state.run(
                 "serve", "--tls-certificate", state.folder.file(certificate), "--tls-key",

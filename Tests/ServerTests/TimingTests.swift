@@ -4,35 +4,36 @@ import TestSupport
 import Testing
 import VerificationService
 
-/// How long answers take that must not be told apart.
+/// Compares the response times of requests that must be indistinguishable.
 ///
-/// `WATCHWORD_TIMING_SAMPLES` takes another number of each.
+/// `WATCHWORD_TIMING_SAMPLES` sets the number of samples of each kind.
 ///
-/// Both kinds are asked by turns, so that a busy machine slows down both. With n of each drawn from one
-/// distribution, the measure's standard deviation is √((2n + 1) / 12n²): 0.0041 for 10,000. The band is
-/// 4.9 of them, ±0.02, which chance leaves once in a million times. What a burst of other work does to
-/// the measure is no chance, so a measure outside the band is taken once more, of fresh samples: what
-/// really differs is outside again.
+/// The two kinds alternate, so that load on the machine affects both. If n samples of each come
+/// from one distribution, the standard deviation of the measure is √((2n + 1) / 12n²): 0.0041 for
+/// 10,000. The tolerance of ±0.02 is 4.9 standard deviations, which chance exceeds once in a
+/// million runs. Bursts of other load are not random, so a measure outside the tolerance is
+/// repeated with new samples; a real difference is outside again.
 struct TimingTests {
     private static let samples =
         ProcessInfo.processInfo.environment["WATCHWORD_TIMING_SAMPLES"].flatMap { Int($0) }
         ?? 10_000
 
-    /// How far from one half the measure may be.
+    /// The permitted distance of the measure from one half.
     private static let tolerance: Double = {
         let count = Double(samples)
         return 4.9 * ((2 * count + 1) / (12 * count * count)).squareRoot()
     }()
 
-    /// Names of one length.
+    /// Names of equal length.
     private static func name(_ kind: String, _ round: Int, _ index: Int) -> String {
         "\(kind)-\(round * 1_000_000 + index)"
     }
 
-    /// How probable it is that one of `left` is larger than one of `right`: one half when both are
-    /// drawn from the same distribution (Mann and Whitney's U, divided by all pairs).
+    /// The probability that a value of `left` is larger than a value of `right`.
     ///
-    /// Noise that meets both alike draws it towards one half, and no single slow answer moves it.
+    /// It is one half if both come from the same distribution (Mann and Whitney's U, divided by the
+    /// number of pairs). Noise that affects both moves it towards one half, and a single slow
+    /// response does not matter.
     static func superiority(_ left: [Double], over right: [Double]) -> Double {
         let all = (left.map { ($0, true) } + right.map { ($0, false) }).sorted { $0.0 < $1.0 }
         var rankSum = 0.0
@@ -48,7 +49,7 @@ struct TimingTests {
         return (rankSum - count * (count + 1) / 2) / (count * Double(right.count))
     }
 
-    /// Takes pairs, in an order that changes, and tells how far the two are apart.
+    /// Measures pairs in alternating order and returns the result.
     private func compare(
         _ what: String, wrong: (Int) async throws -> Void, unknown: (Int) async throws -> Void
     ) async throws -> Double {
@@ -75,7 +76,7 @@ struct TimingTests {
         return superiority
     }
 
-    @Test("V-06 an unknown subject takes as long as a wrong code, over HTTP on SQLite")
+    @Test("V-06 an unknown subject and a wrong code take equally long, over HTTP with SQLite")
     func overHTTP() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -83,7 +84,7 @@ struct TimingTests {
         let asker = try Asker(server.port, key: key)
         var measures: [Double] = []
         for round in 1...2 where measures.allSatisfy({ abs($0 - 0.5) > Self.tolerance }) {
-            // Five wrong codes each: the sixth would wait.
+            // Five wrong codes per subject, because the sixth would be throttled.
             var subjects: [EnrolledSubject] = []
             for index in 0..<((Self.samples + 4) / 5) {
                 let name = Self.name("known", round, index)
@@ -108,7 +109,9 @@ struct TimingTests {
         try await server.stop()
     }
 
-    @Test("the measure is one half for equals, and far from it where a tenth is the difference")
+    @Test(
+        "the measure is one half for equal distributions, and far from it for a difference of a tenth"
+    )
     func measure() {
         let left = (0..<1_000).map { Double($0 % 17) + 100 }
         #expect(Self.superiority(left, over: left) == 0.5)

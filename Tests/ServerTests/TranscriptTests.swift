@@ -8,7 +8,7 @@ import VerificationService
 
 @testable import ServerCommands
 
-/// The transcripts that the service passes in process, over sockets.
+/// Runs the transcripts of the service over sockets.
 struct TranscriptTests {
     private static func listen(_ world: ServiceWorld, tls: TLSIdentity? = nil) throws
         -> HTTPListener
@@ -40,7 +40,8 @@ struct TranscriptTests {
     }
 
     @Test(
-        "over HTTP the service does what the transcript says", arguments: try HTTPTranscript.all())
+        "the service answers as the transcript specifies, over HTTP",
+        arguments: try HTTPTranscript.all())
     func plain(name: String) async throws {
         let world = try await ServiceWorld()
         let listener = try Self.listen(world)
@@ -53,7 +54,7 @@ struct TranscriptTests {
     }
 
     @Test(
-        "and over HTTPS",
+        "the service answers as the transcript specifies, over HTTPS",
         .enabled(if: ForeignProgram("openssl") != nil, "openssl is not installed"),
         arguments: try HTTPTranscript.all())
     func encrypted(name: String) async throws {

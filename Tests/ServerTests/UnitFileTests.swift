@@ -16,7 +16,7 @@ struct UnitFileTests {
             .components(separatedBy: "```")[0]
         let folder = try TemporaryFolder()
         let path = try folder.write(Array(unit.utf8), to: "watchword-server.service")
-        // The exposure level times ten; below 2.0 is “OK”.
+        // The exposure level times ten; below 2.0 is "OK".
         let outcome = try systemd?.run(["security", "--offline=yes", "--threshold=20", path])
         #expect(outcome?.status == 0)
     }

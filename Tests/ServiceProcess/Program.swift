@@ -7,13 +7,13 @@ import StoreContract
 import Verification
 import VerificationService
 
-/// A server whose clock is a file of the test's own.
+/// A server with a clock that the test controls through a file.
 ///
 ///     service-process URL CLOCK
 ///
-/// Serves the database at URL, with the keys that tests know, on a port of 127.0.0.1 that it prints,
-/// until its standard input says a line or ends. CLOCK holds the time of day in milliseconds, and may be replaced by
-/// another file at any time.
+/// Serves the database at URL, with the test keys, on a port of 127.0.0.1 that it prints. It stops
+/// when standard input contains a line or ends. CLOCK contains the time in Unix milliseconds and
+/// may be replaced at any time.
 @main
 struct Program {
     enum Failure: Error { case badCall }
@@ -47,11 +47,11 @@ struct Program {
     }
 }
 
-/// The time of day, as a file has it.
+/// A clock that reads a file.
 struct FileClock: Sendable {
     let path: String
 
-    /// A file that is none has the clock stand at the beginning of time, which no transcript takes.
+    /// Without a valid file, the time is 0, which no transcript accepts.
     var now: UnixTime {
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         return UnixTime(milliseconds: Int64(text) ?? 0)

@@ -1,12 +1,12 @@
 internal import Synchronization
 package import Verification
 
-/// A store that fails when it is told to: reads, commits, or commits that are done all the same.
+/// A store that fails on demand: reads, commits, or the responses of commits.
 package final class FailingStore: VerificationStore {
-    /// What fails.
+    /// The operations that fail.
     package enum Fault: Hashable, Sendable {
         case reads, commits
-        /// The commit is done, and its answer gets lost.
+        /// The commit succeeds, but its result is lost.
         case answers
     }
 
@@ -14,15 +14,15 @@ package final class FailingStore: VerificationStore {
     private let fault = Mutex<(Fault, StoreFailure)?>(nil)
     private let commitCount = Mutex(0)
 
-    /// Stands in front of `store`.
+    /// Wraps `store`.
     package init(_ store: any VerificationStore) { self.store = store }
 
-    /// From now on this fails; nothing does when it is nil.
+    /// Sets the fault from now on; `nil` for none.
     package func fail(_ fault: Fault?, with trouble: StoreFailure.Trouble = .unavailable) {
         self.fault.withLock { $0 = fault.map { ($0, StoreFailure(trouble, code: "TEST")) } }
     }
 
-    /// How many commits were done.
+    /// The number of successful commits.
     package var commits: Int { commitCount.withLock { $0 } }
 
     private func check(_ operation: Fault) throws(StoreFailure) {

@@ -5,19 +5,19 @@ internal import TestSupport
 package import VerificationService
 
 extension HTTPTranscript {
-    /// What did not come as it should have.
+    /// A response that differs from the transcript.
     package struct Difference: Error, CustomStringConvertible {
-        /// The step and what was wrong with it.
+        /// The step and the difference.
         package let description: String
     }
 
-    /// Sends each request and compares each answer.
+    /// Sends each request and compares the response.
     ///
     /// - Parameters:
-    ///   - keys: API keys by the names that transcripts know: `all`, and each scope.
-    ///   - clock: the clock of the service that answers.
-    ///   - answer: carries a request to the service, in process or over a socket.
-    /// - Throws: ``Difference`` for the first answer that is another.
+    ///   - keys: API keys by their names in transcripts: `all`, and each scope.
+    ///   - clock: the clock of the service.
+    ///   - answer: sends a request to the service, in process or over a socket.
+    /// - Throws: ``Difference`` for the first response that differs.
     package func run(
         keys: [String: SecretBytes], clock: TestClock,
         answer: (ServiceRequest) async throws -> ServiceResponse

@@ -3,20 +3,21 @@ internal import JSONText
 internal import JSONReading
 internal import TestSupport
 
-/// A file of requests and the answers that must come, for whatever carries them.
+/// A file with requests and the expected responses, independent of the transport.
 ///
 /// `Vectors/http/*.json`: `{"source", "steps": […]}`. A step has a `name`, a `request` (method and
-/// target), a `status`, and may have `as` (the API key to send), `headers`, a `body` (JSON) or `text`
-/// (as it stands), `advance` (seconds that pass before), `answer` and `answer_headers`.
+/// target) and a `status`. It may have `as` (the API key), `headers`, a `body` (JSON) or `text`
+/// (sent literally), `advance` (seconds that pass before the request), `answer` and
+/// `answer_headers`.
 ///
-/// In `answer`, `*` is any text, `→name` any text to be remembered, `→name=` the same text as was
-/// remembered; objects have these members and no others. In what is sent, `{{name}}` is what was
-/// remembered, `{{code:name}}` the code of a remembered key URI, `{{code:name:2}}` the one two steps
-/// later, `{{wrong:name}}` no code of it.
+/// In `answer`, `*` matches any text, `→name` matches any text and stores it, and `→name=` matches
+/// the stored text; objects have exactly these members. In requests, `{{name}}` is the stored text,
+/// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
+/// and `{{wrong:name}}` is a wrong code.
 package struct HTTPTranscript: Sendable {
-    /// One request and its answer.
+    /// One request and its response.
     package struct Step: Sendable {
-        /// What it shows.
+        /// A description of what the step tests.
         package let name: String
         let method: String
         let target: String
@@ -30,23 +31,23 @@ package struct HTTPTranscript: Sendable {
         let answerHeaders: [(String, String)]
     }
 
-    /// The steps in their order.
+    /// The steps in order.
     package let steps: [Step]
 
     private static let folder = PackageFolder.root.appending(path: "Vectors/http")
 
-    /// The names of all transcripts there are.
+    /// The names of all transcripts.
     package static func all() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".json") }.sorted()
     }
 
-    /// Why a file is no transcript.
+    /// Why a file is not a valid transcript.
     package struct Malformed: Error {
         let step: String
     }
 
-    /// Reads one.
+    /// Reads a transcript.
     package init(named name: String) throws {
         let bytes = [UInt8](try Data(contentsOf: Self.folder.appending(path: name)))
         let file = try readJSON(bytes.span, limits: JSONLimits(bytes: 1 << 20, depth: 16))

@@ -3,19 +3,17 @@ internal import Synchronization
 package import Verification
 package import VerificationService
 
-/// A service with a store, a clock and API keys of a test's own.
+/// A service with a store, a clock and API keys for a test.
 package final class ServiceWorld: Sendable {
-    /// The clock of verifier and service.
+    /// The clock of the verifier and the service.
     package let clock: TestClock
-    /// What keeps everything; a ``FailingStore`` in front can refuse.
+    /// The store; a ``FailingStore`` in front of it can fail.
     package let store: FailingStore
-    /// The keys that rows are sealed with.
+    /// The keys that seal the rows.
     package let keyRing: KeyRing
-    /// What decides.
     package let verifier: Verifier
-    /// What answers.
     package let service: Service
-    /// API keys: one for each scope by its name, `all`, and `none` without any scope.
+    /// API keys: one per scope with its name, `all`, and `none` without any scope.
     package let keys: [String: SecretBytes]
     private let surroundings: Surroundings
 
@@ -24,9 +22,9 @@ package final class ServiceWorld: Sendable {
         let clockState = Mutex(ClockState.synchronized(maximalError: 1))
     }
 
-    /// Makes a new world.
+    /// Creates a service with an empty store.
     ///
-    /// - Parameter wrap: puts another store in the place of one in memory, or in front of it.
+    /// - Parameter wrap: replaces or wraps the store in memory.
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
         policy: Policy = .standard,
@@ -65,10 +63,10 @@ package final class ServiceWorld: Sendable {
         self.keys = keys
     }
 
-    /// What was logged so far.
+    /// The log so far.
     package var log: [LogLine] { surroundings.lines.withLock { $0 } }
 
-    /// Lets the kernel say something else of its clock.
+    /// Sets the state of the clock that the kernel reports.
     package func setClockState(_ state: ClockState) {
         surroundings.clockState.withLock { $0 = state }
     }

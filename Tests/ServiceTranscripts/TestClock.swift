@@ -1,13 +1,13 @@
 internal import Synchronization
 package import Verification
 
-/// A clock that moves when it is told to.
+/// A clock that the test advances.
 package final class TestClock: Sendable {
     private let time: Mutex<UnixTime>
     private let passed: Mutex<Duration>
     private let start = ContinuousClock.now
 
-    /// Stands at 2026-11-21 12:00:05 UTC, within a step of 30 seconds.
+    /// Starts at 2026-11-21 12:00:05 UTC, within a time step of 30 seconds.
     package init(_ time: UnixTime = UnixTime(seconds: 1_795_262_405)) {
         self.time = Mutex(time)
         passed = Mutex(.zero)
@@ -16,15 +16,15 @@ package final class TestClock: Sendable {
     /// The wall clock.
     package var now: UnixTime { time.withLock { $0 } }
 
-    /// The clock that never jumps.
+    /// The monotonic clock.
     package var instant: ContinuousClock.Instant { start + passed.withLock { $0 } }
 
-    /// Lets time pass on both clocks.
+    /// Advances both clocks.
     package func advance(milliseconds: Int64) {
         time.withLock { $0 = $0.adding(milliseconds: milliseconds) }
         if milliseconds > 0 { passed.withLock { $0 += .milliseconds(milliseconds) } }
     }
 
-    /// Lets time pass on both clocks.
+    /// Advances both clocks.
     package func advance(seconds: Int64) { advance(milliseconds: seconds * 1_000) }
 }

@@ -1,61 +1,61 @@
 import Arguments
 
 extension Option {
-    // Where everything lies.
+    // Paths.
     static let store = Option(
         "store", .text("URL"),
-        "sqlite:PATH or postgresql://…; default in $XDG_STATE_HOME/watchword"
+        "sqlite:PATH or postgresql://… (default: SQLite)"
     ).orEnvironment
-    static let keys = Option("keys", .file, "the key file; default beside the database")
+    static let keys = Option("keys", .file, "key file (default: beside the database)")
         .orEnvironment
 
     // Serving.
     static let listen = Option(
-        "listen", .text("ADDR:PORT"), "where the service listens; default 127.0.0.1:8420"
+        "listen", .text("ADDR:PORT"), "address of the API (default 127.0.0.1:8420)"
     ).orEnvironment
     static let opsListen = Option(
-        "ops-listen", .text("ADDR:PORT"), "health and metrics; default 127.0.0.1:8421"
+        "ops-listen", .text("ADDR:PORT"), "health and metrics (default 127.0.0.1:8421)"
     ).orEnvironment
     static let tlsCertificate = Option(
-        "tls-certificate", .file, "the certificate chain in PEM; with --tls-key"
+        "tls-certificate", .file, "certificate chain in PEM; requires --tls-key"
     ).orEnvironment
-    static let tlsKey = Option("tls-key", .file, "the certificate's private key in PEM")
+    static let tlsKey = Option("tls-key", .file, "private key of the certificate in PEM")
         .orEnvironment
     static let insecureHTTP = Option(
-        "insecure-http", "allow HTTP without TLS beyond this machine, for --ops-listen also"
+        "insecure-http", "permit other addresses than loopback without TLS"
     ).orEnvironment
     static let profile = Option(
         "profile", .choice(["strict", "rfc", "wide"]),
-        "which time steps are accepted; default wide"
+        "accepted time steps (default wide)"
     ).orEnvironment
     static let foreignSecrets = Option(
         "foreign-secrets", .choice(["count", "ignore"]),
-        "whether made-up secrets count towards a device's end; default ignore"
+        "whether unknown secrets count (default ignore)"
     ).orEnvironment
     static let addressRate = Option(
         "address-rate", .text("N[,BURST]"),
-        "requests a second and at once from an address; 100,1000"
+        "requests per second and burst (default 100,1000)"
     ).orEnvironment
     static let trustedProxy = Option(
         "trusted-proxy", .text("ADDR[/BITS],…"),
-        "whose X-Forwarded-For is believed; default nobody's"
+        "trust X-Forwarded-For from these (default none)"
     ).orEnvironment
     static let noClockCheck = Option(
-        "no-clock-check", "be ready though the kernel can't know whether the clock is right"
+        "no-clock-check", "be ready even if the clock is not synchronised"
     ).orEnvironment
     static let keepEvents = Option(
-        "keep-events", .text("DAYS|all"), "how long events are kept; default 400 days"
+        "keep-events", .text("DAYS|all"), "how long to keep events (default 400 days)"
     ).orEnvironment
 
-    // The other verbs.
+    // The other commands.
     static let scope = Option(
-        "scope", .text("NAME,…"), "what the client may do: verify enrol manage reasons audit")
+        "scope", .text("NAME,…"), "any of verify, enrol, manage, reasons, audit")
     static let checkpoint = Option(
-        "checkpoint", .file, "what an earlier verification printed, with its marks")
+        "checkpoint", .file, "output of an earlier audit verify")
     static let ended = Option(
-        "ended", .file, "credentials that ended since the copy was made, one a line")
-    static let keepClients = Option("keep-clients", "leave the API keys their worth")
+        "ended", .file, "ids of credentials to end, one per line")
+    static let keepClients = Option("keep-clients", "keep the API keys valid")
     static let clockIsRight = Option(
-        "clock-is-right", "vouch for this machine's clock, though the kernel or the events do not")
-    static let json = Option("json", "print JSON, one object a line")
+        "clock-is-right", "trust the clock; you have checked it yourself")
+    static let json = Option("json", "print JSON, one object per line")
 }

@@ -1,9 +1,9 @@
 import Arguments
 
-// What the help and the manual say of the program itself.
+// The program's part of the help and the manual page.
 extension ServerVerb {
     static let about = ProgramPage(
-        summary: "Verifies one-time passwords and enrolled secrets, each code once.",
+        summary: "Verifies one-time passwords and enrolled secrets, and accepts each code once.",
         examples: [
             "watchword-server serve", "watchword-server client add shop --scope verify,enrol",
         ],
@@ -25,47 +25,49 @@ extension ServerVerb {
         .Op Ar option ...
         .Sh DESCRIPTION
         .Nm
-        verifies codes of TOTP and HOTP, recovery codes, and secrets that rotate at every use, over
-        HTTP and JSON, each code once.
-        Its routes are in the description that
+        verifies TOTP and HOTP codes, recovery codes, and device secrets that rotate at every use.
+        It accepts each code once, and offers a JSON API over HTTP.
+        The OpenAPI document that
         .Nm
         .Cm openapi
-        prints.
+        prints describes the API.
         .Pp
-        Options may stand anywhere, as
+        Options may appear anywhere, as
         .Fl -name Ar value
         or
         .Fl -name Ns = Ns Ar value ;
         after
         .Fl -
-        everything is an operand.
-        Data go to standard output, words to standard error, and so do the log's lines of JSON.
-        No secret is ever an argument, and none is ever logged.
+        every argument is an operand.
+        Data is written to standard output; messages and the log, as lines of JSON, to standard error.
+        Secrets are never passed as arguments, and never logged.
         .Pp
-        These options go with every verb:
+        These options apply to every command:
         """
 
     private static let environment = """
         .Sh ENVIRONMENT
         .Bl -tag -width XDG_STATE_HOME
         .It Ev WATCHWORD_...
-        The options of
+        Sets an option of
         .Cm serve ,
-        and
+        or
         .Fl -store
-        and
+        or
         .Fl -keys
-        of every verb: in capitals, with
+        of any command.
+        The name is in upper case, with
         .Ql _
         for
-        .Ql - ,
-        as
-        .Ev WATCHWORD_LISTEN .
-        The command line has the last word.
+        .Ql - :
+        .Ev WATCHWORD_LISTEN
+        sets
+        .Fl -listen .
+        The command line overrides the environment.
         .It Ev XDG_STATE_HOME
-        Where the database is unless
+        The parent directory of the database, unless
         .Fl -store
-        names one; default
+        names a database; default
         .Pa ~/.local/state .
         .El
         .Sh FILES
@@ -74,9 +76,9 @@ extension ServerVerb {
         The database.
         Beside it are SQLite's own files, a lock, and
         .Pa watchword.db.mark ,
-        by which an earlier state is noticed that was put in its place.
+        which reveals that the database was replaced by an older state.
         .It Pa ~/.local/state/watchword/keys
-        The keys, without which the database is worth nothing.
+        The keys, without which the database is useless.
         .El
         """
 
@@ -93,9 +95,9 @@ extension ServerVerb {
         .Sh STANDARDS
         RFC 4226 (HOTP), RFC 6238 (TOTP), RFC 9457 (problem details), NIST SP 800-63B-4.
         .Sh SECURITY CONSIDERATIONS
-        Who has the database and the key file can be everybody in it; either alone opens nothing.
-        Devices and codes come over TLS, or from this machine, unless
+        Whoever has both the database and the key file can compute every code; either alone is useless.
+        Codes and device secrets are accepted only over TLS or on a loopback address, unless
         .Fl -insecure-http
-        says otherwise.
+        is given.
         """
 }

@@ -1,6 +1,6 @@
 import Arguments
 
-/// Everything that `watchword-server` can be told to do.
+/// The commands of `watchword-server`.
 enum ServerVerb: String, ProgramVerb {
     case serve
     case clientAdd = "client add"

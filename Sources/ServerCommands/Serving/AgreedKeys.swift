@@ -1,17 +1,18 @@
 import Synchronization
 import Verification
 
-/// The keys of the key file, as far as all machines mean the same by them.
+/// The keys of the key file, limited to those that all machines agree on.
 ///
-/// Two machines whose key files have different keys by one number would find each other's right codes
-/// wrong. A key is used once the database has heard of it; where it knows another one by that number,
-/// the keys from before are used on, and rows that need the new one are answered with 503.
+/// If two machines had different keys under one number, each would deny codes that the other
+/// accepts. A key is used only after it was registered in the database. If the database knows a
+/// different key under that number, the previous keys stay in use, and requests that need the new
+/// key get 503.
 final class AgreedKeys: Sendable {
     private struct State {
         var ring: KeyRing
-        /// What was asked of the database last: the same is not asked again at each decision.
+        /// The keys of the last database query, so that it is not repeated for each decision.
         var asked: [KeyID]
-        /// Until when a database that could not say is left alone.
+        /// After a failed query, the database is not asked again before this time.
         var quietUntil = ContinuousClock.now
     }
 
@@ -20,7 +21,7 @@ final class AgreedKeys: Sendable {
     private let places: ServerPlaces
     private let state: Mutex<State>
 
-    /// Agrees on the keys that the file has now.
+    /// Registers the current keys of the file.
     init(
         _ file: KeyFile, _ database: any ServedDatabase, _ places: ServerPlaces
     ) throws(ServerFailure) {
@@ -33,14 +34,13 @@ final class AgreedKeys: Sendable {
         state = Mutex(State(ring: ring, asked: ring.versions.map(\.id)))
     }
 
-    /// The keys to be used now.
+    /// The keys to use now.
     func ring() -> KeyRing {
         let ring = file.ring()
         let ids = ring.versions.map(\.id)
         return state.withLock { state in
             let isNew = ids.contains { !state.asked.contains($0) }
-            // Keys that are used already, without some that were given up perhaps, or with another
-            // one to be used from now on.
+            // All keys are registered already: keys were retired, or another key became current.
             guard isNew else {
                 if ids.allSatisfy({ id in state.ring.versions.contains { $0.id == id } }) {
                     state.ring = ring
@@ -53,7 +53,7 @@ final class AgreedKeys: Sendable {
                 state.asked = ids
                 if foreign.isEmpty { state.ring = ring }
             } catch {
-                // A later decision asks again.
+                // A later decision tries again.
                 state.quietUntil = .now + .seconds(5)
             }
             return state.ring

@@ -1,14 +1,16 @@
 import POSIX
 import Verification
 
-/// The store, the keys and the verifier over both.
+/// The store, the keys and the verifier that uses them.
 struct Backing: Sendable {
     let keys: KeyFile
     let store: any ServedDatabase
     let verifier: Verifier
     private let places: ServerPlaces
 
-    /// Opens what is there, and makes what is missing if that is wished.
+    /// Opens the database and the key file.
+    ///
+    /// - Parameter making: whether to create what is missing.
     static func open(
         _ places: ServerPlaces, policy: Policy = .standard, making: Bool
     ) throws(ServerFailure) -> Backing {
@@ -19,17 +21,17 @@ struct Backing: Sendable {
         return Backing(keys: keys, store: store, verifier: verifier, places: places)
     }
 
-    /// Writes down where the events end.
+    /// Records the ends of the event chains outside the database.
     func writeDownEnds() throws(ServerFailure) { try store.writeDownEnds(places) }
 
-    /// Does what is waiting, and closes the database.
+    /// Finishes pending work and closes the database.
     func close() {
-        // The ends that were kept before are as true, only older.
+        // If this fails, the ends recorded before are still valid, only older.
         do throws(ServerFailure) { try writeDownEnds() } catch {}
         store.close()
     }
 
-    /// The time of day.
+    /// The wall clock.
     @Sendable static func now() -> UnixTime {
         UnixTime(milliseconds: SystemClock.unixMilliseconds())
     }

@@ -1,26 +1,26 @@
 import HTTPListener
 import POSIX
 
-/// How many connections there is room for: each is an open file, and the system has a limit for those.
+/// The number of connections that the system's limit on open files permits.
 ///
-/// Without a limit of its own the listener would meet the system's, and the database would find no file
-/// left for itself.
+/// Each connection is an open file. Without a limit of its own, the listener would exhaust the
+/// system's, and the database could not open its files.
 struct ConnectionRoom: Sendable {
     static let most = ListenerLimits().connections
-    /// Fewer are no service.
+    /// With fewer connections, the server does not start.
     static let fewest = 64
-    /// Health and metrics are asked for by a few.
+    /// Health and metrics have few clients.
     static let operations = 64
-    /// What else is open: the database, the log, what libmicrohttpd's threads wait at, also those of
-    /// certificates that were replaced.
+    /// Other open files: the database, the log, and the event queues of libmicrohttpd's threads,
+    /// including those of replaced certificates.
     private static let reserve = 192
 
-    /// How many files there may be.
+    /// The limit on open files.
     let files: Int
 
-    /// Asks the system for the files that all of it takes.
+    /// Raises the limit on open files as far as needed and permitted.
     ///
-    /// - Throws: ``ServerFailure/fewFiles(_:needed:)`` when there is no room for a service.
+    /// - Throws: ``ServerFailure/fewFiles(_:needed:)`` if the limit is too low for the service.
     init() throws(ServerFailure) {
         let others = Self.operations + Self.reserve
         do { files = try OpenFileLimit.raise(to: Self.most + others) } catch {
@@ -31,15 +31,15 @@ struct ConnectionRoom: Sendable {
         }
     }
 
-    /// How many connections the service may have.
+    /// The maximum number of connections of the service.
     var service: Int { min(Self.most, files - Self.operations - Self.reserve) }
 
-    /// Whether it is less than what is usual.
+    /// Whether the service gets fewer connections than usual.
     var isShort: Bool { service < Self.most }
 }
 
 extension ListenerLimits {
-    /// The usual limits, for so many connections.
+    /// The usual limits with another number of connections.
     init(connections: Int) {
         self.init()
         self.connections = connections

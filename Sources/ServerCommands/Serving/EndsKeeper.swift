@@ -1,37 +1,37 @@
 import POSIX
 import Synchronization
 
-/// Writes down where the events end: each minute, and whenever many of them came.
+/// Records the ends of the event chains once a minute, and after every 1,000 events.
 ///
-/// It does so on a thread of its own, and whoever decides does not wait for it. What a server that is
-/// killed can't know after its next start is bounded by both: what came within a minute, and no more
-/// than so many events and those that came while the file was being written.
+/// It uses a thread of its own, so decisions do not wait for it. After a server was killed, the
+/// recorded end lacks at most the events of one minute, at most 1,000 of them, and those that
+/// arrived while the file was being written.
 final class EndsKeeper: Sendable {
-    /// So many events are a reason to write.
+    /// The number of events after which it writes.
     static let events = 1_000
     /// The file is written after this time in any case.
     static let interval = Duration.seconds(60)
 
     private let semaphore = Semaphore()
-    /// Whether somebody asked since it was begun last.
+    /// Whether a write was requested since the last one began.
     private let isWanted = Atomic(false)
     private let isOver = Atomic(false)
     private let thread = Mutex<WorkerThread?>(nil)
 
-    /// Starts the thread; nothing when the system has none left.
+    /// Starts the thread; returns `nil` if the system cannot create one.
     ///
-    /// - Parameter write: does it.
+    /// - Parameter write: records the ends.
     init?(every interval: Duration = EndsKeeper.interval, write: @escaping @Sendable () -> Void) {
         guard let started = WorkerThread({ self.run(interval, write) }) else { return nil }
         thread.withLock { $0 = started }
     }
 
-    /// Asks for it, and does not wait for it.
+    /// Requests a write without waiting for it.
     func ask() {
         if !isWanted.exchange(true, ordering: .sequentiallyConsistent) { semaphore.post() }
     }
 
-    /// Waits until what was begun is done; nothing is begun any more.
+    /// Waits for the write in progress and ends the thread.
     func stop() {
         isOver.store(true, ordering: .sequentiallyConsistent)
         semaphore.post()
@@ -46,7 +46,7 @@ final class EndsKeeper: Sendable {
         while true {
             semaphore.wait(timeout: interval)
             if isOver.load(ordering: .sequentiallyConsistent) { return }
-            // Before it is begun: what comes meanwhile asks anew.
+            // Reset this first, so that a request during the write causes another one.
             isWanted.store(false, ordering: .sequentiallyConsistent)
             write()
         }

@@ -1,20 +1,20 @@
 import Verification
 
-/// What a server does beside answering: it deletes what has had its time.
+/// Deletes expired rows and events.
 ///
-/// It does so only while the kernel trusts the wall clock and the events bear it out
+/// It deletes only while the kernel reports a synchronised clock and recent events confirm the time
 /// (``VerificationStore/pruning(at:keepingEventsFor:)``).
 struct Housekeeping: Sendable {
     private let store: any VerificationStore
-    /// Proves that an event is one that was written.
+    /// Authenticates the events.
     private let key: AuditKey
-    /// Milliseconds for which events are kept; nothing for ever.
+    /// The retention of events in milliseconds; `nil` for ever.
     private let eventLifetime: Int64?
     private let now: @Sendable () -> UnixTime
-    /// Why the clock can't be trusted at that moment; nothing when it can.
+    /// Why the clock cannot be trusted at a given time; `nil` if it can.
     private let complaint: @Sendable (UnixTime) -> String?
     private let say: @Sendable (String, [(String, String)]) -> Void
-    /// Why old events were kept the last time; it is said once.
+    /// Why old events were kept in the last run; a cause is logged once.
     private var cause: String?
 
     init(
@@ -31,7 +31,7 @@ struct Housekeeping: Sendable {
         self.say = say
     }
 
-    /// Deletes all that has had its time.
+    /// Deletes everything that has expired.
     mutating func tidy() async {
         do throws(StoreFailure) {
             let now = now()
@@ -56,7 +56,7 @@ struct Housekeeping: Sendable {
         return oldest.time < now.adding(milliseconds: -eventLifetime)
     }
 
-    /// Says once why old events are kept.
+    /// Logs once why old events are kept.
     private mutating func note(_ doubt: String?) {
         if let doubt, doubt != cause { say("events-kept", [("cause", doubt)]) }
         cause = doubt

@@ -1,10 +1,10 @@
 package import HTTPListener
 package import VerificationService
 
-// Where the socket's values become the service's, and back.
+// Conversions between the listener's types and the service's.
 
 extension ServiceRequest {
-    /// What the listener took in.
+    /// Converts a request of the listener.
     package init(_ request: ListenerRequest) {
         self.init(
             method: request.method, target: request.target,
@@ -15,7 +15,7 @@ extension ServiceRequest {
 }
 
 extension ListenerResponse {
-    /// What the service says.
+    /// Converts a response of the service.
     package init(_ response: ServiceResponse) {
         self.init(
             status: response.status,
@@ -23,7 +23,7 @@ extension ListenerResponse {
             body: response.body)
     }
 
-    /// The problem (RFC 9457) that says what the listener refused.
+    /// The service's problem (RFC 9457) for a request that the listener rejected.
     package init(_ refusal: ListenerRefusal, peer: String, _ service: Service) {
         self.init(service.refuse(UnreadableRequest(refusal), peer: peer))
     }

@@ -7,19 +7,19 @@ import Synchronization
 import Verification
 import VerificationService
 
-/// Answers requests until it is told to stop.
+/// `serve`: runs the server until it receives a signal.
 enum Serve {
-    /// How long what has begun may take once TERM has come.
+    /// How long requests in progress may take after TERM.
     private static let grace = Duration.seconds(30)
-    /// How often what has had its time is taken away.
+    /// How often expired data is deleted.
     private static let interval = Duration.seconds(60)
 
-    /// Runs on the process's first thread, which has nothing else to do than wait for signals.
+    /// Runs on the main thread, which then only waits for signals.
     @MainActor static func run(
         _ arguments: ServerArguments, log: ServerLog
     ) async throws(ServerFailure) {
-        // Before other threads are there: those that this one starts hold them back as well, and Swift's own
-        // never take them.
+        // Block the signals before other threads exist, so that these inherit the mask. Swift's own
+        // threads never receive them.
         let signals: SignalQueue
         do { signals = try SignalQueue([.terminate, .interrupt, .hangUp]) } catch {
             throw .system(error)
@@ -93,7 +93,8 @@ enum Serve {
         }
     }
 
-    /// Waits for a signal to stop; each HUP before it is `reload`'s, if that wants it.
+    /// Waits for a signal to stop; calls `reload` for HUP, which returns whether it handled the
+    /// signal.
     @MainActor private static func wait(
         _ signals: borrowing SignalQueue, reload: () -> Bool
     ) throws(SystemCallFailure) {
@@ -106,7 +107,7 @@ enum Serve {
         }
     }
 
-    /// Reads the certificate and its key again; what does not do changes nothing.
+    /// Reads the certificate and its key again; if they are unusable, the old ones stay in use.
     private static func replaceCertificate(
         of listener: HTTPListener, _ arguments: ServerArguments, _ log: ServerLog
     ) {
@@ -122,7 +123,7 @@ enum Serve {
         }
     }
 
-    /// Stops, and ends the process at a second signal.
+    /// Stops the listeners; a second signal ends the process at once.
     @MainActor private static func stop(
         _ signals: borrowing SignalQueue, _ listeners: [HTTPListener], _ log: ServerLog
     ) async throws(SystemCallFailure) {
@@ -153,14 +154,15 @@ enum Serve {
             say: { event, facts in log.say(event, facts) })
         var trouble: String?
         while true {
-            // Also once at the beginning: a server may be started again more often than it gets to it.
+            // The first run is at the start, because a server may be restarted before the interval
+            // ends.
             await housekeeping.tidy()
             await writeDenials(backing, log, atEnd: false)
             service.logCountedRefusals()
             let found = backing.store.trouble
             if found != trouble { log.say("database-trouble", [("cause", found ?? "over")]) }
             trouble = found
-            // Whoever cancels it wakes it up.
+            // Cancelling the task ends the sleep.
             do { try await Task.sleep(for: interval) } catch { return }
         }
     }
@@ -189,7 +191,7 @@ enum Serve {
     }
 }
 
-/// What came of stopping, once it is known.
+/// The result of stopping the listeners, once it is known.
 private final class Stopping: Sendable {
     private let value = Mutex<Bool?>(nil)
     var outcome: Bool? { value.withLock { $0 } }

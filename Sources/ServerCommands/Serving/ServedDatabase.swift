@@ -2,23 +2,23 @@ import PostgreSQLStore
 import SQLiteStore
 import Verification
 
-/// What serving asks of a database beyond what the verifier asks.
+/// A store with the additional operations that the server needs.
 protocol ServedDatabase: VerificationStore {
-    /// Does what is waiting, and closes it; calls that come later fail.
+    /// Finishes pending work and closes the database; later calls fail.
     func close()
 
-    /// Writes down where the events end, so that an earlier state in its place is noticed.
+    /// Records the ends of the event chains, so that an older state of the database is detected.
     func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure)
 
-    /// Calls `tell` whenever so many events more are in it; `tell` waits for nobody.
+    /// Calls `tell` after every `events` events; `tell` must not block.
     func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void)
 
-    /// What is wrong with it though it answers; nothing when all is well.
+    /// A fault that does not prevent answers; `nil` if there is none.
     var trouble: String? { get }
 
-    /// Tells which key has which number.
+    /// Registers the keys under their numbers.
     ///
-    /// - Returns: the numbers under which other machines have other keys.
+    /// - Returns: the numbers under which other machines have different keys.
     func claim(_ keys: KeyRing, _ places: ServerPlaces) throws(ServerFailure) -> Set<KeyID>
 }
 
@@ -29,22 +29,25 @@ extension SQLiteStore: ServedDatabase {
         }
     }
 
-    /// What the file's disk has confirmed does not go by itself; who puts an earlier file back has stopped
-    /// the server first, or has made it a copy of the time before.
+    /// Does nothing: a file does not lose confirmed events by itself.
+    ///
+    /// Before an older file can replace it, the server must be stopped, and then it records the
+    /// end.
     func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
 
-    /// A log that is not taken into the file grows, and a disk that does not confirm what is written is
-    /// about to fail.
+    /// A failing checkpoint.
+    ///
+    /// The write-ahead log grows, and the disk may be about to fail.
     var trouble: String? {
         checkpointFailure.map { "checkpoint-\($0.trouble.rawValue) \($0.code)" }
     }
 
-    /// The file's machine has one key file.
+    /// Returns nothing, because an SQLite database belongs to one machine, with one key file.
     func claim(_ keys: KeyRing, _ places: ServerPlaces) -> Set<KeyID> { [] }
 }
 
 extension PostgreSQLStore: ServedDatabase {
-    /// What is wrong with a server is its operator's to know, and its own log's to say.
+    /// Always `nil`: PostgreSQL reports its faults in its own log.
     var trouble: String? { nil }
 
     func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure) {
@@ -64,7 +67,7 @@ extension PostgreSQLStore: ServedDatabase {
 }
 
 extension DatabasePlace {
-    /// Opens it, with the ends that were kept of it.
+    /// Opens the database and checks it against the recorded ends.
     func open(_ places: ServerPlaces, key: AuditKey) throws(ServerFailure) -> any ServedDatabase {
         switch self {
         case .sqlite(let path):

@@ -5,13 +5,15 @@ import Synchronization
 import Verification
 import VerificationService
 
-/// JSON lines on standard error; nobody who answers a request waits for whoever reads them.
+/// Writes JSON lines to standard error.
+///
+/// Requests never wait for the reader of the log.
 final class ServerLog: Sendable {
-    /// What waits to be written.
+    /// The lines that wait to be written.
     private final class Lines: Sendable {
         private let lines = Mutex<[SecretBytes]>([])
 
-        /// Says whether it is the first one that waits.
+        /// Returns whether the queue was empty.
         func append(_ line: SecretBytes) -> Bool {
             lines.withLock { lines in
                 guard lines.count < ServerLog.capacity else { return false }
@@ -32,7 +34,7 @@ final class ServerLog: Sendable {
     private let wakenings: AsyncStream<Void>.Continuation
     private let writer: Task<Void, Never>
 
-    /// So many lines wait at most; when nobody reads them, newer ones are lost.
+    /// The maximum number of waiting lines; if nobody reads them, later ones are lost.
     private static let capacity = 10_000
 
     init() {
@@ -44,17 +46,17 @@ final class ServerLog: Sendable {
         writer = Task.detached {
             for await _ in stream {
                 ServerLog.join(lines.take()).withBytes { lines in
-                    // Standard error is where failures are told; when it fails, there is nobody to tell.
+                    // If standard error fails, the failure cannot be reported anywhere.
                     do { try StandardStream.error.write(lines) } catch _ {}
                 }
             }
         }
     }
 
-    /// Takes a line with its end.
+    /// Queues a line, which includes its line feed.
     func write(_ line: SecretBytes) { if lines.append(line) { wakenings.yield() } }
 
-    /// Says what happens to the server itself; no word of it comes from a stranger.
+    /// Logs an event of the server itself; it contains no text from a stranger.
     func say(_ event: String, _ facts: [(String, String)]) {
         let facts = facts.map { ($0.0, JSONValue.text($0.1)) }
         write(
@@ -63,13 +65,13 @@ final class ServerLog: Sendable {
             ).renderedLine())
     }
 
-    /// Waits until what was written is out.
+    /// Waits until all queued lines have been written.
     func close() async {
         wakenings.finish()
         await writer.value
     }
 
-    /// All of them behind one another: under load, many go out by one call.
+    /// Joins the lines, so that under load one system call writes many.
     private static func join(_ lines: [SecretBytes]) -> SecretBytes {
         SecretBytes(capacity: lines.reduce(0) { $0 + $1.count }) { output in
             for line in lines { line.withBytes { output.append(copying: $0) } }

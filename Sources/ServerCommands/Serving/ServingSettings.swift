@@ -5,19 +5,19 @@ import POSIX
 import Verification
 import VerificationService
 
-/// What `serve` is told to do, checked.
+/// The validated options of `serve`.
 struct ServingSettings: Sendable {
     let service: ListenAddress
     let operations: ListenAddress
     let tls: TLSIdentity?
     let policy: Policy
     let settings: ServiceSettings
-    /// Milliseconds for which events are kept; nothing for ever.
+    /// The retention of events in milliseconds; `nil` for ever.
     let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
         do throws(UsageError) {
-            let expected = "an address and a port, as 127.0.0.1:8420 or [::1]:8420"
+            let expected = "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
             service =
                 try arguments.value(
                     .listen, expected: expected, ListenAddress.init(parsing:)) ?? .service
@@ -42,7 +42,8 @@ struct ServingSettings: Sendable {
             throw .usage(error)
         }
         tls = try ServingSettings.identity(arguments, now: now)
-        // RFC 4226, section 7.1, RP3; SP 800-63B-4, section 3.1.4.2: codes travel over a protected channel.
+        // Codes must travel over a protected channel (RFC 4226, section 7.1, RP3; SP 800-63B-4,
+        // section 3.1.4.2).
         guard tls != nil || service.isLoopback || arguments.has(.insecureHTTP) else {
             throw .plainHTTP(service.text)
         }
@@ -73,7 +74,7 @@ struct ServingSettings: Sendable {
             else { return nil }
             return .days(days)
         }
-        // A year, and time to look into it.
+        // One year, and some time to investigate.
         switch lifetime ?? .days(400) {
         case .days(let days): return days * 86_400_000
         case .unlimited: return nil
@@ -87,7 +88,7 @@ struct ServingSettings: Sendable {
 
     private static func rate(_ arguments: ServerArguments) throws(UsageError) -> AddressRate {
         let rate = try arguments.value(
-            .addressRate, expected: "one or two whole numbers from 1 to 1,000,000, as 100,1000"
+            .addressRate, expected: "one or two whole numbers from 1 to 1,000,000, such as 100,1000"
         ) { text -> AddressRate? in
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.allSatisfy(\.isNumber) ? Int($0) : nil }
@@ -103,7 +104,7 @@ struct ServingSettings: Sendable {
         -> TrustedProxies
     {
         let blocks = try arguments.value(
-            .trustedProxy, expected: "addresses or blocks, as 10.0.0.0/8,::1"
+            .trustedProxy, expected: "addresses or blocks, such as 10.0.0.0/8,::1"
         ) { text -> [NetworkBlock]? in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
             let blocks = parts.compactMap { NetworkBlock(String($0)) }
@@ -112,7 +113,7 @@ struct ServingSettings: Sendable {
         return TrustedProxies(blocks ?? [])
     }
 
-    /// The certificate and its key, if there are some to be shown.
+    /// The certificate and its key, if the options name them.
     static func identity(_ arguments: ServerArguments, now: Int64) throws(ServerFailure)
         -> TLSIdentity?
     {

@@ -1,14 +1,14 @@
 import POSIX
 import PostgreSQLStore
 
-/// Which database holds the rows.
+/// The location of the database.
 enum DatabasePlace: Sendable {
-    /// A file of SQLite's.
+    /// An SQLite file.
     case sqlite(path: String)
-    /// A database that many machines share.
+    /// A PostgreSQL database, which several machines can share.
     case postgreSQL(PostgreSQLAddress)
 
-    /// Understands `sqlite:PATH`, and the URLs of libpq.
+    /// Parses `sqlite:PATH` or a libpq URL.
     init?(_ text: String) {
         let scheme = "sqlite:"
         if text.hasPrefix(scheme), text.count > scheme.count {
@@ -22,7 +22,7 @@ enum DatabasePlace: Sendable {
         }
     }
 
-    /// What it is called in sentences; there is no password in it.
+    /// The location in messages, without a password.
     var shown: String {
         switch self {
         case .sqlite(let path): path
@@ -30,7 +30,7 @@ enum DatabasePlace: Sendable {
         }
     }
 
-    /// Whether a database is known to be there, without a look into it.
+    /// Whether the database exists; it is not opened for this.
     func isKnown() throws(PostgreSQLStoreError) -> Bool {
         switch self {
         case .sqlite(let path): FileStamp(of: path) != nil

@@ -2,16 +2,16 @@ import POSIX
 import PostgreSQLStore
 import Verification
 
-/// Where the chains of events ended that this machine's servers appended to, outside their database.
+/// The recorded ends of the event chains of this machine's servers, outside their database.
 ///
-/// A database that is put back to an earlier state is noticed by it. Several servers of one machine
-/// keep theirs in one file.
+/// They reveal a database that was replaced by an older state. All servers of one machine share the
+/// file.
 struct EndsFile: Sendable {
     let path: String
 
     private static let limit = 1 << 20
 
-    /// What is kept; nothing when nothing is.
+    /// The recorded ends; empty if the file does not exist.
     func read() throws(EndsFileError) -> [ChainEnd] {
         let (folderPath, name) = OutputFile.split(path)
         let bytes: [UInt8]
@@ -38,7 +38,7 @@ struct EndsFile: Sendable {
         return ends
     }
 
-    /// Keeps `ends`, and of others what is kept already; of two for one chain the later one.
+    /// Records `ends`, and keeps the ends of other chains; for each chain, the later end wins.
     func keep(_ ends: [ChainEnd]) throws(EndsFileError) {
         guard !ends.isEmpty else { return }
         try change { kept in
@@ -50,7 +50,7 @@ struct EndsFile: Sendable {
         }
     }
 
-    /// Keeps `end` and nothing else.
+    /// Records `end` and discards all others.
     func replace(with end: ChainEnd) throws(EndsFileError) { try change { _ in [end] } }
 
     private func change(_ change: ([ChainEnd]) -> [ChainEnd]) throws(EndsFileError) {
@@ -97,10 +97,10 @@ extension ChainEnd {
     }
 }
 
-/// Why the ends can't be read or kept.
+/// Why the recorded ends cannot be read or written.
 enum EndsFileError: Error, Hashable, Sendable {
     case unreadable(PrivateFileError)
-    /// It is none of ours.
+    /// The file was not written by this program.
     case malformed
     case system(SystemCallFailure)
     /// Another process is writing it.

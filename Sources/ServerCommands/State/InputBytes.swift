@@ -1,7 +1,7 @@
 import Cryptography
 import POSIX
 
-/// A file that an option names, read whole.
+/// Reads a file that an option names.
 enum InputBytes {
     /// The bytes of the file or pipe at `path`, at most `limit`.
     static func of(_ path: String, limit: Int) throws(ServerFailure) -> SecretBytes {

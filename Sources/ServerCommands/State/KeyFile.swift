@@ -4,7 +4,7 @@ import PostgreSQLStore
 import Synchronization
 import Verification
 
-/// The file with the keys outside the database; looked at again whenever it was replaced.
+/// The key file, which is read again after it was replaced.
 final class KeyFile: Sendable {
     private struct Known {
         var ring: KeyRing
@@ -19,16 +19,16 @@ final class KeyFile: Sendable {
         known = Mutex(Known(ring: ring, stamp: stamp))
     }
 
-    /// The most bytes that a key file has.
+    /// The maximum size in bytes.
     private static let limit = 16 << 10
-    /// What every key file begins with.
+    /// The beginning of every key file.
     private static let beginning = Array("watchword-keys ".utf8)
 
-    /// The same as ``open(_:making:)``, as a verb needs it.
+    /// Opens the key file for a command, and creates it only if there is no database yet.
     static func opening(_ places: ServerPlaces, making: Bool) throws(ServerFailure) -> KeyFile {
         let isDatabaseKnown: Bool
         do throws(PostgreSQLStoreError) {
-            // Asked when there is no file alone: the database may be far away.
+            // Ask only if the file is missing: the database may be remote.
             let isMissing = FileStamp(of: places.keyFile) == nil
             isDatabaseKnown = isMissing ? try places.database.isKnown() : false
         } catch {
@@ -43,7 +43,8 @@ final class KeyFile: Sendable {
         }
     }
 
-    /// Reads the file; makes it (0600, in a 0700 folder) when it is missing and that is wished.
+    /// Reads the file; if it is missing and `making` is true, creates it (0600, in a 0700
+    /// directory).
     private static func open(_ path: String, making: Bool) throws(KeyFileError) -> KeyFile {
         do throws(KeyFileError) {
             return try open(path)
@@ -55,7 +56,7 @@ final class KeyFile: Sendable {
     }
 
     private static func open(_ path: String) throws(KeyFileError) -> KeyFile {
-        // Before the reading: a file that is replaced in between is read once more.
+        // Take the stamp first: if the file is replaced in between, it is read once more.
         guard let stamp = FileStamp(of: path) else { throw .unreadable(.missing) }
         return KeyFile(path: path, ring: try read(path), stamp: stamp)
     }
@@ -77,7 +78,8 @@ final class KeyFile: Sendable {
         do { return try KeyRing(parsing: bytes) } catch { throw .content(error) }
     }
 
-    /// Makes the file whole or not at all: another process that starts at the same moment reads it.
+    /// Creates the file atomically, because another process may start at the same moment and read
+    /// it.
     private static func make(_ path: String) throws(KeyFileError) {
         let text: SecretBytes
         do { text = try KeyRing.make().text() } catch { throw .content(error) }
@@ -85,7 +87,7 @@ final class KeyFile: Sendable {
         do { try Folder.make(folderPath) } catch { throw .system(error) }
         let folder = try KeyFile.folder(folderPath)
         let lock = try KeyFile.lock(name, in: folder)
-        // Another process was faster: its file is as good.
+        // Another process has created the file in the meantime; use that one.
         guard FileStamp(of: path) == nil else { return }
         try replace(name, in: folder, with: text)
         withExtendedLifetime(lock) {}
@@ -96,7 +98,7 @@ final class KeyFile: Sendable {
     ) throws(KeyFileError) {
         let file = FileReplacement(of: name, beginningWith: KeyFile.beginning)
         try text.withBytes { text throws(KeyFileError) in
-            // The keys that were given up go with the file that held them.
+            // Keep no previous version: it would still contain the retired keys.
             do throws(FileReplacementError) {
                 try file.replace(with: text, in: folder, previous: .none)
             } catch {
@@ -105,7 +107,7 @@ final class KeyFile: Sendable {
         }
     }
 
-    /// The ring as the file has it now; as it was before, where the file can't be read.
+    /// The current keys of the file; the previous ones if the file cannot be read.
     func ring() -> KeyRing {
         known.withLock { known in
             guard let stamp = FileStamp(of: path), stamp != known.stamp else { return known.ring }
@@ -113,15 +115,15 @@ final class KeyFile: Sendable {
                 known.ring = try KeyFile.read(path)
                 known.stamp = stamp
             } catch {
-                // A file that is gone or spoiled is no reason to stop what works.
+                // A missing or damaged key file must not stop a working server.
             }
             return known.ring
         }
     }
 
-    /// Puts another ring into the file, made from the one that is there, with nobody else at it.
+    /// Changes the keys in the file under an exclusive lock.
     ///
-    /// - Returns: the ring that is there now.
+    /// - Returns: the new keys.
     @discardableResult func change(
         _ change: (KeyRing) throws(KeyRingError) -> KeyRing
     ) throws(KeyFileError) -> KeyRing {

@@ -2,12 +2,12 @@ import Arguments
 import POSIX
 import PostgreSQLStore
 
-/// Where the database and the key file are.
+/// The locations of the database and the key file.
 struct ServerPlaces: Sendable {
     let database: DatabasePlace
     let keyFile: String
 
-    /// What the arguments say, or else `$XDG_STATE_HOME/watchword`.
+    /// Takes the locations from the arguments; the default is `$XDG_STATE_HOME/watchword`.
     init(_ arguments: ServerArguments) throws(ServerFailure) {
         let named: DatabasePlace?
         do throws(UsageError) {
@@ -16,7 +16,7 @@ struct ServerPlaces: Sendable {
         } catch {
             throw .usage(error)
         }
-        // Everybody on the machine can read what a process was called with.
+        // Every user of the machine can read the arguments of a process.
         if case .postgreSQL(let address)? = named, address.holdsPassword,
             arguments.given(.store) != nil
         {
@@ -36,11 +36,11 @@ struct ServerPlaces: Sendable {
         }
     }
 
-    /// Where the ends of the events are kept, of a database that does not lie beside the key file.
+    /// The file for the ends of the event chains of a PostgreSQL database.
     var endsFile: String { keyFile + ".ends" }
 
     private static func stateFolder() -> String? {
-        // The XDG specification has relative paths ignored.
+        // The XDG specification requires that relative paths are ignored.
         if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") {
             return state + "/watchword"
         }

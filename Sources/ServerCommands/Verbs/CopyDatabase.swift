@@ -3,7 +3,7 @@ import SQLiteStore
 import Verification
 import VerificationService
 
-/// Copies of the database, and a database of a copy.
+/// `backup` and `restore`.
 enum CopyDatabase {
     static func backup(_ arguments: ServerArguments, to path: String) throws(ServerFailure) {
         let places = try ServerPlaces(arguments)
@@ -19,7 +19,7 @@ enum CopyDatabase {
         }
     }
 
-    /// - Parameter path: the copy; empty where the database was put back already.
+    /// - Parameter path: the copy; empty for PostgreSQL.
     static func restore(_ arguments: ServerArguments, from path: String) async throws(ServerFailure)
     {
         let places = try ServerPlaces(arguments)
@@ -42,17 +42,17 @@ enum CopyDatabase {
                 keepingClients: arguments.has(.keepClients), ended: ended ?? [],
                 now: clock.now, trustingClock: clock.isTrusted)
         } catch {
-            // That there is a database is no fault of the copy's.
+            // This error concerns the database, not the copy.
             throw .store(error == .exists ? database : path, error)
         }
         try ServerPrinter.line(
-            "\(report.kept) credentials go on, \(report.ended) ended and have to be enrolled anew, "
-                + "\(report.clientsRevoked) API keys were revoked.")
+            "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
+                + "API keys revoked: \(report.clientsRevoked).")
         if report.kept > 0, ended == nil { try warnOfRevived(report) }
         try await warnOfMissingKeys(places)
     }
 
-    /// Says which keys of the copy's time the key file does not have, for those who retired them since.
+    /// Warns of keys that the copy needs and the key file lacks, because they were retired since.
     private static func warnOfMissingKeys(_ places: ServerPlaces) async throws(ServerFailure) {
         let backing = try Backing.open(places, making: false)
         defer { backing.close() }
@@ -63,22 +63,24 @@ enum CopyDatabase {
         for usage in usage where !known.contains(usage.keyID) {
             let count = usage.credentials.values.reduce(0, +)
             try ServerPrinter.line(
-                "\(count) credentials hang on key \(usage.keyID.number), which \(places.keyFile) does not "
-                    + "have: put the key file of the copy's time in its place, or they accept nothing."
+                "Key \(usage.keyID.number) is missing from \(places.keyFile). Credentials that use it: "
+                    + "\(count). Put the key file from the time of the copy in its place; until then, these "
+                    + "credentials accept nothing."
             )
         }
     }
 
-    /// Says what a copy can't know, and what to do about it.
+    /// Warns that revoked credentials may be valid again.
     private static func warnOfRevived(_ report: RestoreReport) throws(ServerFailure) {
         let since = report.backedUpAt.map { " (\($0.text))" } ?? ""
         try ServerPrinter.line(
             """
-            Those that go on accept time-based codes again, also where one was revoked or disabled after the
-            copy was made\(since). Before you serve, end these again: if the lost database can still be
-            read, `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise take
-            them from the events that you kept (kind “revoked” or “disabled”). Then move this database away
-            and restore once more with --ended ended.txt; or serve, and DELETE /v1/credentials/ID for each.
+            The credentials that were kept accept time-based codes again, even if they were revoked or
+            disabled after the copy was made\(since). End those before you serve. If the lost database can
+            be read, `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise,
+            take them from the events that you exported (kind “revoked” or “disabled”). Then move this
+            database away and run restore again with --ended ended.txt, or serve the database and send
+            DELETE /v1/credentials/ID for each.
             """)
     }
 }

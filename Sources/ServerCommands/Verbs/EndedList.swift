@@ -5,12 +5,12 @@ import SQLiteStore
 import Verification
 import VerificationService
 
-/// The names of credentials in a file, one a line.
+/// `audit ended`, and the list that `restore --ended` reads: one credential id per line.
 enum EndedList {
-    /// More than anybody revokes between two backups: two million names.
+    /// Enough for two million ids, more than are revoked between two backups.
     private static let limit = 64 << 20
 
-    /// What `--ended` names; nothing when it is not said.
+    /// The ids in the file that `--ended` names; `nil` without the option.
     static func named(
         by arguments: ServerArguments
     ) throws(ServerFailure) -> Set<CredentialID>? {
@@ -34,7 +34,7 @@ enum EndedList {
         return found
     }
 
-    /// Lists what ended, to be named when a copy is restored.
+    /// Prints the credentials that ended.
     static func write(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
         let places = try ServerPlaces(arguments)
         let found: (credentials: [CredentialID], isComplete: Bool)

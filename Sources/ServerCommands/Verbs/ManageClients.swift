@@ -5,7 +5,7 @@ import POSIX
 import Verification
 import VerificationService
 
-/// The applications that may ask.
+/// `client add`, `client list`, `client renew` and `client revoke`.
 enum ManageClients {
     static func add(_ arguments: ServerArguments, _ name: String) async throws(ServerFailure) {
         let scopes: [Scope]?
@@ -20,7 +20,7 @@ enum ManageClients {
         } catch {
             throw .usage(error)
         }
-        // Nothing that could be taken for an id, and nothing that would be cut off.
+        // Reject names that look like an id or would be truncated.
         guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximalNameCount else {
             throw .badClientName
         }
@@ -79,13 +79,13 @@ enum ManageClients {
         guard outcome == .done else { throw .noSuchClient }
     }
 
-    /// The client that has this id or name; of several with one name, the one that is not revoked.
+    /// The client with this id or name; of several with one name, the active one.
     private static func find(_ client: String, in all: [ClientRow]) -> ClientRow? {
         let named = all.filter { $0.name == client }
         return all.first { id($0) == client } ?? named.first { $0.revokedAt == nil } ?? named.first
     }
 
-    /// Shows an API key, this once.
+    /// Prints the API key, which cannot be shown again.
     private static func show(
         _ key: Token, of client: ClientRow, _ arguments: ServerArguments
     ) throws(ServerFailure) {
@@ -110,7 +110,7 @@ enum ManageClients {
     }
 }
 
-/// Makes what the verifier throws the program's failure.
+/// Converts errors of the verifier.
 func verifying<Result>(
     _ body: () async throws(VerifierError) -> Result
 ) async throws(ServerFailure) -> Result {

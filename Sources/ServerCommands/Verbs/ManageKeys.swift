@@ -2,9 +2,9 @@ import Arguments
 import JSONText
 import Verification
 
-/// The keys outside the database.
+/// `keys list`, `keys rotate` and `keys retire`.
 enum ManageKeys {
-    /// Long enough for every decision that began with the keys as they were.
+    /// Long enough for all decisions that began with the previous keys.
     private static let pause = Duration.seconds(1)
 
     static func list(_ arguments: ServerArguments) async throws(ServerFailure) {
@@ -36,7 +36,7 @@ enum ManageKeys {
             let words = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
             try ServerPrinter.line(
                 "key \(id.number)  \(state)  "
-                    + (words.isEmpty ? "nothing hangs on it" : words.joined(separator: ", ")))
+                    + (words.isEmpty ? "unused" : words.joined(separator: ", ")))
         }
     }
 
@@ -46,7 +46,8 @@ enum ManageKeys {
         return id > ring.current.id ? "staged" : "retiring"
     }
 
-    /// Makes a new key, unless one was made whose rotation was broken off; then seals under it.
+    /// Creates a new key, unless it resumes an interrupted rotation, and re-seals all rows under
+    /// it.
     static func rotate(_ arguments: ServerArguments) async throws(ServerFailure) {
         let places = try ServerPlaces(arguments)
         let backing = try Backing.open(places, making: false)
@@ -56,7 +57,7 @@ enum ManageKeys {
         }
         let isBrokenOff = isUnfinished(keys.ring(), usage)
         if !isBrokenOff {
-            // Every server knows the key before the first row hangs on it.
+            // Every server must know the key before the first row uses it.
             let isNew = try stage(backing, places)
             if isNew, case .postgreSQL = places.database {
                 backing.close()
@@ -85,14 +86,14 @@ enum ManageKeys {
                 ]))
         } else {
             try ServerPrinter.line(
-                "Key \(current) is the current one; \(rotation.resealed) credentials were sealed anew."
+                "Key \(current) is now current. Credentials re-sealed: \(rotation.resealed)."
             )
         }
     }
 
-    /// Puts a new key into the file that nothing uses yet, unless there is one.
+    /// Adds a new key to the file, unless it already has one that nothing uses yet.
     ///
-    /// - Returns: whether it is new.
+    /// - Returns: whether a key was added.
     private static func stage(
         _ backing: Backing, _ places: ServerPlaces
     ) throws(ServerFailure) -> Bool {
@@ -118,7 +119,7 @@ enum ManageKeys {
         return ring.versions.contains { !before.contains($0.id) }
     }
 
-    /// Says what is to be done before the new key is used.
+    /// Prints the steps that are needed before the new key can be used.
     private static func tellToCopy(
         _ ring: KeyRing, _ places: ServerPlaces, _ isJSON: Bool
     ) throws(ServerFailure) {
@@ -128,13 +129,13 @@ enum ManageKeys {
         } else {
             try ServerPrinter.line(
                 """
-                Key \(staged.id.number) is in \(places.keyFile), and nothing uses it yet. Copy the file to every machine that
-                serves this database; then rotate again, and copy the file once more.
+                Key \(staged.id.number) was added to \(places.keyFile), but is not used yet. Copy the file to every machine
+                that serves this database, run keys rotate again, and copy the file again.
                 """)
         }
     }
 
-    /// Whether sealed rows hang on an older key although a newer one is current.
+    /// Whether sealed rows still use an older key than the current one.
     private static func isUnfinished(_ ring: KeyRing, _ usage: [KeyUsage]) -> Bool {
         usage.contains { usage in
             usage.keyID < ring.current.id
@@ -169,13 +170,13 @@ enum ManageKeys {
             if arguments.has(.json) {
                 try ServerPrinter.line(.object([("retired", .number(Int64(id.number)))]))
             } else {
-                try ServerPrinter.line("Key \(id.number) is given up.")
+                try ServerPrinter.line("Key \(id.number) is retired.")
             }
         }
     }
 
     private static func rest() async {
-        // Nobody cancels it.
+        // This task is never cancelled.
         do { try await Task.sleep(for: pause) } catch {}
     }
 

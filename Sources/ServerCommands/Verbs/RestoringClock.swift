@@ -3,13 +3,13 @@ import POSIX
 import Verification
 import VerificationService
 
-/// The clock by which a database is restored: what it says decides which codes are refused for good.
+/// The clock of `restore`, whose time decides which codes are refused permanently.
 struct RestoringClock {
     let now: UnixTime
-    /// Whether the administrator vouches for it.
+    /// Whether the administrator has confirmed it.
     let isTrusted: Bool
 
-    /// - Throws: ``ServerFailure/doubtfulClock(_:isPossible:)`` when nobody vouches for the clock.
+    /// - Throws: ``ServerFailure/doubtfulClock(_:isPossible:)`` if the clock cannot be trusted.
     init(
         _ arguments: ServerArguments, now: UnixTime = Backing.now(), state: ClockState = .current()
     ) throws(ServerFailure) {
@@ -23,7 +23,7 @@ struct RestoringClock {
 }
 
 extension ClockState {
-    /// What the kernel says now.
+    /// The current state according to the kernel.
     @Sendable static func current() -> ClockState {
         switch SystemClock.isSynchronized() {
         case true?: .synchronized(maximalError: SystemClock.maximalError() ?? .max)

@@ -2,7 +2,7 @@ import Arguments
 import PostgreSQLStore
 import Verification
 
-/// Makes a PostgreSQL database that was put back one that can be served.
+/// `restore` for a PostgreSQL database that was replaced by an older state.
 enum SettleDatabase {
     static func run(
         _ arguments: ServerArguments, _ places: ServerPlaces, _ address: PostgreSQLAddress
@@ -19,21 +19,21 @@ enum SettleDatabase {
         } catch {
             throw .postgreSQL(places.database.shown, error)
         }
-        // What was kept of the lost state would refuse this one.
+        // The recorded ends of the lost state would make the server reject this one.
         do throws(EndsFileError) { try EndsFile(path: places.endsFile).replace(with: end) } catch {
             throw .endsFile(places.endsFile, error)
         }
         try ServerPrinter.line(
-            "\(report.kept) credentials go on, \(report.ended) ended and have to be enrolled anew, "
-                + "\(report.clientsRevoked) API keys were revoked.")
+            "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
+                + "API keys revoked: \(report.clientsRevoked).")
         guard report.kept > 0, ended == nil else { return }
         try ServerPrinter.line(
             """
-            Those that go on accept time-based codes again, also where one was revoked or disabled after the
-            state that was put back. Before you serve, end these again: if the lost database can still be
-            read, `watchword-server audit ended --store URL-OF-IT >ended.txt` lists them; otherwise take
-            them from the events that you kept (kind “revoked” or “disabled”). Then restore once more with
-            --ended ended.txt; or serve, and DELETE /v1/credentials/ID for each.
+            The credentials that were kept accept time-based codes again, even if they were revoked or
+            disabled after the restored state. End those before you serve. If the lost database can be read,
+            `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them from
+            the events that you exported (kind “revoked” or “disabled”). Then run restore again with
+            --ended ended.txt, or serve the database and send DELETE /v1/credentials/ID for each.
             """)
     }
 }

@@ -5,8 +5,8 @@ import PostgreSQLStore
 import SQLiteStore
 import Verification
 
-/// Looks for events that were deleted, changed, moved or cut off, and for rows that are not what the
-/// events say.
+/// `audit verify`: detects events that were deleted, changed, moved or cut off, and rows that do
+/// not match the events.
 enum VerifyAudit {
     static func run(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
         let places = try ServerPlaces(arguments)
@@ -28,14 +28,14 @@ enum VerifyAudit {
             for finding in findings { try ServerPrinter.line(finding) }
             try ServerPrinter.line(
                 "\(found.events) events, "
-                    + (isWhole ? "all as they were written." : "tampered with."))
-            // What was tampered with has no end that is worth keeping.
+                    + (isWhole ? "no tampering found." : "tampering found."))
+            // Print no checkpoints of chains that were tampered with.
             if isWhole { for mark in found.marks { try ServerPrinter.line(mark.text) } }
         }
         return isWhole ? .done : .no
     }
 
-    /// How many events there are, what is wrong with them, and where they end.
+    /// The number of events, the findings, and the checkpoints.
     private static func audit(
         _ places: ServerPlaces, _ checkpoints: [ChainMark]
     ) throws(ServerFailure) -> (events: Int, findings: [String], marks: [ChainMark]) {
@@ -72,5 +72,27 @@ enum VerifyAudit {
                 throw .postgreSQL(places.database.shown, error)
             }
         }
+    }
+}
+
+/// The checkpoints in the output of an earlier `audit verify`.
+private enum Checkpoints {
+    /// Far more than an audit prints.
+    private static let limit = 1 << 20
+
+    /// Reads the lines that are checkpoints, and skips the others.
+    static func read(_ path: String) throws(ServerFailure) -> [ChainMark] {
+        let bytes = try InputBytes.of(path, limit: limit)
+        let text = bytes.withBytes { bytes in
+            String(validating: [UInt8](copying: bytes), as: UTF8.self)
+        }
+        var marks: [ChainMark] = []
+        for line in (text ?? "").split(whereSeparator: \.isNewline)
+        where line.hasPrefix(ChainMark.textPrefix) {
+            guard let mark = ChainMark(text: String(line)) else { throw .noMarks(path) }
+            marks.append(mark)
+        }
+        guard !marks.isEmpty else { throw .noMarks(path) }
+        return marks
     }
 }

@@ -6,74 +6,74 @@ import SQLiteStore
 import Verification
 import VerificationService
 
-/// The sentences that people read when something did not work; none repeats a secret.
+/// The error messages; none contains a secret.
 enum ServerWords {
     static func sentence(for failure: ServerFailure) -> String {
         switch failure {
         case .usage(let error): error.sentence(program: ServerVerb.program)
-        case .noHome: "there is no HOME to keep anything in; give --store and --keys"
+        case .noHome: "neither HOME nor XDG_STATE_HOME is set; use --store and --keys"
         case .keyFile(let path, let error): "\(path): " + sentence(for: error)
         case .store(let path, let error): "\(path): " + sentence(for: error)
         case .postgreSQL(let place, let error): "\(place): " + sentence(for: error)
         case .endsFile(let path, let error): "\(path): " + sentence(for: error)
         case .putBack(let path):
-            "the database lacks events that \(path) says were there: an earlier state was put in its "
-                + "place, in which spent codes are good again. watchword-server restore makes it one "
-                + "that can be served; where another machine has done so already, remove the file"
+            "the database lacks events that \(path) records: it was replaced by an older state, in which "
+                + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
+                + "another machine, remove the file"
         case .foreignKeys(let path, let keys):
-            "\(path): other machines have another key \(keys.map { String($0.number) }.joined(separator: ", ")); "
-                + "all of them need the same key file"
+            "\(path): other machines have a different key \(keys.map { String($0.number) }.joined(separator: ", ")); "
+                + "all machines need the same key file"
         case .spokenPassword:
-            "everybody on this machine can read a password on the command line: say WATCHWORD_STORE, or "
-                + "keep it in a PGPASSFILE"
+            "every user of this machine can read a password on the command line; use WATCHWORD_STORE or "
+                + "PGPASSFILE"
         case .noCopies:
-            "this is a PostgreSQL database: copy it with pg_dump or its server's own means, and the key "
-                + "file to another place; both together open every account"
+            "backup does not copy PostgreSQL databases; use pg_dump or a similar tool, and keep the key "
+                + "file in a different place: whoever has both can open every account"
         case .needsFile: "FILE is missing; see --help"
         case .takesNoFile:
-            "put the copy back with pg_restore first; then this verb, without a FILE, ends what may have "
-                + "been spent since it was made"
+            "restore takes no FILE for a PostgreSQL database; restore the copy with pg_restore first, then "
+                + "run this command without FILE"
         case .verifier(let error): sentence(for: error)
         case .input(let path, let error): "\(path): " + sentence(for: error)
         case .tls(let error, let certificate, let key):
             sentence(for: error, certificate: certificate, key: key)
         case .plainHTTP(let address):
-            "\(address) can be reached from other machines, and codes would travel in the clear: give "
-                + "--tls-certificate and --tls-key, or --insecure-http if something in front does TLS"
+            "\(address) is reachable from other machines, and codes would travel in the clear; use "
+                + "--tls-certificate and --tls-key, or --insecure-http if a proxy terminates TLS"
         case .plainOperations(let address):
-            "\(address) can be reached from other machines, and health and metrics have no TLS: listen on "
-                + "127.0.0.1, or give --insecure-http if something in front of it does TLS"
+            "\(address) is reachable from other machines, and health and metrics have no TLS; listen on "
+                + "127.0.0.1, or use --insecure-http if a proxy terminates TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
         case .fewFiles(let files, let needed):
-            "the system lets this process open \(files) files, and each connection is one: it needs "
-                + "\(needed) at least (ulimit -n, or LimitNOFILE= in the unit)"
-        case .noSuchClient: "there is no such client; see watchword-server client list"
+            "the limit on open files is \(files), and each connection needs one; raise it to at least "
+                + "\(needed) (ulimit -n, or LimitNOFILE= in the unit)"
+        case .noSuchClient: "no such client; see watchword-server client list"
         case .clientRevoked:
-            "this client is revoked, and stays so; make another one with watchword-server client add"
+            "this client is revoked permanently; create a new one with watchword-server client add"
         case .clientNameTaken:
-            "another client has this name: choose another one, or revoke that client first"
+            "another client has this name; choose another name, or revoke that client first"
         case .badClientName:
-            "a client's name has at most \(ClientRow.maximalNameCount) bytes and does not begin with cl_, as ids do"
+            "a client's name has at most \(ClientRow.maximalNameCount) bytes and must not begin with cl_, like an id"
         case .doubtfulClock(let now, isPossible: false):
-            "this machine's clock says \(now.text), which is before this program was made: set it right"
+            "this machine's clock says \(now.text), which is before the release of this program; set the clock"
         case .doubtfulClock(let now, isPossible: true):
-            "nothing vouches for this machine's clock, which says \(now.text), and it decides which codes are "
-                + "refused: synchronise it and try again, or give --clock-is-right once you have "
-                + "checked it yourself"
+            "this machine's clock says \(now.text), but the kernel does not report it as synchronised; restore "
+                + "needs the time to refuse spent codes. Synchronise the clock, or check it yourself and use "
+                + "--clock-is-right"
         case .notAList(let path, let line):
-            "\(path): line \(line) is no credential; each line is one, as cr_…"
+            "\(path): line \(line) is not a credential id (cr_…)"
         case .noMarks(let path):
-            "\(path): there is no whole mark in it; keep what audit verify prints as it is"
-        case .exists(let path): "\(path): there is such a file already; name another"
+            "\(path): no complete checkpoint found; use the unchanged output of audit verify"
+        case .exists(let path): "\(path): the file already exists; choose another name"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .system(let failure): sentence(for: failure)
         }
     }
 
     static func shortage(of room: ConnectionRoom) -> String {
-        "the system lets this process open \(room.files) files, and each connection is one: the server "
-            + "takes \(room.service) connections instead of \(ConnectionRoom.most) (ulimit -n, or "
-            + "LimitNOFILE= in the unit)"
+        "the limit on open files is \(room.files), and each connection needs one; the server accepts "
+            + "\(room.service) connections instead of \(ConnectionRoom.most) (ulimit -n, or LimitNOFILE= "
+            + "in the unit)"
     }
 
     static func sentence(for failure: SystemCallFailure) -> String {
@@ -84,9 +84,9 @@ enum ServerWords {
         switch failure {
         case .system(let call, let number):
             sentence(for: SystemCallFailure(call: call, number: number))
-        case .notStarted: "libmicrohttpd could not start; is the TLS certificate one it takes?"
+        case .notStarted: "libmicrohttpd could not start; check the type of the TLS certificate"
         case .earlierCertificatesInUse(let count):
-            "connections still use \(count) earlier certificates, and more are not kept at a time; "
+            "open connections still use \(count) earlier certificates, which is the maximum; "
                 + "reload again in a minute"
         }
     }
@@ -95,23 +95,23 @@ enum ServerWords {
         for error: TLSIdentityError, certificate: String, key: String
     ) -> String {
         switch error {
-        case .noCertificate: "\(certificate): there is no certificate in PEM in it"
-        case .noKey: "\(key): there is no private key in PEM in it, or it has a passphrase"
-        case .mismatched: "\(key): this is not the key of \(certificate)"
+        case .noCertificate: "\(certificate): the file contains no PEM certificate"
+        case .noKey: "\(key): the file contains no PEM private key, or the key has a passphrase"
+        case .mismatched: "\(key): the key does not match the certificate \(certificate)"
         case .notYetValid:
-            "\(certificate): the certificate is not in force yet; is the clock right?"
+            "\(certificate): the certificate is not valid yet; check the clock"
         case .expired: "\(certificate): the certificate has expired"
         }
     }
 
     private static func sentence(for error: InputFileError) -> String {
         switch error {
-        case .missing: "there is no such file"
-        case .forbidden: "you may not read it"
-        case .empty: "there is nothing in it"
-        case .tooLarge(let limit): "it holds more than the \(limit) bytes that are read"
+        case .missing: "no such file"
+        case .forbidden: "permission denied"
+        case .empty: "the file is empty"
+        case .tooLarge(let limit): "the file exceeds \(limit) bytes"
         case .system(let failure): sentence(for: failure)
-        default: "this is no file that can be read"
+        default: "not a readable file"
         }
     }
 }
