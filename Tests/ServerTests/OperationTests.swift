@@ -275,7 +275,7 @@ struct OperationTests {
         try await server.stop()
         let outcome = try await state.run("serve", environment: ["WATCHWORD_PROFILE": "lax"])
         #expect(
-            String(decoding: outcome.errors, as: UTF8.self).contains("WATCHWORD_PROFILE takes"))
+            String(decoding: outcome.errors, as: UTF8.self).contains("WATCHWORD_PROFILE must be"))
     }
 
     @Test("every command has a help page")
