@@ -1,21 +1,21 @@
-/// Whether values of one length vary as random ones do.
+/// Checks whether values of one length vary as random ones do.
 ///
-/// Over 64 random values, a bit is set fewer than 8 or more than 56 times with a probability below
-/// 10^-10, and two bytes are equal in all of them with one of 256^-64.
+/// Over 64 random values, the probability that a bit is set fewer than 8 or more than 56 times is
+/// below 10^-10, and the probability that two bytes are equal in all of them is 256^-64.
 public struct BitVariation {
     private let values: [[UInt8]]
 
-    /// How many values are needed.
+    /// The number of values that the check needs.
     public static let valueCount = 64
 
-    /// Takes ``valueCount`` values, all of one length.
+    /// Expects ``valueCount`` values of the same length.
     public init(_ values: [[UInt8]]) {
-        precondition(values.count == Self.valueCount, "the bounds are those of 64 values")
-        precondition(Set(values.map(\.count)).count == 1, "all values are equally long")
+        precondition(values.count == Self.valueCount, "the bounds hold for 64 values")
+        precondition(Set(values.map(\.count)).count == 1, "all values must have the same length")
         self.values = values
     }
 
-    /// The positions of bytes that hold a bit which hardly varies.
+    /// The positions of bytes that contain a bit that hardly varies.
     public var constantBytes: [Int] {
         values[0].indices.filter { index in
             (0..<8).contains { bit in

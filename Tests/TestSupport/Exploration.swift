@@ -1,35 +1,35 @@
 /// A state machine whose states are values, so that every order of its actions can be tried.
 ///
 /// A test describes the real code in this form and calls ``explore(depth:)``. To check a transition
-/// rather than a state (such as "this answer was given twice"), ``apply(_:to:)`` notes in the new state
-/// what went wrong, and ``violation(in:)`` reports it. What the invariants need to know beyond the code's
-/// own state, such as which codes were ever accepted, is part of the state and of its key, too.
+/// rather than a state (such as "this answer was given twice"), ``apply(_:to:)`` records the fault
+/// in the new state, and ``violation(in:)`` reports it. Anything else that the invariants need to
+/// know, such as which codes were ever accepted, is also part of the state and of its key.
 package protocol StateMachine {
     /// Everything that influences what happens next.
     associatedtype State
-    /// One atomic step; its description is a line of the trace.
+    /// One atomic step. Its description is a line of the trace.
     associatedtype Action: CustomStringConvertible
     /// Identifies a state: two states with equal keys behave alike.
     associatedtype Key: Hashable
 
     /// Where the exploration begins.
     var initialStates: [State] { get }
-    /// What can happen next; an empty array ends the path.
+    /// The possible next actions; an empty array ends the path.
     func actions(in state: State) -> [Action]
     /// The state after `action`. The same action in the same state must always have the same result.
     func apply(_ action: Action, to state: State) async throws -> State
-    /// The canonical form: leave out whatever has no influence, such as random names and logs.
+    /// The canonical form. Leave out everything without influence, such as random names and logs.
     func key(of state: State) -> Key
-    /// Which invariant `state` violates; nil if it violates none.
+    /// The invariant that `state` violates, or `nil`.
     func violation(in state: State) async throws -> String?
 }
 
-/// What an exploration has seen.
+/// The result of an exploration.
 package struct Exploration: CustomStringConvertible, Sendable {
-    /// A state that violates an invariant, and the shortest way to it.
+    /// A state that violates an invariant, and the shortest path to it.
     package struct Violation: CustomStringConvertible, Sendable {
         package let message: String
-        /// The actions, from an initial state on.
+        /// The actions, starting from an initial state.
         package let trace: [String]
 
         package var description: String {
@@ -38,13 +38,13 @@ package struct Exploration: CustomStringConvertible, Sendable {
         }
     }
 
-    /// Distinct states.
+    /// The number of distinct states.
     package fileprivate(set) var states = 0
-    /// Actions that were applied.
+    /// The number of actions applied.
     package fileprivate(set) var transitions = 0
-    /// The most actions between an initial state and a state that was seen.
+    /// The depth of the deepest state visited.
     package fileprivate(set) var depth = 0
-    /// Whether no state was left out: the limit of the depth was not reached.
+    /// Whether every reachable state was visited: the depth limit was not reached.
     package fileprivate(set) var isComplete = false
     /// How often each kind of action was applied, by the first word of its description.
     package fileprivate(set) var counts: [String: Int] = [:]
@@ -58,10 +58,10 @@ package struct Exploration: CustomStringConvertible, Sendable {
 }
 
 extension StateMachine {
-    /// Visits every state that can be reached by at most `depth` actions, breadth first, and checks the
-    /// invariants in each.
+    /// Visits every state that can be reached in at most `depth` actions, breadth first, and checks
+    /// the invariants in each.
     ///
-    /// It stops at the first violation, to which no shorter way exists.
+    /// The exploration stops at the first violation, so the trace is the shortest one.
     package func explore(depth limit: Int) async throws -> Exploration {
         var exploration = Exploration()
         var known: Set<Key> = []

@@ -1,30 +1,33 @@
 internal import Foundation
 internal import Synchronization
 
-/// A road between clients and a server of this machine on which things go wrong as a test says.
+/// A proxy between clients and a server on this machine that injects the faults a test asks for.
 ///
-/// Bytes are passed on as they are, TLS or not. Each connection takes the next fault; without one nothing
-/// goes wrong.
+/// It forwards bytes unchanged, TLS or not. Each connection uses the next fault in the list; once
+/// the list is empty, connections work normally.
 public final class FaultyRoad: Sendable {
-    /// What goes wrong with one connection.
+    /// The fault for one connection.
     public struct Fault: Sendable {
-        /// How many bytes of the client's get through before the road breaks; all of them when not given.
+        /// The number of bytes from the client to forward before the connection breaks; `nil`
+        /// forwards all.
         public var requestLimit: Int?
-        /// How many bytes of the server's get through before the road breaks.
+        /// The number of bytes from the server to forward before the connection breaks; `nil`
+        /// forwards all.
         public var replyLimit: Int?
-        /// What is sent is kept, and gets through when ``FaultyRoad/releaseHeld()`` says so; the road breaks.
+        /// Whether to hold the request until ``FaultyRoad/releaseHeld()``, and break the
+        /// connection.
         public var isHeld = false
-        /// What was sent is sent once more when the connection is over.
+        /// Whether to send the request a second time after the connection ends.
         public var isDoubled = false
-        /// What happens at the moment when a limit is reached, before the road breaks.
+        /// Called when a limit is reached, before the connection breaks.
         public var atLimit: @Sendable () -> Void = {}
-        /// What happens when the connection is over.
+        /// Called when the connection has ended.
         public var atEnd: @Sendable () -> Void = {}
 
-        /// Nothing goes wrong until something is set.
+        /// Creates a fault that does nothing until one of its properties is set.
         public init() {}
 
-        /// Whether everything gets through, once.
+        /// Whether everything is forwarded exactly once.
         var isHarmless: Bool {
             requestLimit == nil && replyLimit == nil && !isHeld && !isDoubled
         }
@@ -34,18 +37,18 @@ public final class FaultyRoad: Sendable {
         var target: UInt16
         var faults: [Fault] = []
         var held: [[UInt8]] = []
-        /// Bytes that got through on the last connection without a fault.
+        /// The number of bytes forwarded on the last connection without a fault.
         var lastRequest = 0
         var lastReply = 0
         var isOver = false
     }
 
-    /// The port that clients connect to, on this machine.
+    /// The port on 127.0.0.1 that clients connect to.
     public let port: UInt16
     private let listening: LoopbackSocket
     private let state: Mutex<State>
 
-    /// Opens a road to `target`, a port of this machine.
+    /// Starts a proxy for `target`, a port on this machine.
     public init(to target: UInt16) throws {
         listening = try LoopbackSocket.listening()
         port = listening.port
@@ -60,19 +63,20 @@ public final class FaultyRoad: Sendable {
 
     deinit { listening.end() }
 
-    /// Leads to another port from the next connection on.
+    /// Forwards to another port from the next connection on.
     public func lead(to target: UInt16) { state.withLock { $0.target = target } }
 
-    /// The faults of the next connections; those that wait are forgotten.
+    /// Sets the faults of the next connections, replacing any that are still unused.
     public func expect(_ faults: [Fault]) { state.withLock { $0.faults = faults } }
 
-    /// Bytes of both sides on the last connection that went through without a fault, and that is over: its
-    /// client may have its answer a moment before that.
+    /// The number of bytes in each direction on the last finished connection without a fault.
+    ///
+    /// The client may receive its response shortly before the connection counts as finished.
     public var lastLengths: (request: Int, reply: Int) {
         state.withLock { ($0.lastRequest, $0.lastReply) }
     }
 
-    /// Lets through what was held, in any order, and waits for its answers, which nobody gets.
+    /// Sends the held requests in random order and waits for the responses, which are discarded.
     public func releaseHeld() {
         let held = state.withLock { state in
             defer { state.held = [] }
@@ -88,7 +92,7 @@ public final class FaultyRoad: Sendable {
         while server.receive() != nil {}
     }
 
-    /// Nothing when nobody is there, or no socket can be had.
+    /// Returns `nil` if nothing is listening on the port or no socket is available.
     private func connected(to port: UInt16) -> LoopbackSocket? {
         do { return try LoopbackSocket.connected(to: port) } catch { return nil }
     }
@@ -99,7 +103,8 @@ public final class FaultyRoad: Sendable {
         }
         defer { fault?.atEnd() }
         if fault?.isHeld == true {
-            // A whole request is one that nothing follows for a moment; a shorter one is as good a fault.
+            // A request counts as complete when no bytes follow it for a moment. A truncated one is
+            // just as useful as a fault.
             var request: [UInt8] = []
             while client.isReadable(within: request.isEmpty ? 5_000 : 50),
                 let part = client.receive()
@@ -114,7 +119,7 @@ public final class FaultyRoad: Sendable {
         state.withLock { ($0.lastRequest, $0.lastReply) = (request.count, replied) }
     }
 
-    /// Passes bytes on until one side ends it, or a limit is reached.
+    /// Forwards bytes until one side closes the connection or a limit is reached.
     private func pass(
         _ client: LoopbackSocket, _ server: LoopbackSocket, _ fault: Fault?
     ) -> (request: [UInt8], replied: Int) {

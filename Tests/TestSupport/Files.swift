@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Gives the file at `path` these permission bits.
+/// Sets the permission bits of the file at `path`.
 public func setMode(_ mode: Int, of path: String) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
 }
@@ -15,22 +15,22 @@ public func names(in path: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted()
 }
 
-/// Takes the file or folder at `path` away.
+/// Removes the file or folder at `path`.
 public func removeFile(_ path: String) throws {
     try FileManager.default.removeItem(atPath: path)
 }
 
-/// Makes a folder at `path`.
+/// Creates a folder at `path`.
 public func makeFolder(_ path: String) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
 }
 
-/// Gives the file at `path` the second name `second`.
+/// Creates a hard link at `second` to the file at `path`.
 public func linkFile(_ path: String, to second: String) throws {
     try FileManager.default.linkItem(atPath: path, toPath: second)
 }
 
-/// Makes a symbolic link at `link` that points at `path`.
+/// Creates a symbolic link at `link` that points to `path`.
 public func linkSymbolically(_ path: String, to link: String) throws {
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
 }

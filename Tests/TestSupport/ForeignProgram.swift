@@ -1,12 +1,13 @@
 internal import Foundation
 
-/// A program of the system that a test asks for a second opinion: `zbarimg`, `oathtool`, `strace`.
+/// A system program that a test uses as an independent reference: `zbarimg`, `oathtool`, `strace`.
 ///
-/// Where it may be missing, the test says so: `@Test(.enabled(if: ForeignProgram("zbarimg") != nil))`.
+/// Skip the test if the program may be missing:
+/// `@Test(.enabled(if: ForeignProgram("zbarimg") != nil))`.
 public struct ForeignProgram: Sendable {
-    /// What a program left behind when it ended.
+    /// The result of a program that has ended.
     public struct Outcome: Sendable {
-        /// Its exit code; the signal's number, negative, when a signal ended it.
+        /// The exit code, or the negated signal number if a signal ended the program.
         public let status: Int32
         /// What it wrote to standard output.
         public let output: [UInt8]
@@ -20,7 +21,7 @@ public struct ForeignProgram: Sendable {
     /// The full path of the program's file.
     public let path: String
 
-    /// Looks for `name` in the folders of `PATH`; nothing when it is not there.
+    /// Looks for `name` in the folders of `PATH`; `nil` if it is not installed.
     public init?(_ name: String) {
         let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let paths = folders.split(separator: ":").map { "\($0)/\(name)" }
@@ -30,7 +31,9 @@ public struct ForeignProgram: Sendable {
         path = found
     }
 
-    /// Whether `strace` is there and may trace a program; some containers forbid it.
+    /// Whether `strace` is installed and may trace a program.
+    ///
+    /// Some containers forbid it.
     public static let canTrace: Bool = {
         do {
             return try ForeignProgram("strace")?.run(["-o", "/dev/null", "true"]).status == 0
@@ -39,19 +42,19 @@ public struct ForeignProgram: Sendable {
         }
     }()
 
-    /// Takes the program at `path` as it is.
+    /// Uses the program at `path` without checking that it exists.
     public init(path: String) { self.path = path }
 
-    /// Runs the program to its end.
+    /// Runs the program and waits for it to end.
     ///
-    /// - Parameter input: what it finds on standard input; nothing by default.
-    /// - Parameter environment: takes the place of the test's own when given.
-    /// - Parameter started: is told the process's number, which is good until this call ends.
+    /// - Parameter input: the bytes on standard input; empty by default.
+    /// - Parameter environment: replaces the test's own environment if given.
+    /// - Parameter started: receives the process ID, which is valid until this call returns.
     public func run(
         _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
         started: (Int32) -> Void = { _ in }
     ) throws -> Outcome {
-        // Files instead of pipes: whatever the program says and however much, nobody waits for anybody.
+        // Files instead of pipes: no output, however long, can block the program.
         let folder = try TemporaryFolder()
         let inputPath = try folder.write(input, to: "input")
         try folder.write([], to: "output")

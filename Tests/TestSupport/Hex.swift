@@ -1,4 +1,4 @@
-/// Bytes in hexadecimal digits, as vectors are printed.
+/// Hexadecimal text, as used in vectors.
 public enum Hex {
     /// Reads an even number of digits.
     public static func bytes(_ text: String) throws -> [UInt8] {
@@ -11,7 +11,7 @@ public enum Hex {
         }
     }
 
-    /// Writes lower-case digits.
+    /// Returns lower-case digits.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

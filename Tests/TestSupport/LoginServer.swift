@@ -1,21 +1,25 @@
 internal import Foundation
 
-/// A server of the device's routes in a process of its own (`Tests/LoginServer/login-server.py`), which does wrong
-/// on demand and ends with the last owner.
+/// A server with the device's routes in its own process (`Tests/LoginServer/login-server.py`).
+///
+/// It misbehaves on demand and ends with its last owner.
 public final class LoginServer: Sendable {
-    /// The port that it listens at, on this machine.
+    /// The port on 127.0.0.1 that it listens on.
     public let port: Int
 
     private let process: Process
     private let input: FileHandle
     private let folder: TemporaryFolder
 
-    /// What kept it from starting.
+    /// Thrown if the server did not start.
     public struct NotStarted: Error {}
 
-    /// Starts one; each request takes the next of `faults`, words that the script explains.
+    /// Starts a server.
     ///
-    /// - Parameter certificate: the name of one of ``TestCertificates``; without it there is no TLS.
+    /// Each request uses the next of `faults`, whose names the script explains.
+    ///
+    /// - Parameter certificate: the name of one of ``TestCertificates``. Without it, the server
+    ///   does not use TLS.
     public init(_ faults: [String] = [], certificate: String? = nil, options: [String] = [])
         throws
     {
@@ -52,21 +56,21 @@ public final class LoginServer: Sendable {
         self.port = port
     }
 
-    // Threads of a test run hold signals back, and hand that on to what they start: only the signal that nobody
-    // holds back ends it for certain.
+    // SIGKILL, because the threads of a test run block the other signals, and child processes
+    // inherit the signal mask.
     deinit { kill(process.processIdentifier, SIGKILL) }
 
-    /// One request as it arrived.
+    /// One request as the server received it.
     public struct Request: Sendable {
-        /// The path that was asked for.
+        /// The request path.
         public let path: String
-        /// The header's values by their names.
+        /// The header fields by name.
         public let headers: [String: String]
-        /// The body's texts by their names.
+        /// The strings in the body by name.
         public let body: [String: String]
     }
 
-    /// What has arrived so far.
+    /// The requests received so far.
     public func requests() throws -> [Request] {
         try folder.bytes(of: "log").split(separator: UInt8(ascii: "\n")).map { line in
             let value = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any]
@@ -78,23 +82,25 @@ public final class LoginServer: Sendable {
     }
 }
 
-/// Certificates of servers, good and bad ones, made once for a run of the tests.
+/// Valid and invalid server certificates, made once per test run.
 public enum TestCertificates {
-    /// The folder of the files that `Tests/LoginServer/make-certificates.py` names.
+    /// A folder with the files that `Tests/LoginServer/make-certificates.py` lists.
     public static let shared = Result { () throws -> TemporaryFolder in try make() }
 
-    /// Makes new ones; with one more, `brief`, that is good for so many seconds.
+    /// Makes new certificates.
+    ///
+    /// If `seconds` is given, adds one named `brief` that is valid for that long.
     public static func make(brief seconds: Int? = nil) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         let script = PackageFolder.root.appending(path: "Tests/LoginServer/make-certificates.py")
-        // Debian's Python, which finds Debian's library, whatever else is in the PATH.
+        // Debian's own Python, which finds Debian's libraries, regardless of PATH.
         let made = try ForeignProgram(path: "/usr/bin/python3").run(
             [script.path, folder.path] + (seconds.map { ["\($0)"] } ?? []))
         guard made.status == 0 else { throw LoginServer.NotStarted() }
         return folder
     }
 
-    /// The authority that vouches for the good ones, in PEM.
+    /// The CA certificate that signed the valid ones, in PEM.
     public static func authority() throws -> [UInt8] {
         try shared.get().bytes(of: "authority.pem")
     }

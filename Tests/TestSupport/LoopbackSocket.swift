@@ -1,8 +1,11 @@
 internal import Foundation
 
-/// One end of a TCP connection on this machine, or what waits for them; closed with its last owner.
+/// A TCP socket on this machine, connected or listening.
 ///
-/// Ended rather than closed while threads wait in it: its number must not become another's.
+/// It is closed with its last owner.
+///
+/// While threads wait on it, shut it down rather than close it: a closed descriptor's number could
+/// be reused.
 public final class LoopbackSocket: Sendable {
     private let descriptor: Int32
 
@@ -27,7 +30,7 @@ public final class LoopbackSocket: Sendable {
         return unsafe apply(bind, made, address) == 0
     }()
 
-    /// Listens at a port of 127.0.0.1 that the kernel chooses.
+    /// Listens on a port of 127.0.0.1 that the kernel chooses.
     public static func listening() throws -> LoopbackSocket {
         let made = try LoopbackSocket()
         guard unsafe apply(bind, made.descriptor, address(port: 0)) == 0,
@@ -36,7 +39,7 @@ public final class LoopbackSocket: Sendable {
         return made
     }
 
-    /// Connects to `port` of 127.0.0.1; nothing when nobody is there.
+    /// Connects to `port` on 127.0.0.1; returns `nil` if nothing is listening there.
     public static func connected(to port: UInt16) throws -> LoopbackSocket? {
         let made = try LoopbackSocket()
         guard unsafe apply(connect, made.descriptor, address(port: port)) == 0 else { return nil }
@@ -44,7 +47,7 @@ public final class LoopbackSocket: Sendable {
         return made
     }
 
-    /// The port that it has on this side.
+    /// The local port.
     public var port: UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -55,13 +58,13 @@ public final class LoopbackSocket: Sendable {
         return result == 0 ? UInt16(bigEndian: address.sin_port) : 0
     }
 
-    /// The next who connects; nothing when it is ended.
+    /// Accepts the next connection; returns `nil` once the socket is shut down.
     public func accepted() -> LoopbackSocket? {
         while true {
             let taken = accept(descriptor, nil, nil)
             if taken < 0, errno == EINTR || errno == ECONNABORTED { continue }
             guard taken >= 0 else { return nil }
-            // Programs that are started meanwhile must not hold it open.
+            // Programs started in the meantime must not inherit it.
             _ = fcntl(taken, F_SETFD, FD_CLOEXEC)
             let made = LoopbackSocket(taken)
             made.sendAtOnce()
@@ -69,14 +72,16 @@ public final class LoopbackSocket: Sendable {
         }
     }
 
-    /// What comes next; nothing when the other side, or this one, has ended.
+    /// Returns the next bytes, or `nil` if either side has shut the connection down.
     public func receive() -> [UInt8]? {
         var room = [UInt8](repeating: 0, count: 1 << 16)
         let count = unsafe recv(descriptor, &room, room.count, 0)
         return count > 0 ? Array(room.prefix(count)) : nil
     }
 
-    /// Sends every byte; not when the other side is gone.
+    /// Sends every byte.
+    ///
+    /// Returns `false` if the other side has closed the connection.
     @discardableResult
     public func send(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
@@ -91,24 +96,26 @@ public final class LoopbackSocket: Sendable {
         return true
     }
 
-    /// Ends it in both directions, and wakes up who waits in it; what was sent still arrives.
+    /// Shuts down both directions and wakes any thread that waits on the socket.
+    ///
+    /// Bytes already sent still arrive.
     public func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending direction.
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Whether something comes in time, the end included.
+    /// Whether bytes or the end of the connection arrive in time.
     func isReadable(within milliseconds: Int32) -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&waiting, 1, milliseconds) > 0
     }
 
-    /// Whichever of the two has something to say first, its end included.
+    /// Returns the first of the two sockets that has bytes to read or has ended.
     static func readable(_ one: LoopbackSocket, _ other: LoopbackSocket) -> LoopbackSocket? {
         var waiting = [one, other].map {
             pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
         }
-        // Longer than any client or server waits.
+        // Longer than any timeout of a client or server.
         guard unsafe poll(&waiting, 2, 60_000) > 0 else { return nil }
         return waiting[0].revents != 0 ? one : other
     }

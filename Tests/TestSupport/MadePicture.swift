@@ -1,44 +1,44 @@
 internal import Foundation
 
-/// One of the pictures that `Scripts/make-pictures` drew, as `Vectors/qr.json` describes it.
+/// One of the pictures drawn by `Scripts/make-pictures`, as described in `Vectors/qr.json`.
 public struct MadePicture: Codable, Sendable {
     /// The file's name in `Vectors/qr`.
     public let file: String
-    /// What is special about it.
+    /// What the picture tests.
     public let kind: String
-    /// The symbols' texts.
+    /// The texts of its symbols.
     public let texts: [String]
     /// The entries that the texts stand for.
     public let entries: [Entry]
 
-    /// An entry, with its code at one time or count.
+    /// An entry, with its code for one time or counter.
     public struct Entry: Codable, Sendable {
-        /// Who asks for the code.
+        /// The otpauth issuer.
         public let issuer: String
-        /// Whose code it is.
+        /// The otpauth account.
         public let account: String
         /// `totp`, `hotp` or `steam`.
         public let type: String
         /// `SHA1`, `SHA256` or `SHA512`.
         public let algorithm: String
-        /// Characters of the code.
+        /// The length of the code in characters.
         public let digits: Int
         /// The key in Base32, without padding.
         public let secret: String
-        /// Seconds of a time step, unless it counts.
+        /// The time step in seconds; `nil` for HOTP.
         public let period: Int64?
-        /// The time of ``code`` in Unix seconds, unless it counts.
+        /// The time of ``code`` in Unix seconds; `nil` for HOTP.
         public let time: Int64?
-        /// The counter of ``code``, if it counts.
+        /// The counter of ``code``; `nil` for TOTP.
         public let counter: UInt64?
-        /// The code, as the script computed it.
+        /// The code as computed by the script.
         public let code: String
     }
 
-    /// Where the picture lies.
+    /// The path of the picture file.
     public var path: String { PackageFolder.root.appending(path: "Vectors/qr/\(file)").path }
 
-    /// Every picture there is.
+    /// All pictures.
     public static func all() throws -> [MadePicture] {
         try VectorFile<MadePicture>("qr.json").cases
     }

@@ -1,14 +1,15 @@
 public import Foundation
 
-/// Where the package and the material beside it lie.
+/// The locations of the package and of the material beside it.
 public enum PackageFolder {
-    /// The folder of `Package.swift`.
+    /// The folder that contains `Package.swift`.
     public static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// What is shared between projects and no part of this one: `$WATCHWORD_SHARED`, or `shared` beside the package.
+    /// Material shared between projects that is not part of this package: `$WATCHWORD_SHARED`, or
+    /// `shared` beside the package.
     ///
-    /// Nothing when it is not there: the test then says what it misses.
+    /// `nil` if the folder does not exist; the test is then skipped with a message that says so.
     public static let shared: URL? = {
         let named = ProcessInfo.processInfo.environment["WATCHWORD_SHARED"]
         let folder =

@@ -4,10 +4,13 @@ import Synchronization
 extension Process {
     private static let starting = Mutex(())
 
-    /// Runs it, one process after the other.
+    /// Runs the process.
     ///
-    /// Foundation notices a child's end by a socket that the child holds. Another child that is started at
-    /// the same moment inherits it, and while that one lives the first one never ends.
+    /// Starts are serialised.
+    ///
+    /// Foundation notices the end of a child by a socket that the child holds. A second child
+    /// started at the same moment inherits that socket, and the first child does not appear to end
+    /// while the second one lives.
     public func start() throws {
         try Self.starting.withLock { _ in try run() }
     }

@@ -1,19 +1,19 @@
 public import Foundation
 internal import Glibc
 
-/// A program on a terminal of its own, with a test at the keyboard.
+/// A program on its own pseudo-terminal, with the test at the keyboard.
 public final class PseudoTerminal {
     private let keyboard: Int32
     private let process = Process()
-    // It must live as long as the program.
+    // The folder must exist for as long as the program runs.
     private let folder: TemporaryFolder
-    /// What was shown until now.
+    /// Everything shown so far.
     public private(set) var screen = ""
 
-    /// What did not go as it should.
+    /// A failed step of the test.
     public struct Failure: Error { let what: String }
 
-    /// Runs a shell command with the terminal as its standard streams and its controlling terminal.
+    /// Runs a shell command with the terminal as its controlling terminal and its standard streams.
     public init(
         _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
     ) throws {
@@ -41,11 +41,11 @@ public final class PseudoTerminal {
         process.standardOutput = terminal
         process.standardError = terminal
         try process.start()
-        // Only the program has it open now, and so its end is noticed here.
+        // Now only the program has the terminal open, so reading detects when the program ends.
         try terminal.close()
     }
 
-    /// Closes the terminal, as a window is closed.
+    /// Closes the terminal, as closing a window does.
     public func hangUp() { close(keyboard) }
 
     deinit {
@@ -53,31 +53,31 @@ public final class PseudoTerminal {
         close(keyboard)
     }
 
-    /// Reads the screen until it shows `text`.
+    /// Reads until the screen shows `text`.
     public func waitFor(_ text: String) throws {
         while !screen.contains(text) {
             guard try readMore() else { throw Failure(what: "the program ended before “\(text)”") }
         }
     }
 
-    /// Types `text`, as a person does after what was seen.
+    /// Types `text` as a user would in response to what is shown.
     public func type(_ text: String) throws {
         let bytes = Array(text.utf8)
         let count = unsafe write(keyboard, bytes, bytes.count)
         guard count == bytes.count else { throw Failure(what: "write") }
     }
 
-    /// Forgets what was shown until now.
+    /// Discards everything shown so far.
     public func clear() { screen = "" }
 
-    /// Reads what is still shown, and tells how the program ended.
+    /// Reads the remaining output and returns the exit code of the program.
     public func end() throws -> Int32 {
         while try readMore() {}
         process.waitUntilExit()
         return process.terminationStatus
     }
 
-    /// Whether typed characters are shown, and lines edited, now.
+    /// Whether the terminal currently echoes input and edits lines.
     public func settings() throws -> (echoes: Bool, edits: Bool) {
         var settings = termios()
         guard unsafe tcgetattr(keyboard, &settings) == 0 else { throw Failure(what: "tcgetattr") }
@@ -86,10 +86,12 @@ public final class PseudoTerminal {
 
     private func readMore() throws -> Bool {
         var ready = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&ready, 1, 20_000) > 0 else { throw Failure(what: "silence: \(screen)") }
+        guard unsafe poll(&ready, 1, 20_000) > 0 else {
+            throw Failure(what: "no output for 20 s; the screen shows: \(screen)")
+        }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe read(keyboard, &bytes, bytes.count)
-        // A terminal whose last program has ended answers EIO.
+        // Reading from a terminal whose last program has ended fails with EIO.
         guard count > 0 else { return false }
         screen += String(decoding: bytes.prefix(count), as: UTF8.self)
         return true
@@ -97,7 +99,7 @@ public final class PseudoTerminal {
 }
 
 extension FileHandle {
-    /// Whether what was written to a pipe waits for its reader still.
+    /// Whether bytes written to a pipe are still unread.
     public static func isUnread(_ pipe: Pipe) throws -> Bool {
         var count: Int32 = 0
         let number = pipe.fileHandleForWriting.fileDescriptor

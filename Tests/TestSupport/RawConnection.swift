@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// A TCP connection to this machine over which a test says what it likes, well formed or not.
+/// A TCP connection to this machine on which a test can send anything, well formed or not.
 public final class RawConnection: Sendable {
-    /// Why there is no connection, or nothing more to be had from it.
+    /// Why connecting, sending or receiving failed.
     public enum Failure: Error {
         case notConnected(Int32)
         case notSent(Int32)
-        /// Nothing came for a minute: nobody will answer.
+        /// No bytes arrived for a minute.
         case silence
         case notHTTP
     }
 
-    /// An answer as it came.
+    /// An HTTP response.
     public struct Answer: Sendable {
         /// The status code.
         public let status: Int
-        /// The header fields; names in lower case.
+        /// The header fields, with names in lower case.
         public let headers: [String: String]
         /// The body.
         public let body: [UInt8]
@@ -25,13 +25,13 @@ public final class RawConnection: Sendable {
 
     private let descriptor: Int32
 
-    /// Connects to `port` of 127.0.0.1, or of ::1.
+    /// Connects to `port` on 127.0.0.1 or ::1.
     ///
-    /// - Parameter source: the loopback address to come from, such as `127.0.0.2`.
+    /// - Parameter source: the loopback address to connect from, such as `127.0.0.2`.
     public init(port: UInt16, version6: Bool = false, from source: String? = nil) throws {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         descriptor = socket(version6 ? AF_INET6 : AF_INET, type, 0)
-        // So that a mistake is a failed test and no test that never ends.
+        // With a timeout, a mistake is a failed test instead of one that never ends.
         var timeout = timeval(tv_sec: 60, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, size)
@@ -93,10 +93,10 @@ public final class RawConnection: Sendable {
     /// Sends the text's bytes.
     public func send(_ text: String) async throws { try await send(Array(text.utf8)) }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending direction.
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// What comes next; nothing when the other side has closed or broken the connection.
+    /// Returns the next bytes; empty if the other side has closed or reset the connection.
     public func receive(atMost limit: Int = 1 << 16) async throws -> [UInt8] {
         try await offThePool { [self] in try receiveNow(limit) }
     }
@@ -108,16 +108,16 @@ public final class RawConnection: Sendable {
         return Array(room.prefix(max(count, 0)))
     }
 
-    /// Everything up to the end of the connection.
+    /// Receives everything up to the end of the connection.
     public func receiveToEnd() async throws -> [UInt8] {
         var all: [UInt8] = []
         while case let part = try await receive(), !part.isEmpty { all += part }
         return all
     }
 
-    /// One answer; nothing when the connection ends before its first byte.
+    /// Receives one response; `nil` if the connection ends before its first byte.
     ///
-    /// To be used for one answer at a time: what came after it would be lost.
+    /// Use it for one response at a time: bytes that follow the response are lost.
     public func answer() async throws -> Answer? {
         var bytes: [UInt8] = []
         while true {
@@ -131,9 +131,10 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// The answer that `bytes` begin with, if all of it is there.
+    /// The response at the start of `bytes`, if it is complete.
     ///
-    /// - Parameter hasBody: not when `HEAD` was asked, whatever the length says.
+    /// - Parameter hasBody: `false` for the response to a `HEAD` request, regardless of its length
+    ///   field.
     public static func answer(in bytes: [UInt8], hasBody: Bool = true) -> Answer? {
         guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
@@ -147,15 +148,16 @@ public final class RawConnection: Sendable {
             headers[line[..<colon].lowercased()] = value
         }
         let rest = bytes[end.upperBound...]
-        // An answer without a length, a 204 or a 100, has no body.
+        // A response without a length, such as a 204 or a 100, has no body.
         let length = hasBody ? headers["content-length"].flatMap { Int($0) } ?? 0 : 0
         guard rest.count >= length else { return nil }
         return Answer(status: status, headers: headers, body: Array(rest.prefix(length)))
     }
 }
 
-/// Runs what may block on a thread of its own: Swift's own threads are as few as the cores, and the server
-/// under test may need them.
+/// Runs a blocking call on its own thread.
+///
+/// Swift's cooperative pool has only one thread per core, and the server under test may need them.
 public func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
     async throws -> Result
 {

@@ -6,10 +6,10 @@ internal import Cryptography
 public struct SecretForms: Sendable {
     /// What the secret is.
     public let name: String
-    /// The bytes themselves, and as hex, base64, base64url, base32, percent-encoded and decimal text.
+    /// The raw bytes, and their hex, base64, base64url, base32, percent-encoded and decimal text.
     public let all: [[UInt8]]
 
-    /// Spells out `bytes`.
+    /// Computes the forms of `bytes`.
     public init(_ name: String, bytes: [UInt8]) {
         self.name = name
         let hex = Hex.text(bytes)
@@ -26,7 +26,7 @@ public struct SecretForms: Sendable {
             }
     }
 
-    /// Whether one of the forms is somewhere in `bytes`.
+    /// Whether any of the forms occurs in `bytes`.
     public func isIn(_ bytes: [UInt8]) -> Bool {
         let haystack = Data(bytes)
         return all.contains { haystack.range(of: Data($0)) != nil }

@@ -1,9 +1,9 @@
-/// A disk of a test's own that is soon full, and can be made read-only.
+/// A small disk for one test that can be filled and made read-only.
 public final class SmallDisk {
-    /// Where it is mounted.
+    /// The folder where it is mounted.
     public let folder: TemporaryFolder
 
-    /// Whether one can be mounted here.
+    /// Whether this machine allows mounting one.
     public static let canMount: Bool = {
         do {
             _ = try SmallDisk(bytes: 1 << 16)
@@ -13,7 +13,7 @@ public final class SmallDisk {
         }
     }()
 
-    /// Mounts an empty disk with so much room.
+    /// Mounts an empty disk of the given size.
     public init(bytes: Int) throws {
         folder = try TemporaryFolder()
         try Self.run(
@@ -29,13 +29,13 @@ public final class SmallDisk {
     /// The path of `name` on the disk.
     public func file(_ name: String) -> String { folder.file(name) }
 
-    /// Makes a file that only takes room.
+    /// Creates a file of `count` bytes that only uses space.
     @discardableResult
     public func fill(_ name: String, count: Int) throws -> String {
         try folder.write([UInt8](repeating: 1, count: count), to: name)
     }
 
-    /// Takes all the room that is left.
+    /// Uses all the remaining space.
     public func fillUp() throws {
         let filler = folder.file("filler")
         guard let dd = ForeignProgram("dd") else { throw SmallDiskError() }
@@ -43,7 +43,7 @@ public final class SmallDisk {
         guard outcome.status != 0 else { throw SmallDiskError() }
     }
 
-    /// Lets nobody write to the disk any more, or everybody again.
+    /// Makes the disk read-only, or writable again.
     public func setReadOnly(_ isReadOnly: Bool) throws {
         try Self.run("mount", ["-o", "remount,\(isReadOnly ? "ro" : "rw")", folder.path])
     }

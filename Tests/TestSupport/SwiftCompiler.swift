@@ -1,17 +1,18 @@
 internal import Foundation
 
-/// The compiler that built the tests, for programs that it must refuse.
+/// The compiler that built the tests, for programs that it must reject.
 public enum SwiftCompiler {
-    /// Why nothing was compiled.
+    /// Why the source was not compiled.
     public enum Failure: Error {
         case notInPath
-        /// It ended without a word of an error, but not well.
+        /// The compiler failed without reporting an error.
         case broke(status: Int32)
     }
 
-    /// The errors that it finds in `source`, which may import the modules that were built with the tests.
+    /// The errors that the compiler reports for `source`, which may import the modules built with
+    /// the tests.
     ///
-    /// The program is gone through as far as the checks of who owns what, which come after the types'.
+    /// Compiles up to SIL, because ownership is checked after types.
     public static func errors(in source: String) throws -> [String] {
         guard let compiler = ForeignProgram("swiftc") else { throw Failure.notInPath }
         let folder = try TemporaryFolder()

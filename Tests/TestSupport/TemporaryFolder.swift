@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A folder of the test's own (mode 0700), removed with everything in it when the test lets go.
+/// A folder for one test (mode 0700), removed with its contents when the last reference goes away.
 public final class TemporaryFolder: Sendable {
-    /// Where it is, without a slash at the end.
+    /// The path, without a trailing slash.
     public let path: String
 
     /// Makes a new, empty folder.
@@ -24,7 +24,7 @@ public final class TemporaryFolder: Sendable {
         return file(name)
     }
 
-    /// What is in one of the folder's files.
+    /// The contents of one of the folder's files.
     public func bytes(of name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name))))
     }

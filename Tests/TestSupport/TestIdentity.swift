@@ -1,10 +1,10 @@
-/// Why there is no certificate.
+/// Why no certificate was made.
 public enum TestIdentityFailure: Error {
     case noOpenSSL
     case refused(String)
 }
 
-/// Makes `NAME.pem` and `NAME.key` for 127.0.0.1 with the program `openssl`, good for two days.
+/// Uses `openssl` to make `NAME.pem` and `NAME.key` for 127.0.0.1, valid for two days.
 public func makeTestIdentity(_ name: String, in folder: TemporaryFolder) throws {
     guard let openssl = ForeignProgram("openssl") else { throw TestIdentityFailure.noOpenSSL }
     let outcome = try openssl.run([

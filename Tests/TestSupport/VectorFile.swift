@@ -1,21 +1,21 @@
 public import Foundation
 
-/// A file of known answers in `Vectors/`: where they come from, and one case for each.
+/// A file of known answers in `Vectors/`, with their source and one case for each.
 ///
-/// A key that no case type knows is refused, so that nothing in a file goes untested in silence.
+/// A key that the case type does not know is refused, so that no part of a file goes untested.
 public struct VectorFile<Case: Codable & Sendable>: Sendable {
-    /// Where the answers come from.
+    /// The source of the answers.
     public let source: String
-    /// The answers.
+    /// The known answers.
     public let cases: [Case]
 
-    /// Reads `path`, counted from `Vectors/`.
+    /// Reads `path`, relative to `Vectors/`.
     public init(_ path: String) throws {
         try self.init(
             bytes: Data(contentsOf: PackageFolder.root.appending(path: "Vectors/\(path)")))
     }
 
-    /// Reads a file's bytes.
+    /// Parses the contents of a file.
     public init(bytes: Data) throws {
         let file = try JSONDecoder().decode(File.self, from: bytes)
         let raw = try JSONSerialization.jsonObject(with: bytes) as? [String: Any] ?? [:]
@@ -39,10 +39,10 @@ public struct VectorFile<Case: Codable & Sendable>: Sendable {
     }
 }
 
-/// Why a file is no vector file.
+/// Why a file is not a valid vector file.
 public enum VectorFileError: Error, Equatable {
-    /// A key that the case type lacks.
+    /// The file contains a key that the case type does not have.
     case unknownKey
-    /// A file without a case proves nothing.
+    /// The file contains no cases.
     case noCases
 }
