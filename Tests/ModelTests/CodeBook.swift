@@ -1,9 +1,9 @@
 @testable import Verification
 
-/// What must be known of the answers so far to judge the next one: the rules of the design, section 5,
-/// counted apart from the code that is judged.
+/// What must be known of the responses so far to judge the next one: the rules of the design,
+/// section 5, tracked independently of the code under test.
 struct CodeBook: Hashable, Sendable {
-    /// Every step that was ever accepted, also in a database that was lost.
+    /// Every step that was ever accepted, including in a database that was lost later.
     var accepted: Set<UInt64> = []
     private(set) var failures = 0
     private(set) var isDisabled = false
@@ -17,7 +17,8 @@ struct CodeBook: Hashable, Sendable {
     }
     private var waitsSince: UnixTime?
     private var waitLength: Int64 = 0
-    /// When a login last moved the tracked drift; nil since the enrolment or a resynchronisation.
+    /// When a login last changed the tracked drift; `nil` since the enrolment or a
+    /// resynchronisation.
     private var driftMovedAt: UnixTime?
     private let freeFailures: Int
     private let disablingFailures: Int
@@ -30,7 +31,7 @@ struct CodeBook: Hashable, Sendable {
         disablingFailures = policy.disablingFailures
     }
 
-    /// Judges an answer that was decided at `now`, and enters it.
+    /// Judges a response that was decided at `now`, and records it.
     mutating func enter(
         _ result: VerificationOutcome.Result, to request: CodeModel.Request, at now: UnixTime,
         before: TimePassword?, after: TimePassword?
@@ -61,17 +62,19 @@ struct CodeBook: Hashable, Sendable {
             }
         case .denied(.throttled):
             guard let wait else {
-                fail("throttled without a wait")
+                fail("throttled, but no wait was due")
                 return
             }
-            // A clock that was set back lets the wait begin again.
+            // If the clock was set back, the wait starts again.
             if now < wait.since { self.wait = (now, wait.milliseconds) }
-        case .denied(.disabled): if !isDisabled { fail("called disabled without cause") }
+        case .denied(.disabled): if !isDisabled { fail("reported as disabled too early") }
         case .denied(.replayed), .denied(.unknown): break
         }
     }
 
-    /// Goes back to what the backup knew; what was accepted since, stays accepted.
+    /// Goes back to what the backup knew.
+    ///
+    /// Steps accepted since then stay accepted.
     mutating func restore(_ earlier: CodeBook) {
         let accepted = accepted
         self = earlier
@@ -79,9 +82,9 @@ struct CodeBook: Hashable, Sendable {
     }
 
     private mutating func checkMayBeLookedAt(_ now: UnixTime, _ request: CodeModel.Request) {
-        if isDisabled { fail("\(request) was looked at, but the credential is disabled") }
+        if isDisabled { fail("\(request) was checked, but the credential is disabled") }
         if let wait, now.milliseconds(since: wait.since) < wait.milliseconds {
-            fail("\(request) was looked at during a wait")
+            fail("\(request) was checked during a wait")
         }
     }
 
@@ -93,9 +96,9 @@ struct CodeBook: Hashable, Sendable {
             return
         }
         guard new != old else { return }
-        if (new - old).magnitude > 1 { fail("one login moved the drift from \(old) to \(new)") }
+        if (new - old).magnitude > 1 { fail("one login changed the drift from \(old) to \(new)") }
         if let driftMovedAt, now.milliseconds(since: driftMovedAt) < Self.driftInterval {
-            fail("the drift moved twice in a day")
+            fail("the drift changed twice in a day")
         }
         driftMovedAt = now
     }

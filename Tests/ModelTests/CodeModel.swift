@@ -6,16 +6,16 @@ import TestSupport
 
 /// The decision on a one-time password: two nodes on one store, a clock that jumps, and a restore.
 ///
-/// Any code may be presented at any time, whoever has it: so an authenticator whose clock drifts, a
-/// replay and a guess are all covered. A restore drops what the nodes are doing, as it does in fact:
-/// they are stopped meanwhile.
+/// Any code may be presented at any time, by anyone. This covers an authenticator whose clock
+/// drifts, replays and guesses. A restore discards the requests in progress, because the nodes are
+/// stopped during a real restore.
 struct CodeModel: StateMachine {
-    /// What a client asks.
+    /// A client's request.
     enum Request: Hashable, Sendable {
         /// Presents the code of a step.
         case code(UInt64)
         case wrongCode
-        /// Presents two consecutive codes, the second one of this step.
+        /// Presents two consecutive codes; the second one belongs to this step.
         case resynchronization(UInt64)
         case confirmation(UInt64)
     }
@@ -30,7 +30,7 @@ struct CodeModel: StateMachine {
         var description: String {
             switch self {
             case .begin(let node, let request): "request at node \(node): \(request)"
-            case .go(let node): "node \(node) goes on"
+            case .go(let node): "node \(node) continues"
             case .turnClock(let seconds): "clock \(seconds > 0 ? "+" : "")\(seconds) s"
             case .backUp: "backup"
             case .restore: "restore"
@@ -38,7 +38,7 @@ struct CodeModel: StateMachine {
         }
     }
 
-    /// A request that a node works on.
+    /// A request that a node is working on.
     struct Work: Sendable {
         let request: Request
         let seed: UInt64
@@ -53,7 +53,7 @@ struct CodeModel: StateMachine {
         var backup: (content: MemoryContent, book: CodeBook)?
         var wasRestored = false
         var turns = 0
-        /// Not part of the key: it makes each decision's random numbers others.
+        /// Not part of the key: gives each decision different random numbers.
         var serial: UInt64 = 1_000
         var book: CodeBook
     }
@@ -81,19 +81,19 @@ struct CodeModel: StateMachine {
     let initialStates: [State]
     private let setting: Setting
 
-    /// What is explored.
+    /// What to explore.
     struct Setting: Sendable {
         var policy: Policy
-        /// Whether a request is worked on in steps, between which the other node may work; otherwise at
-        /// once.
+        /// Whether a request is processed in steps that can interleave with the other node's;
+        /// otherwise all at once.
         var isInterleaved: Bool
-        /// By how many seconds the clock may be turned, and how often.
+        /// The clock changes to try, in seconds, and how many may occur.
         var turns: [Int64]
         var mostTurns: Int
-        /// The steps of the second of two codes, from the expected step on.
+        /// The steps of the second of two codes, relative to the expected step.
         var resynchronizations: [Int]
         var hasRestore: Bool
-        /// Whether the exploration begins with the enrolment's confirmation, too.
+        /// Whether the exploration also starts before the enrolment is confirmed.
         var isPending = false
     }
 
@@ -106,7 +106,9 @@ struct CodeModel: StateMachine {
     init(_ setting: Setting) async throws {
         self.setting = setting
         ring = try KeyRing.make(randomness: .seeded(1))
-        guard let subject = Subject("alice") else { preconditionFailure("a word is a subject") }
+        guard let subject = Subject("alice") else {
+            preconditionFailure("alice is a valid subject")
+        }
         self.subject = subject
         let key = SecretBytes(copying: Array("a key of twenty byte".utf8).span)
         let enrolment = try OneTimePasswordEnrolment(
@@ -127,7 +129,9 @@ struct CodeModel: StateMachine {
         ) { verifier throws(VerifierError) in
             try await verifier.enrolOneTimePassword(enrolment, for: subject)
         }
-        guard case .granted(let grant) = outcome else { preconditionFailure("it is granted") }
+        guard case .granted(let grant) = outcome else {
+            preconditionFailure("the enrolment must be granted")
+        }
         credential = grant.credential
         let pending = State(
             content: content, now: now, latest: now, book: CodeBook(setting.policy))
@@ -153,7 +157,7 @@ struct CodeModel: StateMachine {
             guard found == nil else { continue }
             return try PresentedCode(digits.span)
         }
-        preconditionFailure("eighteen thousand steps have fewer codes")
+        preconditionFailure("the window cannot contain all these codes")
     }
 
     // MARK: The actions
@@ -173,8 +177,8 @@ struct CodeModel: StateMachine {
         }
         if setting.hasRestore {
             if state.backup == nil { actions.append(.backUp) }
-            // What was accepted by a clock that ran ahead can't be known to who restores by a clock that
-            // is behind it.
+            // A restore under a clock that is behind cannot know the steps that were accepted while
+            // the clock was ahead.
             if state.backup != nil, !state.wasRestored, state.now >= state.latest {
                 actions.append(.restore)
             }
@@ -191,7 +195,7 @@ struct CodeModel: StateMachine {
                 .confirmation($0)
             } + [.wrongCode]
         }
-        // One step beyond the window, which it may have reached when the node goes on.
+        // One step beyond the window, which may be inside it by the time the node continues.
         let codes = (-1...2).compactMap { expected.advanced(byChecking: $0) }
         let pairs = setting.resynchronizations.compactMap { expected.advanced(byChecking: $0) }
         return codes.map { .code($0) } + [.wrongCode] + pairs.map { .resynchronization($0) }
@@ -203,7 +207,7 @@ struct CodeModel: StateMachine {
         case .begin(let node, let request):
             state.serial += 1
             state.nodes[node] = Work(request: request, seed: state.serial)
-            // Nothing was asked of the store yet, but the clock was read.
+            // No store operation yet, but the clock has been read.
             try await advance(node, &state, operations: setting.isInterleaved ? 0 : .max)
         case .go(let node): try await advance(node, &state, operations: 1)
         case .turnClock(let seconds):
@@ -252,7 +256,7 @@ struct CodeModel: StateMachine {
         }
     }
 
-    /// As the stores do it that are told to restore.
+    /// Does what the stores do on a restore.
     private func restore(_ state: inout State) throws {
         guard let (content, book) = state.backup else { return }
         state.content = content
@@ -301,7 +305,9 @@ struct CodeModel: StateMachine {
             backupBook: state.backup?.book)
     }
 
-    /// What a decision depends on; when the credential was last used, nothing depends on.
+    /// The bytes that a decision depends on.
+    ///
+    /// The time of the last use is not among them.
     private func canonical(_ row: CredentialRow) -> [UInt8] {
         do throws(VerifierError) {
             var record = try CredentialRecord(row)
@@ -313,12 +319,12 @@ struct CodeModel: StateMachine {
 
     func violation(in state: State) -> String? {
         if let violation = state.book.violation { return violation }
-        guard let record = record(in: state.content) else { return "the row can't be read" }
+        guard let record = record(in: state.content) else { return "the row is unreadable" }
         let failures = record.throttle.failures
         if record.state == .active, failures != state.book.failures {
             return "\(state.book.failures) failures, but \(failures) are counted"
         }
-        if record.state == .disabled, !state.book.isDisabled { return "disabled without cause" }
+        if record.state == .disabled, !state.book.isDisabled { return "disabled too early" }
         guard let password = password(in: state.content) else { return nil }
         if password.drift.magnitude > CodeBook.mostDrift {
             return "the tracked drift is \(password.drift) steps"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Verification
 
-/// Every order of requests, clocks and restores, to a depth, instead of examples of it.
+/// Explores every order of requests, clock changes and restores up to a depth.
 @Suite("The one-time decision, explored")
 struct CodeModelTests {
     private func explore(_ setting: CodeModel.Setting, depth: Int, _ name: String) async throws {
@@ -17,7 +17,7 @@ struct CodeModelTests {
         get throws { try Policy(freeFailures: 2, disablingFailures: 4) }
     }
 
-    @Test("O-04 T-10 V-09 two nodes on one store, their operations interleaved")
+    @Test("O-04 T-10 V-09 the invariants hold when two nodes interleave on one store")
     func interleaved() async throws {
         try await explore(
             CodeModel.Setting(
@@ -26,7 +26,7 @@ struct CodeModelTests {
             depth: 7, "two nodes")
     }
 
-    @Test("O-04 T-10 V-09 drift, resynchronisation, waits and a clock that jumps")
+    @Test("O-04 T-10 V-09 the invariants hold under drift, resynchronisation and clock jumps")
     func clocks() async throws {
         try await explore(
             CodeModel.Setting(
@@ -36,7 +36,7 @@ struct CodeModelTests {
             depth: 5, "clocks")
     }
 
-    @Test("O-04 T-10 R-02 a restore, with what was accepted before it and after")
+    @Test("O-04 T-10 R-02 the invariants hold when a restore forgets accepted codes")
     func restored() async throws {
         try await explore(
             CodeModel.Setting(

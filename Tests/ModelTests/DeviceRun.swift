@@ -5,10 +5,10 @@ import TestSupport
 
 @testable import DeviceLogin
 
-/// What stands on a device's disk.
+/// The record on a device's disk.
 struct DeviceRecord: Sendable {
     fileprivate let state: EnrolledSecret
-    /// The record as the vault keeps it.
+    /// The record as the vault stores it.
     let bytes: [UInt8]
 
     fileprivate init(_ state: EnrolledSecret) {
@@ -16,7 +16,7 @@ struct DeviceRecord: Sendable {
         bytes = state.form().known
     }
 
-    /// What an enrolment leaves.
+    /// Creates the record that an enrolment leaves.
     init(credential: String, secret: String) throws {
         guard let credential = Token(credential) else { throw LoginModelError.notAToken }
         self.init(
@@ -27,10 +27,10 @@ struct DeviceRecord: Sendable {
                     secret: SecretBytes(text: secret), generation: 0), now: 0))
     }
 
-    /// Whether its newest secret was given a nonce.
+    /// Whether its newest secret has been sent without a response so far.
     var isUnanswered: Bool { state.isUnanswered }
 
-    /// The generations of the secrets that it holds, with the nonces that they were sent with.
+    /// The generations of the secrets that it holds, with the nonces they were sent with.
     var holdings: [(generation: UInt64, nonce: [UInt8]?)] {
         var holdings = [(state.generation, state.current.nonce?.bytes)]
         if let successor = state.successor {
@@ -44,17 +44,18 @@ enum LoginModelError: Error {
     case notAToken
 }
 
-/// A sign-in on a device, which can be stopped between any two steps.
+/// A login on a device, which can be stopped between any two steps.
 ///
-/// The device's real code is run again from its beginning for each step, with the results that its steps had.
+/// For each step, the device's real code runs again from the beginning, with the recorded results
+/// of the earlier steps.
 struct DeviceRun: Sendable {
-    /// What the outside did for the device.
+    /// The result of a step outside the device's code.
     enum Step: Hashable, Sendable {
         case kept, wiped, connectionLost, timedOut
         case answered(LoginReply)
     }
 
-    /// What the device waits for.
+    /// What the device waits for next.
     enum Wait: Sendable {
         case keeping(DeviceRecord)
         case wiping(reason: String)
@@ -62,16 +63,16 @@ struct DeviceRun: Sendable {
         case nothing(End)
     }
 
-    /// How a sign-in ended.
+    /// How a login ended.
     enum End: Hashable, Sendable {
         case signedIn
         case wiped(reason: String)
-        /// It failed, and the secret stays.
+        /// The login failed, and the secret is kept.
         case failed
     }
 
     let start: DeviceRecord
-    /// Whose nonces are drawn, and how many of them were kept before the run.
+    /// The holder whose nonces are drawn, and how many it had stored before the run.
     let nonces: (owner: UInt8, kept: UInt8)
     private(set) var steps: [Step] = []
     private(set) var wait = Wait.nothing(.failed)
@@ -92,7 +93,7 @@ struct DeviceRun: Sendable {
         var signIn = SignIn(
             state: start.state, entry: ScriptedEntry(script: script),
             nonces: { [nonces] () throws(DeviceLoginError) in
-                // Nobody has seen a nonce that was not kept, so the next one may as well be the same.
+                // Nobody has seen a nonce that was not stored, so the next one can be the same.
                 try DeviceRun.nonce(nonces.kept + script.keptNonces, of: nonces.owner)
             }, now: 0)
         var messenger = ScriptedMessenger(script: script)
@@ -122,7 +123,7 @@ struct DeviceRun: Sendable {
     }
 }
 
-/// The results of a run's steps, and what it waits for behind the last of them.
+/// The results of a run's steps, and what the run waits for after the last of them.
 private final class Script {
     private var steps: ArraySlice<DeviceRun.Step>
     private(set) var wait: DeviceRun.Wait?
@@ -167,7 +168,7 @@ private struct ScriptedMessenger: Messenger {
         case .connectionLost: throw .connectionLost
         case .timedOut: throw .timedOut
         case nil: throw .notFound
-        case .kept, .wiped: preconditionFailure("a run takes the same steps again")
+        case .kept, .wiped: preconditionFailure("a repeated run must take the same steps")
         }
     }
 }

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Two programs that each read a number and write it back, one larger.
+/// Two programs that each read a number and write it back incremented.
 private struct Counting: StateMachine {
     struct State: Hashable {
         var number = 0
-        /// What each program has read and not written yet.
+        /// What each program has read but not yet written.
         var read: [Int?] = [nil, nil]
         var hasWritten = [false, false]
     }
@@ -21,7 +21,7 @@ private struct Counting: StateMachine {
         }
     }
 
-    /// Whether a program writes only if the number is still the one that it read.
+    /// Whether a program writes only if the number has not changed since it read it.
     let isConditional: Bool
 
     var initialStates: [State] { [State()] }
@@ -56,7 +56,7 @@ private struct Counting: StateMachine {
 
 @Suite("Exploration")
 struct ExplorationTests {
-    @Test("a lost update is found, by the shortest way")
+    @Test("a lost update is found by the shortest trace")
     func lostUpdate() async throws {
         let exploration = try await Counting(isConditional: false).explore(depth: 10)
         let violation = try #require(exploration.violation)
@@ -68,19 +68,19 @@ struct ExplorationTests {
             ])
     }
 
-    @Test("every state is visited once, and the end is known")
+    @Test("every state is visited once, and completion is reported")
     func complete() async throws {
         let exploration = try await Counting(isConditional: true).explore(depth: 10)
         #expect(exploration.violation == nil)
         #expect(exploration.isComplete)
-        // Nobody wrote: each has read or not, 4. One wrote: the other has read nothing, the old number,
-        // or the new one, 2 × 3. Both wrote: 1.
+        // No write yet: each program has read or not, 4 states. One write: the other program has
+        // read nothing, the old number or the new one, 2 × 3. Both have written: 1.
         #expect(exploration.states == 11)
-        // No state is further away than the last one: two reads and two writes.
+        // The last state is also the deepest: two reads and two writes.
         #expect(exploration.depth == 4)
     }
 
-    @Test("a limit of the depth is kept, and said")
+    @Test("the depth limit is observed and reported")
     func limited() async throws {
         let exploration = try await Counting(isConditional: true).explore(depth: 2)
         #expect(!exploration.isComplete)
@@ -88,7 +88,7 @@ struct ExplorationTests {
         #expect(exploration.counts == ["read": 4, "write": 2])
     }
 
-    @Test("an initial state is checked, too")
+    @Test("initial states are checked, too")
     func initial() async throws {
         struct Wrong: StateMachine {
             var initialStates: [Int] { [7] }

@@ -1,17 +1,17 @@
 @testable import Verification
 
-/// What must be known of the answers so far to judge the next one: the table of the design, section 5.1,
-/// seen from outside.
+/// What must be known of the responses so far to judge the next one: the table of the design,
+/// section 5.1, seen from outside.
 struct LoginBook: Hashable, Sendable {
-    /// With which nonce the secret of each generation was accepted.
+    /// The nonce with which the secret of each generation was accepted.
     private(set) var spent: [UInt64: [UInt8]] = [:]
-    /// The acceptances that are recorded.
+    /// The recorded acceptances.
     private(set) var replies: [LoginMessage: Recorded] = [:]
-    /// The reasons for which the server told somebody to wipe.
+    /// The reasons for which the server has ordered a holder to wipe.
     private(set) var orders: Set<String> = []
     /// When a secret was last accepted.
     private(set) var usedAt = LoginService.start
-    /// Why the credential ended, if somebody asked for it.
+    /// Why the credential was ended, if an operator ended it.
     var end: WipeReason?
     private(set) var violation: String?
 
@@ -21,7 +21,7 @@ struct LoginBook: Hashable, Sendable {
         let time: UnixTime
     }
 
-    /// Judges a reply, and enters it.
+    /// Judges a response, and records it.
     mutating func enter(_ reply: LoginReply, to message: LoginMessage, at now: UnixTime) {
         guard let generation = LoginService.generation(of: message.secret) else {
             violation = violation ?? "a secret without a generation"
@@ -31,12 +31,12 @@ struct LoginBook: Hashable, Sendable {
         if case .problem = reply { return }
         if case .denied(let order) = reply {
             if let order { orders.insert(order) }
-            // Only the end of the credential takes an answer back.
+            // Only the end of the credential may revoke a response.
             if order == nil, replies[message] != nil { fail("an accepted request was denied") }
             return
         }
         if let earlier = replies[message] {
-            if earlier.reply != reply { fail("the same request was accepted in two ways") }
+            if earlier.reply != reply { fail("the same request was accepted with two results") }
             return
         }
         replies[message] = Recorded(reply: reply, time: now)
@@ -47,14 +47,14 @@ struct LoginBook: Hashable, Sendable {
         usedAt = now
     }
 
-    /// Forgets the replies that are recorded no longer.
+    /// Discards the responses that are no longer recorded.
     mutating func prune(at now: UnixTime) {
         replies = replies.filter {
             now.milliseconds(since: $0.value.time) < Policy.answerLifetime
         }
     }
 
-    /// Goes back to what the database knew.
+    /// Goes back to what the earlier database knew.
     mutating func putBack(_ earlier: LoginBook) {
         let (violation, orders) = (violation, orders)
         self = earlier
@@ -62,8 +62,8 @@ struct LoginBook: Hashable, Sendable {
         self.orders = orders
     }
 
-    /// Whether another holder was accepted with a secret that the holder of `holdings` has yet to present,
-    /// or a later one.
+    /// Whether another holder was accepted with a secret that the holder of `holdings` has not yet
+    /// presented, or with a later one.
     func isForeign(_ holdings: [(generation: UInt64, nonce: [UInt8]?)]) -> Bool {
         guard let oldest = holdings.first?.generation else { return false }
         return spent.contains { generation, nonce in

@@ -1,27 +1,27 @@
-/// A login as it goes over the network.
+/// A login as sent over the network.
 struct LoginMessage: Hashable, Sendable {
-    /// The same for each attempt at the same login.
+    /// The same for every attempt at the same login.
     let idempotencyKey: String
     let credential: String
     let secret: String
     let nonce: [UInt8]
 }
 
-/// What comes back.
+/// The response to a login.
 enum LoginReply: Hashable, Sendable {
     case accepted(generation: UInt64, secret: String, verification: String, login: String)
-    /// With the word of a reason to wipe, if there is one.
+    /// A denial, with the reason to wipe if there is one.
     case denied(wipe: String?)
-    /// A problem with an HTTP status.
+    /// An HTTP problem with this status.
     case problem(Int)
 
-    /// The reply without the decision's random name, and what follows from it.
+    /// The response without the decision's random name and what derives from it.
     var canonical: LoginReply {
         guard case .accepted(let generation, let secret, _, _) = self else { return self }
         return .accepted(generation: generation, secret: secret, verification: "", login: "")
     }
 
-    /// The reply as the server records it.
+    /// The response as the server records it.
     var text: String {
         switch self {
         case .accepted(let generation, let secret, let verification, let login):
@@ -31,7 +31,7 @@ enum LoginReply: Hashable, Sendable {
         }
     }
 
-    /// Reads what ``text`` writes.
+    /// Parses the output of ``text``.
     init?(text: String) {
         let words = text.split(separator: " ").map(String.init)
         switch (words.first, words.count) {

@@ -1,4 +1,4 @@
-// What can happen next.
+// The possible actions in each state.
 extension LoginModel {
     func actions(in state: State) -> [Action] {
         state.holders.indices.flatMap { actions(of: $0, in: state) } + networkActions(in: state)

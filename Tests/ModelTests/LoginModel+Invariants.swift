@@ -1,6 +1,6 @@
 @testable import Verification
 
-// What must hold in each state.
+// The invariants of each state.
 extension LoginModel {
     func key(of state: State) -> Key {
         let row = state.content.credentials[credential]
@@ -30,23 +30,23 @@ extension LoginModel {
 
     func violation(in state: State) async throws -> String? {
         if let violation = state.book.violation { return violation }
-        guard let row = state.content.credentials[credential] else { return "the row is gone" }
+        guard let row = state.content.credentials[credential] else { return "the row is missing" }
         let record: CredentialRecord
         do throws(VerifierError) { record = try CredentialRecord(row) } catch {
-            return "the row can't be read"
+            return "the row is unreadable"
         }
         let ended = record.state == .revoked ? WipeReason(record.endReason) : nil
-        if ended == .tooManyFailures { return "ended for failures, but nothing was made up" }
+        if ended == .tooManyFailures { return "ended for failures, but no secret was invented" }
         if ended == .reuseDetected, state.holders.count == 1 {
             return "ended for reuse, but there is one holder"
         }
         if ended == .revoked || ended == .accountClosed, state.book.end != ended {
-            return "ended as \(record.endReason?.rawValue ?? ""), but nobody asked for it"
+            return "ended as \(record.endReason?.rawValue ?? ""), but no operator ended it"
         }
         for index in state.holders.indices {
             if let wiped = state.holders[index].wiped {
                 guard state.book.orders.contains(wiped) else {
-                    return "wiped (\(wiped)), but the server never said so"
+                    return "wiped (\(wiped)), but the server never ordered it"
                 }
             } else if let message = try await doubt(of: index, in: state, ended: ended) {
                 return message
@@ -55,7 +55,7 @@ extension LoginModel {
         return nil
     }
 
-    /// Whether a sign-in that nothing disturbs ends other than it must.
+    /// Describes an undisturbed login that ends in any other way than it must.
     private func doubt(
         of index: Int, in state: State, ended: WipeReason?
     ) async throws -> String? {
@@ -63,20 +63,20 @@ extension LoginModel {
         let name = index == 0 ? "the owner" : "the thief"
         if let ended {
             guard end != .wiped(reason: ended.rawValue) else { return nil }
-            return "ended (\(ended.rawValue)), but \(name) learns: \(end)"
+            return "ended (\(ended.rawValue)), but the result for \(name) is \(end)"
         }
         let holdings = state.holders[index].record.holdings
         if state.now.milliseconds(since: state.book.usedAt) >= service.policy.idleLifetime {
-            return end == .failed ? nil : "idle, but \(name) learns: \(end)"
+            return end == .failed ? nil : "idle, but the result for \(name) is \(end)"
         }
         if state.book.hasForgotten(holdings) {
-            return end == .failed ? nil : "\(name) is not known any more, but learns: \(end)"
+            return end == .failed ? nil : "\(name) is no longer known, but the result is \(end)"
         }
         if state.book.isForeign(holdings) {
             guard end != .wiped(reason: WipeReason.reuseDetected.rawValue) else { return nil }
-            return "another holder signed in, but \(name) learns: \(end)"
+            return "another holder logged in, but the result for \(name) is \(end)"
         }
-        return end == .signedIn ? nil : "\(name) can't sign in any more: \(end)"
+        return end == .signedIn ? nil : "\(name) can no longer log in: \(end)"
     }
 
     private func undisturbedSignIn(
@@ -112,7 +112,7 @@ extension LoginModel {
     }
 }
 
-/// How an undisturbed sign-in ends, for what it depends on.
+/// Caches how an undisturbed login ends, by everything that it depends on.
 final class OutcomeMemory {
     struct Place: Hashable {
         let record: [UInt8]

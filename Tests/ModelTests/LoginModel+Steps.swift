@@ -1,6 +1,6 @@
 @testable import Verification
 
-// What happens at each action.
+// The effect of each action.
 extension LoginModel {
     func apply(_ action: Action, to state: State) async throws -> State {
         var state = state
@@ -28,7 +28,7 @@ extension LoginModel {
         case .turnClock(let days):
             state.turns += 1
             state.now = state.now.adding(seconds: days * 86_400)
-            // What is a day old is not delivered any more, and recorded answers are pruned.
+            // Messages a day old are no longer delivered, and recorded responses are pruned.
             state.network = [:]
             state.nodes = [nil, nil]
             state.book.prune(at: state.now)
@@ -54,7 +54,7 @@ extension LoginModel {
         settle(index, &state)
     }
 
-    /// Sends what a run asks, and ends a run that has nothing more to do.
+    /// Sends the request of a run, and ends a run that has finished.
     private func settle(_ index: Int, _ state: inout State) {
         switch state.holders[index].run?.wait {
         case .asking(let message):

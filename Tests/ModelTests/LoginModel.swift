@@ -2,37 +2,37 @@ import TestSupport
 
 @testable import Verification
 
-/// The rotation of an enrolled secret: the server, the device, a second holder of a copy, and the network
+/// The rotation of an enrolled secret: the server, the device, a thief with a copy, and the network
 /// between them.
 ///
-/// The server is the real verifier, the devices run the real sign-in. Messages are lost, delayed and
-/// duplicated; a message that is a day old does not arrive any more, because recorded answers are kept for
-/// as long.
+/// The server is the real verifier, and the devices run the real login code. Messages are lost,
+/// delayed and duplicated. A message more than a day old no longer arrives, because responses are
+/// recorded for a day.
 struct LoginModel: StateMachine {
-    /// What is explored.
+    /// What to explore.
     struct Setting: Sendable {
         var policy = Policy.standard
-        /// Whether two nodes work on requests in steps, between which the other may work; otherwise a
-        /// request is answered at once.
+        /// Whether two nodes process requests in steps that can interleave; otherwise a request is
+        /// answered at once.
         var isInterleaved = false
-        /// Whether somebody copies the device's record.
+        /// Whether a thief copies the device's record.
         var hasThief = false
-        /// Whether the exploration begins when the owner and the thief have sent the same secret.
+        /// Whether the exploration starts when the owner and the thief have sent the same secret.
         var haveBothSent = false
-        /// How many messages arrive once more.
+        /// The number of messages that arrive twice.
         var duplicates = 0
         /// Whether the second version of the keys becomes the current one.
         var hasKeyRotation = false
-        /// How often an earlier state of the database takes the place of the newer one.
+        /// Whether an earlier state of the database replaces the current one.
         var hasPutBack = false
-        /// How many logins there were since the backup when the exploration begins; nil to make the backup
-        /// later.
+        /// The number of logins since the backup when the exploration starts; `nil` to make the
+        /// backup later.
         var loginsSinceBackup: Int?
-        /// Whether the database is restored as the verb `restore` does it.
+        /// Whether the database is restored with the `restore` command.
         var hasRestore = false
-        /// Whether the credential is revoked, and the account closed.
+        /// Whether the credential is revoked and the account closed.
         var hasEnd = false
-        /// By how many days the clock may be turned, and how often.
+        /// The clock changes to try, in days, and how many may occur.
         var days: [Int64] = []
         var mostTurns = 0
     }
@@ -46,19 +46,19 @@ struct LoginModel: StateMachine {
 
         var description: String {
             switch self {
-            case .start(let holder): "start of a sign-in by \(Self.name(holder))"
+            case .start(let holder): "start of a login by \(Self.name(holder))"
             case .store(let holder): "store by \(Self.name(holder))"
             case .kill(let holder): "kill of \(Self.name(holder))"
             case .timeOut(let holder): "timeout of \(Self.name(holder))"
             case .loseConnection(let holder): "disconnect of \(Self.name(holder))"
             case .receive(let holder): "receive by \(Self.name(holder))"
             case .receiveOther(let holder, let reply):
-                "other answer to \(Self.name(holder)): \(reply.text)"
+                "other response to \(Self.name(holder)): \(reply.text)"
             case .deliver(let posted, let ring, let again):
                 "deliver \(Self.name(posted.sender))'s \(posted.message.idempotencyKey.prefix(4))"
                     + (ring > 0 ? " to a node with new keys" : "")
-                    + (again ? ", which will arrive once more" : "")
-            case .go(let node): "node \(node) goes on"
+                    + (again ? ", which will arrive again" : "")
+            case .go(let node): "node \(node) continues"
             case .copy: "copy of the record"
             case .rotateKeys: "rotation of keys"
             case .turnClock(let days): "clock \(days > 0 ? "+" : "")\(days) days"
@@ -73,25 +73,25 @@ struct LoginModel: StateMachine {
         private static func name(_ holder: Int) -> String { holder == 0 ? "owner" : "thief" }
     }
 
-    /// A message on its way, and who sent it.
+    /// A message in transit and its sender.
     struct Posted: Hashable, Sendable {
         let sender: Int
         let message: LoginMessage
     }
 
-    /// Who has a record: the owner first, the thief second.
+    /// A holder of a record: first the owner, then the thief.
     struct Holder: Sendable {
         var record: DeviceRecord
         var run: DeviceRun?
-        /// The reply that is on its way to the run.
+        /// The response in transit to the run.
         var mail: LoginReply?
         /// Why the record was wiped.
         var wiped: String?
-        /// How many nonces it has kept.
+        /// The number of nonces that it has stored.
         var nonces: UInt8 = 0
     }
 
-    /// A request that a node works on.
+    /// A request that a node is working on.
     struct Work: Sendable {
         let posted: Posted
         let ring: Int
@@ -106,12 +106,12 @@ struct LoginModel: StateMachine {
         var network: [Posted: Int] = [:]
         var nodes: [Work?] = [nil, nil]
         var duplicates = 0
-        /// 0 while all nodes have the old ring, 1 while some have, 2 when all have the new one.
+        /// 0 while all nodes use the old key ring, 1 while some do, 2 when all use the new one.
         var rotation = 0
         var turns = 0
         var backup: (content: MemoryContent, book: LoginBook)?
         var wasPutBack = false
-        /// Not part of the key: it makes each decision's random numbers others.
+        /// Not part of the key: gives each decision different random numbers.
         var serial: UInt64 = 1_000
         var book = LoginBook()
     }
@@ -170,7 +170,7 @@ struct LoginModel: StateMachine {
         initialStates = [state]
     }
 
-    /// The state after a sign-in of the owner that nothing disturbs.
+    /// The state after an undisturbed login of the owner.
     private func signedIn(_ state: State) async throws -> State {
         var state = try await apply(.start(0), to: state)
         while let run = state.holders[0].run {

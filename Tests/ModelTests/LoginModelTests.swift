@@ -3,7 +3,7 @@ import Testing
 
 @testable import Verification
 
-/// Every order of steps, messages, kills and copies, to a depth, instead of examples of it.
+/// Explores every order of steps, messages, kills and copies up to a depth.
 @Suite("The rotation of enrolled secrets, explored")
 struct LoginModelTests {
     private func explore(
@@ -15,46 +15,46 @@ struct LoginModelTests {
         #expect(exploration.depth == depth || exploration.isComplete)
     }
 
-    @Test("R-06 R-07 one device: messages lost, late and doubled, kills, new keys")
+    @Test("R-06 R-07 one device survives lost, late and duplicate messages, kills and new keys")
     func alone() async throws {
         try await explore(
             LoginModel.Setting(duplicates: 1, hasKeyRotation: true), depth: 12, "one device")
     }
 
-    @Test("R-06 R-07 N-18 a second holder of a copy is found at the next use by either")
+    @Test("R-06 R-07 N-18 a copy is detected once both holders have used it")
     func copied() async throws {
         try await explore(
             LoginModel.Setting(hasThief: true, duplicates: 1), depth: 11, "a copy")
     }
 
-    @Test("R-07 N-37 two nodes decide on the same credential at once")
+    @Test("R-07 N-37 the invariants hold when two nodes decide on one credential")
     func interleaved() async throws {
         try await explore(
             LoginModel.Setting(isInterleaved: true, hasThief: true, duplicates: 1), depth: 11,
             "two nodes")
     }
 
-    @Test("R-07 N-37 two nodes decide on the same secret at once, sent by two holders")
+    @Test("R-07 N-37 the invariants hold when two holders send one secret to two nodes")
     func bothSent() async throws {
         try await explore(
             LoginModel.Setting(isInterleaved: true, haveBothSent: true), depth: 10,
             "two nodes, both holders have sent")
     }
 
-    @Test("O-07 a clock that jumps by months, ends, and what devices are told then")
+    @Test("O-07 devices learn of a revocation or closure, even if the clock jumps by months")
     func clocks() async throws {
         try await explore(
             LoginModel.Setting(hasEnd: true, days: [2, 91, -91], mostTurns: 2), depth: 10, "clocks")
     }
 
-    @Test("R-06 an earlier database takes the place of the newer one")
+    @Test("R-06 a device survives the loss of the newest state of the database")
     func putBack() async throws {
         try await explore(
             LoginModel.Setting(duplicates: 1, hasPutBack: true), depth: 12, "put back")
     }
 
     @Test(
-        "R-06 a database that lost several logins denies, and ends nothing: it may be put right",
+        "R-06 a database that lost several logins denies, but ends no credential",
         arguments: [1, 2, 3])
     func putFarBack(logins: Int) async throws {
         try await explore(
@@ -62,7 +62,7 @@ struct LoginModelTests {
             "put back by \(logins)")
     }
 
-    @Test("R-02 a restore ends the credential, and the device learns it")
+    @Test("R-02 a restore ends the credential, and the device learns of it")
     func restored() async throws {
         try await explore(
             LoginModel.Setting(hasThief: true, hasRestore: true), depth: 11, "restore")

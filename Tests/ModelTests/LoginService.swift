@@ -3,10 +3,10 @@ import TestSupport
 
 @testable import Verification
 
-/// The server's side of a login: the verifier, and the recorded answers as the service keeps them.
+/// The server's side of a login: the verifier, and the responses that the service records.
 struct LoginService: Sendable {
     let policy: Policy
-    /// The ring before and after its second version became the current one.
+    /// The key ring before and after its second version became the current one.
     let rings: [KeyRing]
     let subject: Subject
     static let start = UnixTime(seconds: 1_795_000_005)
@@ -15,27 +15,33 @@ struct LoginService: Sendable {
         self.policy = policy
         let first = try KeyRing.make(randomness: .seeded(1))
         let second = try first.adding(makingCurrent: true, randomness: .seeded(2))
-        guard let version = first.versions.first else { preconditionFailure("a ring has a key") }
+        guard let version = first.versions.first else {
+            preconditionFailure("a new key ring has a key")
+        }
         rings = [try second.making(current: version.id), second]
-        guard let subject = Subject("alice") else { preconditionFailure("a word is a subject") }
+        guard let subject = Subject("alice") else {
+            preconditionFailure("alice is a valid subject")
+        }
         self.subject = subject
     }
 
-    /// A database with one enrolled secret.
+    /// Creates a database with one enrolled secret.
     func enrol() async throws -> (MemoryContent, credential: CredentialID, secret: String) {
         var content = MemoryContent(
             chain: EventChain(node: [UInt8](repeating: 1, count: 16), key: rings[0].auditKey))
         let outcome = try await administer(&content, at: Self.start, seed: 3) { verifier in
             guard case .granted(let grant) = try await verifier.enrolSecret(for: subject) else {
-                preconditionFailure("there is room for one")
+                preconditionFailure("the enrolment must be granted")
             }
             return try await verifier.redeemEnrolment(grant.ticket)
         }
-        guard case .redeemed(let handed) = outcome else { preconditionFailure("it is redeemed") }
+        guard case .redeemed(let handed) = outcome else {
+            preconditionFailure("the ticket must be redeemed")
+        }
         return (content, handed.credential, handed.secret.text.text)
     }
 
-    /// Does something at once.
+    /// Runs an administrative operation without interruption.
     func administer<Outcome: Sendable>(
         _ content: inout MemoryContent, at now: UnixTime, seed: UInt64,
         _ body: (Verifier) async throws -> Outcome
@@ -55,9 +61,9 @@ struct LoginService: Sendable {
         return outcome ?? nil
     }
 
-    /// Works on a login, through so many more store operations.
+    /// Processes a login for up to `operations` more store operations.
     ///
-    /// - Returns: the reply; nil if it is not ready.
+    /// - Returns: the response; `nil` if it is not ready.
     func answer(
         _ message: LoginMessage, on content: inout MemoryContent, ring: Int, at now: UnixTime,
         seed: UInt64, progress: inout Progress, operations: Int = .max
@@ -90,7 +96,7 @@ struct LoginService: Sendable {
         }
     }
 
-    /// The generation of a secret.
+    /// The generation encoded in a secret.
     static func generation(of secret: String) -> UInt64? {
         let text = Array(secret.utf8)
         return Token(.secret, text: text.span).map { PresentedSecret($0).generation }
@@ -110,7 +116,8 @@ extension LoginReply {
 }
 
 extension CredentialRow {
-    /// What a login depends on: neither the random name of a decision nor the time of the last use.
+    /// The bytes that a login depends on: neither the random name of a decision nor the time of the
+    /// last use.
     var canonicalLogin: [UInt8] {
         do throws(VerifierError) {
             var record = try CredentialRecord(self)

@@ -4,7 +4,7 @@ import Synchronization
 @testable import Verification
 
 extension RandomSource {
-    /// The same bytes for the same seed (SplitMix64).
+    /// Produces the same bytes for the same seed (SplitMix64).
     static func seeded(_ seed: UInt64) -> RandomSource {
         let generator = SplitMix(seed)
         return RandomSource(

@@ -2,14 +2,15 @@ import Synchronization
 
 @testable import Verification
 
-/// What an operation of the verifier has seen so far: enough to run it again up to the same point.
+/// What an operation of the verifier has seen so far, which is enough to repeat it up to that
+/// point.
 struct Progress: Sendable {
-    /// The clock's readings.
+    /// The readings of the clock.
     var times: [UnixTime] = []
     /// The results of its store operations.
     fileprivate var results: [any Sendable] = []
 
-    /// The rows of credentials that it has read, in their order.
+    /// The credential rows that it has read, in order.
     var credentials: [CredentialRow] {
         results.flatMap { result -> [CredentialRow] in
             switch result {
@@ -20,7 +21,7 @@ struct Progress: Sendable {
         }
     }
 
-    /// How many store operations it has done.
+    /// The number of store operations done.
     var count: Int { results.count }
 
     fileprivate struct Recorded<Value: Sendable>: Sendable {
@@ -28,12 +29,13 @@ struct Progress: Sendable {
     }
 }
 
-/// A store that lets an operation of the verifier do one more store operation, and then pauses it.
+/// A store that lets an operation of the verifier do a limited number of store operations and then
+/// pauses it.
 ///
-/// A paused operation can't be copied, but it can be run again: the results that it had are given to it
-/// again, and so are its clock's readings and its random numbers. So each state of an exploration is a value.
+/// A paused operation cannot be copied, but it can be repeated with the same results, clock
+/// readings and random numbers. So each state of an exploration is a value.
 actor SteppedStore: VerificationStore {
-    /// What an operation throws that has been paused.
+    /// Thrown to pause an operation.
     static let paused = StoreFailure(.unavailable, code: "paused")
 
     private let memory: MemoryStore
@@ -41,7 +43,7 @@ actor SteppedStore: VerificationStore {
     private var position = 0
     private var allowance: Int
 
-    /// - Parameter allowance: how many further store operations are done.
+    /// - Parameter allowance: the number of further store operations.
     init(_ memory: MemoryStore, resuming results: [any Sendable], allowance: Int) {
         self.memory = memory
         self.results = results
@@ -53,7 +55,7 @@ actor SteppedStore: VerificationStore {
     ) async throws(StoreFailure) -> Value {
         if position < results.count {
             guard let result = results[position] as? Progress.Recorded<Value> else {
-                preconditionFailure("the same operation asks the same questions")
+                preconditionFailure("a repeated operation must make the same calls")
             }
             position += 1
             return result.value
@@ -66,9 +68,10 @@ actor SteppedStore: VerificationStore {
         return value
     }
 
-    /// Runs `operation` on `content` from where `progress` says, through so many more store operations.
+    /// Runs `operation` on `content`, resuming at `progress`, for up to `operations` more store
+    /// operations.
     ///
-    /// - Returns: the outcome, or nil if it is paused.
+    /// - Returns: the outcome, or `nil` if the operation was paused.
     static func run<Outcome: Sendable>(
         on content: inout MemoryContent, auditKey: AuditKey, keys: KeyRing, policy: Policy,
         at now: UnixTime, randomness seed: UInt64, progress: inout Progress, operations: Int,
@@ -159,7 +162,7 @@ extension MemoryStore {
     fileprivate func load(_ content: MemoryContent) { self.content = content }
 }
 
-/// A clock that is read again as it was read before, and shows the time afterwards.
+/// A clock that repeats its recorded readings and then shows the current time.
 private final class ReplayedClock: Sendable {
     private let state: Mutex<(readings: [UnixTime], position: Int)>
     private let now: UnixTime
