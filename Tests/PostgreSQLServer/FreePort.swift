@@ -1,9 +1,9 @@
 import Foundation
 
-/// A port that nobody uses and that the kernel gives to nobody by itself.
+/// A free port outside the range of ephemeral ports.
 ///
-/// A server that is killed and started again must find its port free, and what the kernel chooses for
-/// port 0 may meanwhile have become the near end of somebody's connection.
+/// A server that is killed and restarted must find its port free. An ephemeral port, which the
+/// kernel picks for port 0, could by then be the local port of another connection.
 enum FreePort {
     static func find() throws -> UInt16 {
         let range = try String(
@@ -13,7 +13,7 @@ enum FreePort {
             let port = UInt16.random(in: 10_000..<max(first, 20_000))
             if isFree(port) { return port }
         }
-        throw PostgreSQLServerError.failed("no port is free below \(first)")
+        throw PostgreSQLServerError.failed("no free port below \(first)")
     }
 
     private static func isFree(_ port: UInt16) -> Bool {

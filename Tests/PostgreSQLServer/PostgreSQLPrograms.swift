@@ -1,12 +1,13 @@
 import Foundation
 import TestSupport
 
-/// PostgreSQL's own programs, as the distribution lays them down, and the user that they run as.
+/// PostgreSQL's programs as Debian installs them, and the user that they run as.
 enum PostgreSQLPrograms {
-    /// The oldest version that Watchword promises to work with.
+    /// The oldest version that Watchword supports.
     static let oldest = 15
 
-    /// The folder of the newest version's programs; nothing when there is none that is new enough.
+    /// The folder of the newest installed version's programs; `nil` if no supported version is
+    /// installed.
     static let folder: String? = {
         let versions = "/usr/lib/postgresql"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
@@ -15,14 +16,14 @@ enum PostgreSQLPrograms {
             .first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
     }()
 
-    /// What they find around them: nothing that would lead them to another server.
+    /// Leaves out every variable that could redirect a client to another server.
     static let environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "PGCONNECT_TIMEOUT": "10"]
 
-    /// The user of the package, since the server refuses to run as root; nothing where the tests
-    /// run as somebody else anyhow.
+    /// The user of the Debian package, because the server refuses to run as root; `nil` if the
+    /// tests do not run as root.
     static var servingUser: String? { geteuid() == 0 ? "postgres" : nil }
 
-    /// The words by which `name` is run as the user that serves.
+    /// The command line that runs `name` as the server's user.
     static func command(_ name: String, _ arguments: [String]) throws -> [String] {
         guard let folder else { throw PostgreSQLServerError.missing }
         let asUser =
@@ -33,7 +34,7 @@ enum PostgreSQLPrograms {
         return asUser + ["\(folder)/\(name)"] + arguments
     }
 
-    /// Runs `name` to its end, which has to be a good one; what it printed.
+    /// Runs `name`, checks that it succeeds, and returns its output.
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) throws -> String {
         let words = try command(name, arguments)
@@ -47,19 +48,19 @@ enum PostgreSQLPrograms {
     }
 }
 
-/// Why there is no server to test with, or it did not do what was asked.
+/// Why a test server is missing or did not work.
 public enum PostgreSQLServerError: Error {
     /// Debian's `postgresql-15` is not installed.
     case missing
-    /// A program, or the server, said this.
+    /// A program or the server failed with this message.
     case failed(String)
-    /// What was waited for did not come about within a minute.
+    /// The condition was not met within a minute.
     case tooLate(String)
 }
 
-/// Looks again and again until `condition` holds.
+/// Polls until `condition` holds.
 ///
-/// A minute is no measure of speed: it ends a test that would otherwise never end.
+/// The minute is not a performance limit: it ends a test that would otherwise hang.
 func poll(_ what: String, until condition: () throws -> Bool) throws {
     let end = ContinuousClock.now + .seconds(60)
     while try !condition() {

@@ -2,8 +2,9 @@ internal import Foundation
 public import TestSupport
 
 extension PostgreSQLServer {
-    /// Makes an empty database that belongs to the role `watchword`, which needs no password; the URL
-    /// to connect with.
+    /// Creates an empty database, owned by the role `watchword`, which needs no password.
+    ///
+    /// - Returns: the URL to connect to.
     public func makeDatabase() throws -> String {
         let name = "test_\(UUID().uuidString.prefix(13).lowercased())"
             .replacingOccurrences(of: "-", with: "_")
@@ -16,7 +17,9 @@ extension PostgreSQLServer {
         PostgreSQLServer.url(name, user: user, of: [self])
     }
 
-    /// The URL of a database that lies on all of these servers, one of which takes what is written.
+    /// The URL of a database that all these servers replicate.
+    ///
+    /// One of them accepts writes.
     public static func url(
         _ name: String, user: String = "watchword", of servers: [PostgreSQLServer]
     ) -> String {
@@ -25,9 +28,10 @@ extension PostgreSQLServer {
         return "postgresql://\(user)@\(hosts)/\(name)\(target)"
     }
 
-    /// Runs SQL as the superuser; its rows, a line each, columns parted by `|`.
+    /// Runs SQL as the superuser.
     ///
-    /// - Parameter database: a name, or a URL of this server.
+    /// - Parameter database: a name, or a URL on this server.
+    /// - Returns: one line per row, with columns separated by `|`.
     @discardableResult
     public func query(_ sql: String, in database: String = "postgres") throws -> String {
         let name = database.split(separator: "/").last.map(String.init) ?? database
@@ -45,10 +49,11 @@ extension PostgreSQLServer {
         PostgreSQLPrograms.folder.map { ForeignProgram(path: "\($0)/\(name)") }
     }
 
-    /// Waits until no client but the asking one is connected to the database: a server goes on for a
-    /// while with what it was told to do, after the one who told it is gone.
+    /// Waits until this call's own connection is the only one to the database.
+    ///
+    /// A server keeps working on a statement for a while after its client has disconnected.
     public func awaitNoClients(of database: String) throws {
-        try poll("the clients are gone") {
+        try poll("all clients disconnect") {
             let others = """
                 SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
                 AND pid <> pg_backend_pid() AND backend_type = 'client backend'

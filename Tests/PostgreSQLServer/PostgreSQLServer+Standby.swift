@@ -1,10 +1,10 @@
 import Foundation
 
 extension PostgreSQLServer {
-    /// Makes a second server that follows this one.
+    /// Creates a standby that replicates this server.
     ///
-    /// - Parameter isSynchronous: whether a commit here waits until the standby has it on its disk. A
-    ///   primary whose only synchronous standby is gone answers no commit.
+    /// - Parameter isSynchronous: whether a commit here waits until the standby has flushed it to
+    ///   disk. Without its only synchronous standby, a primary completes no commit.
     public func addStandby(isSynchronous: Bool) throws -> PostgreSQLServer {
         let name = "standby_\(UUID().uuidString.prefix(8).lowercased())"
         let standby = try PostgreSQLServer { standby in
@@ -23,7 +23,7 @@ extension PostgreSQLServer {
             try query("SELECT pg_reload_conf()")
         }
         let state = isSynchronous ? "sync" : "async"
-        try poll("the standby follows") {
+        try poll("the standby streams") {
             let found = try query(
                 """
                 SELECT count(*) FROM pg_stat_replication
@@ -35,28 +35,29 @@ extension PostgreSQLServer {
         return standby
     }
 
-    /// Makes a primary of a standby, and waits until it takes what is written.
+    /// Promotes a standby to primary, and waits until it accepts writes.
     public func promote() throws {
         try query("SELECT pg_promote(true, 60)")
-        try poll("the standby is a primary") {
+        try poll("the standby becomes a primary") {
             try query("SELECT pg_is_in_recovery()") == "f"
         }
     }
 
-    /// Waits until a standby answers what its primary had written up to `position`.
+    /// Waits until a standby has replayed the WAL up to `position`.
     public func awaitReplay(of position: String) throws {
-        try poll("the standby has caught up") {
+        try poll("the standby catches up") {
             try query("SELECT pg_last_wal_replay_lsn() >= '\(position)'") == "t"
         }
     }
 
-    /// Holds back what this primary would tell its standbys: what it commits from now on is lost with
-    /// it, unless they are told after all.
+    /// Stops replication from this primary.
+    ///
+    /// Anything it commits from now on is lost if the primary is lost, unless replication resumes.
     public func withholdReplication() throws {
         for pid in try replicators() { try Postmaster.halt(pid) }
     }
 
-    /// Tells the standbys what was held back.
+    /// Resumes replication, including the changes held back.
     public func resumeReplication() throws {
         for pid in try replicators() { kill(pid, SIGCONT) }
     }

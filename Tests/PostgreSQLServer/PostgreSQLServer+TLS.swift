@@ -3,16 +3,16 @@ public import TestSupport
 internal import Foundation
 
 extension PostgreSQLServer {
-    /// Whether certificates can be made here.
+    /// Whether PostgreSQL and `openssl` are installed.
     public static var canSpeakTLS: Bool { isInstalled && ForeignProgram("openssl") != nil }
 
-    /// A server that speaks TLS with the certificate `name` of ``makeCertificate(_:in:)``, made for it.
+    /// Starts a server that uses TLS with a certificate from ``makeCertificate(_:in:)``.
     public static func startWithTLS(
         _ name: String, in folder: TemporaryFolder
     ) throws -> PostgreSQLServer {
         let certificate = try makeCertificate(name, in: folder)
         let key = folder.file("\(name).key")
-        // The folder above is the test's own; the server reads these as another user.
+        // The folder belongs to the test's user, but the server reads the files as another user.
         try setMode(0o755, of: folder.path)
         if let user = PostgreSQLPrograms.servingUser {
             for path in [certificate, key] {
@@ -24,7 +24,8 @@ extension PostgreSQLServer {
         ])
     }
 
-    /// Makes a certificate for 127.0.0.1 that vouches for itself, and its key; the certificate's path.
+    /// Makes a self-signed certificate for 127.0.0.1 and its key, and returns the certificate's
+    /// path.
     @discardableResult
     public static func makeCertificate(
         _ name: String, in folder: TemporaryFolder

@@ -2,34 +2,34 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A PostgreSQL server of the test's own: on 127.0.0.1, in a folder of its own, with full durability.
+/// A PostgreSQL server for one test, on 127.0.0.1, in its own folder, with full durability.
 ///
-/// It ends with its last owner, or with the process of the test, however that ends. Where PostgreSQL
-/// may be missing, the test says so:
+/// It ends with its last owner, or with the test process, however that ends. Skip the test if
+/// PostgreSQL is not installed:
 /// `@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))`.
 public final class PostgreSQLServer: Sendable {
-    /// Whether PostgreSQL's programs are here.
+    /// Whether PostgreSQL's programs are installed.
     public static let isInstalled = PostgreSQLPrograms.folder != nil
 
-    /// One server for every test of this process that does it no harm; made when first asked for.
+    /// One server for all tests in this process that do not break it, started on first use.
     public static func shared() throws -> PostgreSQLServer { try theShared.get() }
     private static let theShared = Result { try PostgreSQLServer.start() }
 
-    /// The port at 127.0.0.1, the same when the server is started again.
+    /// The port on 127.0.0.1; a restart keeps it.
     public let port: UInt16
-    /// Where the server's data are, its log and its Unix socket.
+    /// The folder of the server's data, log and Unix socket.
     public let folder: String
     var data: String { "\(folder)/data" }
     private var log: String { "\(folder)/log" }
     private let keeper: ServerKeeper
     private let process = Mutex<Process?>(nil)
 
-    /// Makes a server that has no database yet, and starts it.
+    /// Creates a server without a database and starts it.
     ///
-    /// - Parameter settings: lines of `postgresql.conf` beyond the usual ones.
+    /// - Parameter settings: additional lines of `postgresql.conf`.
     public static func start(settings: [String: String] = [:]) throws -> PostgreSQLServer {
         try PostgreSQLServer { server in
-            // The initial files are not flushed; everything that is written later is.
+            // The initial files are not flushed to disk; all later writes are.
             try PostgreSQLPrograms.run(
                 "initdb",
                 [
@@ -38,7 +38,7 @@ public final class PostgreSQLServer: Sendable {
                 ])
             try server.configure(settings)
             try server.launch()
-            // Who uses a database is not who may do everything; one of them has a password.
+            // Applications do not connect as the superuser. One of the roles has a password.
             try server.query(
                 """
                 CREATE ROLE watchword LOGIN;
@@ -47,11 +47,12 @@ public final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// The password of the role `guarded`, which has to give it: no other role has one.
-    public static let password = "no secret but of tests"
+    /// The password of `guarded`, the only role that has one.
+    public static let password = "known test password"
 
     init(filling fill: (PostgreSQLServer) throws -> Void) throws {
-        // Not below TMPDIR, which may be nobody else's to enter, and short: a socket's path is.
+        // Not below TMPDIR, which other users may not be allowed to enter. The path is short
+        // because Unix socket paths have a length limit.
         folder = "/tmp/watchword-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false,
@@ -64,16 +65,16 @@ public final class PostgreSQLServer: Sendable {
         try fill(self)
     }
 
-    /// Adds lines to the configuration; they hold from the next start.
+    /// Appends settings to the configuration; they apply from the next start.
     func configure(_ settings: [String: String]) throws {
         let usual = [
             "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder,
             "timezone": "UTC", "log_timezone": "UTC",
-            // Memory that is files in the server's folder, so that it goes with it.
+            // Shared memory in files of the server's folder, so that it is removed with the folder.
             "dynamic_shared_memory_type": "mmap",
-            // Many tests at once, each with some servers of four connections.
+            // Many tests run at once, each with several servers of four connections.
             "max_connections": "400",
-            // What a test holds back stays so, however long the test takes.
+            // Replication that a test holds back must stay connected, however long the test takes.
             "wal_sender_timeout": "0", "wal_receiver_timeout": "0",
         ]
         let lines = usual.merging(settings) { $1 }.sorted { $0.key < $1.key }
@@ -86,14 +87,14 @@ public final class PostgreSQLServer: Sendable {
         let path = "\(data)/pg_hba.conf"
         let old = try String(contentsOfFile: path, encoding: .utf8)
         if !old.hasPrefix(rules) {
-            // In place: another file would be another user's.
+            // Written in place: a new file would have another owner.
             let file = try FileHandle(forWritingTo: URL(filePath: path))
             try file.write(contentsOf: Data((rules + old).utf8))
             try file.close()
         }
     }
 
-    /// Starts the server on the data that it has, and waits until it takes connections.
+    /// Starts the server on its existing data, and waits until it accepts connections.
     public func launch() throws {
         let words = try PostgreSQLPrograms.command("postgres", ["-D", data])
         if !FileManager.default.fileExists(atPath: log) {
@@ -114,34 +115,34 @@ public final class PostgreSQLServer: Sendable {
         try poll("the server starts: \(log)") {
             guard started.isRunning else {
                 throw PostgreSQLServerError.failed(
-                    "the server ended: \(try logged().suffix(2_000))")
+                    "the server exited: \(try logged().suffix(2_000))")
             }
-            // The file of a server that was killed may lie there still.
+            // A killed server may have left its file behind.
             guard Postmaster(serving: data)?.pid == started.processIdentifier else { return false }
             return Postmaster.isReady(in: data)
         }
     }
 
-    /// Whether its first process runs.
+    /// Whether the postmaster is running.
     public var isRunning: Bool { Postmaster(serving: data) != nil }
 
-    /// What it has logged so far.
+    /// The log so far.
     public func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
-    /// Stops it in good order, but without waiting for its clients.
+    /// Shuts the server down in its fast mode, which disconnects the clients.
     public func stop() throws {
         guard let postmaster = Postmaster(serving: data) else { return }
         kill(postmaster.pid, SIGINT)
         try awaitEnd()
     }
 
-    /// Kills all its processes with signal 9.
+    /// Kills all its processes with SIGKILL.
     public func kill9() throws {
         try Postmaster(serving: data)?.kill9()
         try awaitEnd()
     }
 
-    /// Stops it, unless it is stopped or killed, and starts it again at the same port.
+    /// Stops the server if it is running, and starts it again on the same port.
     public func restart() throws {
         try stop()
         try launch()

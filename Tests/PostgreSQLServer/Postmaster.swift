@@ -1,40 +1,40 @@
 import Foundation
 
-/// The server's first process, and those that it made.
+/// The server's first process and its children.
 struct Postmaster {
     let pid: pid_t
 
-    /// The one that serves the data in `folder`; nothing when none does.
+    /// The postmaster that serves the data in `folder`; `nil` if there is none.
     init?(serving folder: String) {
         guard
             let text = try? String(contentsOfFile: "\(folder)/postmaster.pid", encoding: .utf8),
             let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
             Postmaster.isAlive(pid),
-            // A number that was given to somebody else meanwhile is not to be killed.
+            // The process ID may have been reused by another program.
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd"))
                 == folder
         else { return nil }
         self.pid = pid
     }
 
-    /// Whether it says of itself that it takes connections.
+    /// Whether the postmaster reports that it accepts connections.
     static func isReady(in folder: String) -> Bool {
         let text = try? String(contentsOfFile: "\(folder)/postmaster.pid", encoding: .utf8)
         let lines = text?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
         return lines.count > 7 && lines[7].hasPrefix("ready")
     }
 
-    /// Kills all of it in the middle of whatever it does, as when the machine loses power but for
-    /// what the kernel has taken for the disk already.
+    /// Kills all processes at once, as a power failure does, except that the kernel still writes
+    /// its page cache to disk.
     func kill9() throws {
-        // Stopped first: it makes no more children, and none of them loses its parent's number.
+        // Stopped first, so that it starts no more children, and none of them gets another parent.
         try Postmaster.halt(pid)
         let all = [pid] + children()
         for process in all { kill(process, SIGKILL) }
-        try poll("the server is gone") { !all.contains(where: Postmaster.isAlive) }
+        try poll("the server ends") { !all.contains(where: Postmaster.isAlive) }
     }
 
-    /// Stops the process, and waits until it does nothing any more.
+    /// Stops the process, and waits until the kernel reports it as stopped.
     static func halt(_ pid: pid_t) throws {
         kill(pid, SIGSTOP)
         try poll("a process stops") { ["T", "Z", nil].contains(fields(pid)?.state) }
@@ -45,7 +45,9 @@ struct Postmaster {
         return names.compactMap { pid_t($0) }.filter { Postmaster.fields($0)?.parent == pid }
     }
 
-    /// Whether it runs: one that only waits for its parent to take notice does not.
+    /// Whether the process runs.
+    ///
+    /// A zombie does not count.
     static func isAlive(_ pid: pid_t) -> Bool {
         guard let state = fields(pid)?.state else { return false }
         return state != "Z" && state != "X"
@@ -53,7 +55,7 @@ struct Postmaster {
 
     private static func fields(_ pid: pid_t) -> (state: String, parent: pid_t)? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-            // After the name, which may hold anything, in brackets.
+            // The fields follow the process name in parentheses, which may contain any character.
             let rest = text.range(of: ") ", options: .backwards)
         else { return nil }
         let words = text[rest.upperBound...].split(separator: " ")

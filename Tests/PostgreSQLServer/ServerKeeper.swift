@@ -1,16 +1,16 @@
 import Foundation
 import TestSupport
 
-/// A process that ends a server and removes its folder as soon as the test lets go of it, however
-/// the test ends: the kernel closes the pipe of a process that crashed, too.
+/// A helper process that ends a server and removes its folder when the test process releases it, or
+/// ends in any way: the kernel also closes the pipe of a crashed process.
 final class ServerKeeper: Sendable {
     private let process = Process()
     private let leash = Pipe()
 
-    // Nothing but the process whose number the server itself wrote down, if it still works in the
-    // server's folder. Killed rather than asked: nobody needs what is in there any more, and a
-    // standby that is gone would keep a primary waiting. The shared memory of a killed server would
-    // outlive it.
+    // Ends only the process whose ID the server itself recorded, and only if it still works in the
+    // server's folder. It uses SIGQUIT because nobody needs the data any more, and a primary whose
+    // standby is gone would wait for it. The shared memory of a killed server would remain
+    // otherwise.
     private static let script = """
         trap '' INT TERM HUP
         read -r _
@@ -41,7 +41,7 @@ final class ServerKeeper: Sendable {
             try leash.fileHandleForWriting.close()
             process.waitUntilExit()
         } catch {
-            print("a server was left to itself: \(error)")
+            print("a test server was not stopped: \(error)")
         }
     }
 }

@@ -3,11 +3,11 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// The proxy that other tests put between a client and its database, tried with libpq's own clients.
+/// Tests the proxy of the other test suites with PostgreSQL's own clients.
 @Suite(
     .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct FaultyProxyTests {
-    /// A table that a client inserts into through a proxy, by pgbench's prepared statements.
+    /// A table into which a client inserts through a proxy, with pgbench's prepared statements.
     final class Bench: Sendable {
         let server: PostgreSQLServer
         let url: String
@@ -16,7 +16,7 @@ struct FaultyProxyTests {
 
         private static let made = Result { try Bench() }
 
-        /// The one there is, with an empty table and no fault.
+        /// The shared fixture, with an empty table and no fault.
         static func fresh() throws -> Bench {
             let bench = try made.get()
             bench.proxy.heal()
@@ -34,7 +34,9 @@ struct FaultyProxyTests {
             try folder.write(Array("INSERT INTO word VALUES ('x');".utf8), to: "insert")
         }
 
-        /// Inserts one row; whether the client was told that it is there.
+        /// Inserts one row.
+        ///
+        /// Returns whether the client received the confirmation.
         func insert() throws -> Bool {
             let bench = try #require(PostgreSQLServer.program("pgbench"))
             let words = [
@@ -45,8 +47,9 @@ struct FaultyProxyTests {
             return try bench.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
         }
 
-        /// Inserts one row over a single connection, by a query without preparation; whether the
-        /// client was told that it is there.
+        /// Inserts one row on a single connection, with a simple query.
+        ///
+        /// Returns whether the client received the confirmation.
         func insertAtOnce() throws -> Bool {
             let psql = try #require(PostgreSQLServer.program("psql"))
             let words = [
@@ -55,14 +58,14 @@ struct FaultyProxyTests {
             return try psql.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
         }
 
-        /// The rows, once nobody is at work on them any more.
+        /// The number of rows, once no client is connected any more.
         func rows() throws -> Int? {
             try server.awaitNoClients(of: url)
             return Int(try server.query("SELECT count(*) FROM word", in: url))
         }
     }
 
-    @Test("without a fault everything goes through, and is counted")
+    @Test("without a fault, the proxy forwards and counts everything")
     func through() async throws {
         try await offThePool {
             let bench = try Bench.fresh()
@@ -75,13 +78,13 @@ struct FaultyProxyTests {
     }
 
     @Test(
-        "a connection is cut at the message that is named: before, in the middle, or behind it",
+        "a fault cuts the connection before, within or after the named message",
         arguments: ProxyFault.Message.allCases.filter { $0 != .query && $0 != .dataRow },
         ProxyFault.Part.allCases)
     func cut(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
         try await offThePool {
             let bench = try Bench.fresh()
-            // The first Sync and ReadyForQuery belong to what prepares the statement.
+            // The first Sync and ReadyForQuery belong to the preparation of the statement.
             let count =
                 switch message {
                 case .sync: 2
@@ -91,7 +94,7 @@ struct FaultyProxyTests {
             bench.proxy.arm(ProxyFault(.cut, at: .message(message, count: count, part)))
             let isTold = try bench.insert()
             #expect(!bench.proxy.isArmed)
-            // What the server was told to do it has done, whether or not its answer arrived.
+            // The server has done what it was told to do, whether or not its response arrived.
             let isDone =
                 switch (message, part) {
                 case (.sync, .all), (.commandComplete, _), (.readyForQuery, _): true
@@ -100,18 +103,18 @@ struct FaultyProxyTests {
                 }
             #expect(try bench.rows() == (isDone ? 1 : 0))
             #expect(isTold == (message == .readyForQuery && part == .all))
-            // And the next one finds nothing in its way.
+            // The next connection has no fault.
             #expect(try bench.insert())
         }
     }
 
-    @Test("cut behind any byte of the client's, a row is there when its last byte has arrived")
+    @Test("after a cut at any client byte, the row exists only if its last byte arrived")
     func cutAtBytes() async throws {
         try await offThePool {
             let bench = try Bench.fresh()
             bench.proxy.arm(nil)
             #expect(try bench.insertAtOnce())
-            // Terminate, of five bytes, comes after all is told.
+            // Terminate, five bytes long, follows after the confirmation.
             try bench.server.awaitNoClients(of: bench.url)
             let all = bench.proxy.passed(.toServer) - 5
             var rows = 1
@@ -125,7 +128,7 @@ struct FaultyProxyTests {
         }
     }
 
-    @Test("what is stalled arrives when it is healed; what is refused does not arrive")
+    @Test("a stalled message arrives after healing; a refused one does not")
     func stalled() async throws {
         let bench = try await offThePool { try Bench.fresh() }
         for part in ProxyFault.Part.allCases {

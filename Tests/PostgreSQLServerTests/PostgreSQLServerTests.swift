@@ -3,10 +3,10 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// The server that other tests break: it has to break, and to come back, as told.
+/// Tests that the server of the other test suites breaks and recovers as requested.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PostgreSQLServerTests {
-    @Test("a database is empty, its owner's, in UTF-8, and what is committed is on the disk")
+    @Test("a new database is empty, has its owner, uses UTF-8 and flushes commits to disk")
     func database() async throws {
         try await offThePool {
             let server = try PostgreSQLServer.shared()
@@ -24,7 +24,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("killed or stopped, a server is gone; started again, it has what was committed")
+    @Test("a killed or stopped server ends; after a restart it has all committed rows")
     func killed() async throws {
         try await offThePool {
             let server = try PostgreSQLServer.start()
@@ -42,7 +42,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a role with a password is let in with it alone")
+    @Test("a role with a password can log in only with that password")
     func password() async throws {
         try await offThePool {
             let server = try PostgreSQLServer.shared()
@@ -57,7 +57,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a synchronous standby that is promoted has what was committed")
+    @Test("a promoted synchronous standby has all committed rows")
     func synchronous() async throws {
         try await offThePool {
             let primary = try PostgreSQLServer.start()
@@ -74,7 +74,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("an asynchronous standby that is promoted lacks what was held back from it")
+    @Test("a promoted asynchronous standby lacks the rows held back from it")
     func asynchronous() async throws {
         try await offThePool {
             let primary = try PostgreSQLServer.start()
@@ -91,7 +91,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a server that nobody holds any more ends, and leaves nothing behind")
+    @Test("a server without an owner ends and leaves no files behind")
     func ends() async throws {
         try await offThePool {
             var server: PostgreSQLServer? = try PostgreSQLServer.start()

@@ -2,9 +2,10 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A proxy between clients and a PostgreSQL server, which cuts, halves, delays and loses on demand.
+/// A proxy between clients and a PostgreSQL server that cuts, truncates, delays and loses messages
+/// on demand.
 public final class FaultyProxy: Sendable {
-    /// Where clients connect, at 127.0.0.1.
+    /// The port on 127.0.0.1 that clients connect to.
     public let port: UInt16
     private let listener: LoopbackSocket
     private let state = ProxyState()
@@ -12,14 +13,15 @@ public final class FaultyProxy: Sendable {
 
     private struct Weak { weak var connection: ProxiedConnection? }
 
-    /// Listens for clients, and connects each to the server at `port`.
+    /// Listens for clients, and connects each of them to the server on `port`.
     public init(to port: UInt16) throws {
         listener = try LoopbackSocket.listening()
         self.port = listener.port
         let (listener, state) = (listener, state)
         Thread.detachNewThread { [weak self] in
             while let client = listener.accepted() {
-                // Who is refused sees the end at once; so does who comes while there is no server.
+                // A client that is refused, or that connects while the server is down, sees the
+                // connection end at once.
                 guard !state.isRefusing, let server = try? LoopbackSocket.connected(to: port) else {
                     client.end()
                     continue
@@ -42,17 +44,17 @@ public final class FaultyProxy: Sendable {
         "postgresql://\(user)@127.0.0.1:\(port)/\(name)"
     }
 
-    /// The URL that leads through this proxy to the database that `url` leads to.
+    /// The URL of the database in `url`, but through this proxy.
     public func url(for url: String) -> String {
         self.url(url.split(separator: "/").last.map(String.init) ?? url)
     }
 
-    /// Waits from now on for the place of `fault`, and does it there, once.
+    /// Arms a fault, which happens once, at its place.
     ///
-    /// Bytes and messages are counted from here, also when there is no fault.
+    /// Bytes and messages are counted from this call on, even if there is no fault.
     public func arm(_ fault: ProxyFault?) { state.arm(fault) }
 
-    /// Whether the fault that was armed last has not happened yet.
+    /// Whether the armed fault has not happened yet.
     public var isArmed: Bool { state.hasFault }
 
     /// Waits until the fault has happened.
@@ -60,27 +62,29 @@ public final class FaultyProxy: Sendable {
         try poll("the fault happens") { !isArmed }
     }
 
-    /// The most bytes that one connection took this way since ``arm(_:)``.
+    /// The most bytes that any one connection has sent this way since ``arm(_:)``.
     public func passed(_ way: ProxyFault.Way) -> Int { state.passed(way) }
 
-    /// Nothing goes through any more, and nobody is told; new connections are taken and led nowhere.
+    /// Stops forwarding without closing connections.
+    ///
+    /// New connections are accepted but not forwarded.
     public func stall() { state.stall() }
 
-    /// Each message is held back for so long.
+    /// Delays each message.
     public func delay(by delay: Duration) { state.delay(by: delay) }
 
-    /// Ends all connections, and each new one at once.
+    /// Closes all connections, and each new one at once.
     public func refuse() {
         state.refuse()
         cutAll()
     }
 
-    /// Ends all connections that there are.
+    /// Closes all current connections.
     public func cutAll() {
         for weak in connections.withLock({ $0 }) { weak.connection?.cut() }
     }
 
-    /// Everything goes through again, also what was held back.
+    /// Forwards everything again, including what was held back.
     public func heal() { state.heal() }
 
     private func add(_ connection: ProxiedConnection) {

@@ -1,22 +1,22 @@
-/// The messages in what one side of PostgreSQL's protocol sends, one after the other.
+/// Splits one direction of PostgreSQL's protocol into messages.
 struct MessageStream {
-    /// A message as it came, with the byte that tells its kind; nothing for a client's first ones.
+    /// A message and its type byte, which a client's first messages do not have.
     struct Message {
         let kind: Character?
         let bytes: ArraySlice<UInt8>
     }
 
     private var buffer: ArraySlice<UInt8> = []
-    /// Whether the client's first messages, which have no such byte, are still to come.
+    /// Whether the client's first messages, which have no type byte, are still expected.
     var isBeginning: Bool
-    /// Whether it is only a row of bytes, because it is encrypted.
+    /// Whether the bytes are encrypted, so that messages cannot be told apart.
     var isOpaque = false
 
     init(isBeginning: Bool) { self.isBeginning = isBeginning }
 
     mutating func append(_ bytes: [UInt8]) { buffer += bytes }
 
-    /// The next one, once all of it is there.
+    /// The next message, once it is complete.
     mutating func next() -> Message? {
         guard !buffer.isEmpty else { return nil }
         if isOpaque { return take(buffer.count, kind: nil) }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// One client's connection through a proxy: a thread for each way.
+/// One client's connection through a proxy, with one thread per direction.
 final class ProxiedConnection: Sendable {
     private let client: LoopbackSocket
     private let server: LoopbackSocket
@@ -17,16 +17,16 @@ final class ProxiedConnection: Sendable {
         Thread.detachNewThread { self.begin() }
     }
 
-    /// Ends it on both sides.
+    /// Closes the connection on both sides.
     func cut() {
         client.end()
         server.end()
     }
 
-    /// Lets the client's first messages through.
+    /// Forwards the client's first messages.
     ///
-    /// Until the server has answered whether it wants encryption, which is one byte and no message,
-    /// only one side speaks.
+    /// Until the server has answered the encryption request with a single byte, which is not a
+    /// message, only one side sends at a time.
     private func begin() {
         var stream = MessageStream(isBeginning: true)
         var tally = ProxyState.Tally()
@@ -39,7 +39,7 @@ final class ProxiedConnection: Sendable {
             }
             guard pass(message, .toServer, &tally) else { return }
             let code = message.bytes.dropFirst(4).prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            // SSLRequest and GSSENCRequest; anything else begins, or is a cancellation.
+            // SSLRequest and GSSENCRequest. Any other message starts a session or cancels a query.
             if code == 80_877_103 || code == 80_877_104 {
                 guard let answer = server.receive() else { return cut() }
                 isOpaque = answer == [UInt8(ascii: "S")] || answer == [UInt8(ascii: "G")]
@@ -58,7 +58,7 @@ final class ProxiedConnection: Sendable {
         pump(.toServer, &stream, &tally)
     }
 
-    /// Lets one way through to its end.
+    /// Forwards one direction until its end.
     private func pump(
         _ way: ProxyFault.Way, _ stream: inout MessageStream, _ tally: inout ProxyState.Tally
     ) {
@@ -74,7 +74,9 @@ final class ProxiedConnection: Sendable {
         to.endSending()
     }
 
-    /// Sends a message on, or as much of it as is to arrive; whether the connection is there still.
+    /// Forwards a message, or the part of it that should arrive.
+    ///
+    /// Returns whether the connection is still open.
     private func pass(
         _ message: MessageStream.Message, _ way: ProxyFault.Way, _ tally: inout ProxyState.Tally
     ) -> Bool {

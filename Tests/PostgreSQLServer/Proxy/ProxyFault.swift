@@ -1,12 +1,12 @@
-/// Something that befalls the connection between a client and its database, once.
+/// A fault in the connection between a client and its database, which happens once.
 public struct ProxyFault: Sendable {
-    /// Which way a message goes.
+    /// The direction of a message.
     public enum Way: Sendable, CaseIterable {
         case toServer
         case toClient
     }
 
-    /// Messages of PostgreSQL's protocol, by the byte that they begin with
+    /// Message types of PostgreSQL's protocol, by their type byte
     /// (https://www.postgresql.org/docs/15/protocol-message-formats.html).
     public enum Message: Character, Sendable, CaseIterable {
         case parse = "P"
@@ -20,7 +20,9 @@ public struct ProxyFault: Sendable {
         case commandComplete = "C"
         case readyForQuery = "Z"
 
-        /// Who sends it: the bytes of some mean something else when the other side sends them.
+        /// The direction of the message.
+        ///
+        /// Some type bytes have another meaning in the other direction.
         public var way: Way {
             switch self {
             case .parse, .bind, .execute, .sync, .query: .toServer
@@ -30,33 +32,34 @@ public struct ProxyFault: Sendable {
         }
     }
 
-    /// How much of the message is let through first.
+    /// How much of the message is forwarded first.
     public enum Part: Sendable, CaseIterable {
         case none
         case half
         case all
     }
 
-    /// Where it happens, counted on each connection from when the fault was armed.
+    /// The place of the fault, counted on each connection from the time the fault was armed.
     public enum Place: Sendable {
-        /// At the `count`th message of this kind.
+        /// At the `count`th message of this type.
         case message(Message, count: Int = 1, Part)
-        /// When so many bytes have gone this way.
+        /// After this many bytes in this direction.
         case byte(Way, Int)
     }
 
-    /// What happens.
+    /// The kind of fault.
     public enum Deed: Sendable, CaseIterable {
-        /// Both sides see the connection's end.
+        /// Both sides see the end of the connection.
         case cut
-        /// Nothing goes either way any more, and nobody is told; until the proxy is healed.
+        /// Nothing is forwarded in either direction, and the connection stays open, until the proxy
+        /// is healed.
         case stall
     }
 
     let place: Place
     let deed: Deed
 
-    /// The fault that does `deed` at `place`, on the first connection that gets there.
+    /// Creates a fault for the first connection that reaches `place`.
     public init(_ deed: Deed, at place: Place) {
         self.place = place
         self.deed = deed

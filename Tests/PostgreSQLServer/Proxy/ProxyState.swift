@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// What a proxy does to its connections now.
+/// What a proxy currently does to its connections.
 final class ProxyState: Sendable {
-    /// What becomes of a message.
+    /// What happens to a message.
     struct Verdict {
-        /// How much of it is let through.
+        /// The number of bytes to forward.
         let count: Int
-        /// What happens then.
+        /// The fault that happens afterwards.
         let deed: ProxyFault.Deed?
     }
 
-    /// What has gone one way since a fault was armed.
+    /// What has been sent in one direction since a fault was armed.
     struct Tally {
         var armed = 0
         var bytes = 0
@@ -20,7 +20,7 @@ final class ProxyState: Sendable {
 
     private struct Content {
         var fault: ProxyFault?
-        /// How often one was armed.
+        /// The number of times a fault was armed.
         var armed = 0
         var isStalled = false
         var isRefusing = false
@@ -35,7 +35,7 @@ final class ProxyState: Sendable {
     var isStalled: Bool { content.withLock { $0.isStalled } }
     var delay: Duration { content.withLock { $0.delay } }
 
-    /// The most bytes that one connection took this way since a fault was armed last.
+    /// The most bytes that any one connection has sent this way since the last fault was armed.
     func passed(_ way: ProxyFault.Way) -> Int { content.withLock { $0.passed[way] ?? 0 } }
 
     func arm(_ fault: ProxyFault?) {
@@ -59,7 +59,9 @@ final class ProxyState: Sendable {
         }
     }
 
-    /// Counts a message, and says what becomes of it; a fault happens once.
+    /// Counts a message and decides what happens to it.
+    ///
+    /// A fault happens once.
     func judge(
         _ message: MessageStream.Message, going way: ProxyFault.Way, _ tally: inout Tally
     ) -> Verdict {
