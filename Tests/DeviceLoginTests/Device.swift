@@ -5,7 +5,7 @@ import SecretVault
 import TestSupport
 import Testing
 
-/// A device with a vault of its own, and an entry that is enrolled or not.
+/// A device with its own vault, enrolled or not.
 final class Device {
     let folder: TemporaryFolder
     let path: String
@@ -21,7 +21,7 @@ final class Device {
             recoveryKey: nil, now: Device.now)
     }
 
-    /// Whether the generation before the vault's is kept.
+    /// Whether the previous generation of the vault still exists.
     func keepsPrevious() throws -> Bool {
         try names(in: folder.file(".watchword/by-name/vault")).contains("previous")
     }
@@ -36,7 +36,7 @@ final class Device {
             deviceName: "attic", name: ("Mill", account), accessControl: nil)
     }
 
-    /// Redeems a ticket under the name.
+    /// Redeems a ticket for the account.
     @discardableResult
     func enrol(
         _ server: inout TestServer, ticket: SecretBytes = ticket, account: String = "alice"
@@ -48,7 +48,7 @@ final class Device {
             isEarlier: { $0.account == account })
     }
 
-    /// Signs in as one run of the program does, from unlocking to the ticket.
+    /// Logs in as one run of the program does, from unlocking the vault to receiving the ticket.
     func signIn(_ server: inout TestServer, vault: UnlockedVault? = nil) throws -> String {
         let vault = try vault ?? unlock()
         let turn = try vault.takeLoginTurn()
@@ -58,7 +58,7 @@ final class Device {
         return try login.signIn(turn: turn, over: &server, now: Device.now).text.text
     }
 
-    /// What the vault holds now.
+    /// The enrolled secret that the vault currently holds.
     func state() throws -> EnrolledSecret {
         let vault = try unlock()
         let id = try #require(vault.entries.first).id

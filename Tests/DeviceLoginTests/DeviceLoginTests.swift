@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceLogin
 
 @Suite struct DeviceLoginTests {
-    @Test("each sign-in presents the secret that the one before handed out")
+    @Test("each login presents the secret that the previous login returned")
     func rotation() throws {
         let device = try Device()
         var server = TestServer()
@@ -20,27 +20,28 @@ import Testing
         #expect(state.generation == 3 && state.hasSuccessor && !state.isUnanswered)
     }
 
-    @Test("R-06 when a reply is lost, the same nonce is sent again, and the owner signs in")
+    @Test("R-06 a lost response is repeated with the same nonce, and the owner logs in")
     func lostReply() throws {
         let device = try Device()
         var server = TestServer()
         try device.enrol(&server)
         _ = try device.signIn(&server)
-        // Lost twice: the second time the run gives up.
+        // Lost twice: after the second loss, the run gives up.
         server.faults = [.answerLost, .answerLost]
         #expect(throws: DeviceLoginError.courier(.connectionLost)) { try device.signIn(&server) }
         #expect(try device.state().isUnanswered)
         let ticket = try device.signIn(&server)
         #expect(ticket == "wwl_3")
         let nonces = server.arrived.map(\.nonce)
-        // The answer that was lost came again from the server's memory; what arrived then is the successor.
+        // The server repeated the lost response from its records. After that, the device presented
+        // the successor.
         #expect(nonces.count == 3 && Set(nonces).count == 3)
         #expect(server.row.wiped == nil)
         #expect(try device.state().isUnanswered == false)
     }
 
     @Test(
-        "the nonce is on the disk before it is sent, and both secrets are kept until the answer is")
+        "the nonce is stored before it is sent, and both secrets until the response is stored")
     func writtenFirst() throws {
         let device = try Device()
         var server = TestServer()
@@ -58,7 +59,7 @@ import Testing
         #expect(during.successor.map { $0.secret == sent.secret } == true)
     }
 
-    @Test("R-07 a copy that is used makes the server tell both to wipe, and the device obeys")
+    @Test("R-07 use of a stolen copy makes the server order both to wipe, and the device obeys")
     func thief() throws {
         let device = try Device()
         var server = TestServer()
@@ -66,7 +67,7 @@ import Testing
         _ = try device.signIn(&server)
         let stolen = try device.state()
         _ = try device.signIn(&server)
-        // The thief comes with what is retired by now.
+        // The thief presents a secret that has been retired.
         let login = Errand.Login(
             credential: stolen.credential, secret: stolen.current.secret,
             nonce: try RotationNonce.random())
@@ -75,7 +76,7 @@ import Testing
                 server: stolen.server, authorities: [], idempotencyKey: "thief",
                 question: .login(login)))
         guard case .denied(wipe: .reuseDetected) = answer else {
-            Issue.record("the thief was not found")
+            Issue.record("the server did not detect the thief")
             return
         }
         #expect(throws: DeviceLoginError.wiped(.reuseDetected)) { try device.signIn(&server) }
@@ -85,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "the four listed reasons are obeyed, with their tombstones",
+        "the four known reasons wipe the secret and leave their tombstones",
         arguments: [
             (CourierAnswer.WipeOrder.revoked, Tombstone.Reason.revoked),
             (.reuseDetected, .reuseDetected), (.tooManyFailures, .tooManyFailures),
@@ -114,7 +115,7 @@ import Testing
             return (.success(.problem(problem)), .problem(problem))
         }
 
-    @Test("nothing else wipes: no time-out, no other word, no status", arguments: harmless)
+    @Test("no timeout, unknown reason or status code wipes the secret", arguments: harmless)
     func notObeyed(result: Result<CourierAnswer, CourierFailure>, error: DeviceLoginError) throws {
         let device = try Device()
         var server = TestServer()
@@ -125,7 +126,7 @@ import Testing
         #expect(try device.signIn(&server).hasPrefix("wwl_"))
     }
 
-    @Test("an answer that rotates nothing, or to another generation, is none")
+    @Test("a response that does not rotate to the next generation is refused")
     func senseless() throws {
         let device = try Device()
         var server = TestServer()
@@ -143,7 +144,7 @@ import Testing
         #expect(try device.signIn(&server).hasPrefix("wwl_"))
     }
 
-    @Test("a server that lost its last decision is asked for the same successor again")
+    @Test("a server that lost its last decision receives the same request again")
     func rolledBack() throws {
         let device = try Device()
         var server = TestServer()
@@ -154,7 +155,7 @@ import Testing
         #expect(server.row.wiped == nil)
     }
 
-    @Test("two sign-ins at once take turns")
+    @Test("two logins at the same time take turns")
     func turns() throws {
         let device = try Device()
         var server = TestServer()
@@ -164,14 +165,14 @@ import Testing
         let other = try device.unlock()
         #expect(throws: VaultError.busy) { _ = try other.takeLoginTurn(timeout: .milliseconds(50)) }
         turn.end()
-        // A vault that was unlocked before another one signed in sees what that one changed.
+        // An unlocked vault sees the changes of a later login through another one.
         for number in 1...2 {
             #expect(try device.signIn(&server, vault: vault) == "wwl_\(2 * number - 1)")
             #expect(try device.signIn(&server, vault: other) == "wwl_\(2 * number)")
         }
     }
 
-    @Test("a new enrolment purges the one before it of the same name, and no other")
+    @Test("a new enrolment purges the previous one of the same name, and no other")
     func again() throws {
         let device = try Device()
         var server = TestServer()
@@ -184,7 +185,7 @@ import Testing
         #expect(access == .standard(for: .enrolled))
     }
 
-    @Test("an enrolment whose answer was lost is repeated with the same ticket")
+    @Test("an enrolment whose response was lost can be repeated with the same ticket")
     func enrolmentLost() throws {
         let device = try Device()
         var server = TestServer()
@@ -195,7 +196,7 @@ import Testing
         #expect(try device.signIn(&server) == "wwl_1")
     }
 
-    @Test("an earlier enrolment stays until the new one is there")
+    @Test("an earlier enrolment stays until the new one succeeds")
     func earlierStays() throws {
         let device = try Device()
         var server = TestServer()

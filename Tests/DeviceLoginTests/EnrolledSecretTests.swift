@@ -6,11 +6,15 @@ import Testing
 @testable import DeviceLogin
 
 @Suite struct EnrolledSecretTests {
-    /// A device without a vault: what it has written is a form, and nothing else outlives a kill.
+    /// A device without a vault.
+    ///
+    /// Its stored record is all that survives a kill.
     struct Bare {
         var disk: SecretBytes
 
-        /// One run that is killed after so many steps, or runs to its end.
+        /// Runs one login, killed after `steps` steps unless it finishes before.
+        ///
+        /// Returns whether it finished.
         mutating func run(_ server: inout TestServer, steps: Int) throws -> Bool {
             var left = steps
             for _ in 0..<3 {
@@ -56,7 +60,7 @@ import Testing
         return (Bare(disk: state.form()), TestServer())
     }
 
-    @Test("R-06 ten thousand random faults and kills, and the owner signs in after each")
+    @Test("R-06 the owner can still log in after ten thousand random faults and kills")
     func faults() throws {
         var (device, server) = try enrolled()
         var generator = SystemRandomNumberGenerator()
@@ -74,14 +78,15 @@ import Testing
         }
     }
 
-    @Test("R-07 a copy made at any time is found at the next use of either after the fork")
+    @Test("R-07 a copy made at any time is detected once both holders have used it")
     func fork() throws {
         for fork in 0..<6 {
             for isThiefFirst in [true, false] {
                 var (device, server) = try enrolled()
                 for _ in 0..<fork { #expect(try device.run(&server, steps: .max)) }
                 var thief = device
-                // The first to use it is accepted; so is nobody after the other one has come.
+                // The server accepts the first holder, and denies both once the second one has
+                // appeared.
                 if isThiefFirst { swap(&device, &thief) }
                 #expect(try device.run(&server, steps: .max))
                 #expect(throws: Refused.self) { try thief.run(&server, steps: .max) }
@@ -91,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("what is written is read back, in each of its states")
+    @Test("the stored form is read back unchanged in each state")
     func roundTrip() throws {
         var (device, server) = try enrolled()
         for steps in [0, 1, .max, 1, .max, .max] {
@@ -102,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("a form that is cut, longer, or of another version is refused")
+    @Test("a form that is truncated, too long or of another version is refused")
     func spoiled() throws {
         var (device, server) = try enrolled()
         _ = try device.run(&server, steps: .max)
@@ -110,7 +115,7 @@ import Testing
         for count in bytes.indices { try refuse(Array(bytes.prefix(count))) }
         try refuse(bytes + [0])
         try refuse([2] + bytes.dropFirst())
-        // A secret that is no token, and a server that is spoken to in the clear.
+        // A secret that is not a token.
         let text = Array("wws_0".utf8)
         let place = try #require(
             bytes.indices.first { bytes[$0...].starts(with: text) })

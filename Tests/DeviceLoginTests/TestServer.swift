@@ -2,18 +2,19 @@ import Courier
 import Cryptography
 import TestSupport
 
-/// A server of section 5.1 in this process, and the network before it, which loses and repeats on demand.
+/// A server as in section 5.1 of the design, inside this process, and a network that loses and
+/// repeats messages on demand.
 struct TestServer: Messenger {
-    /// What goes wrong with one exchange.
+    /// The fault of one exchange.
     enum Fault: CaseIterable {
         case none
         /// The request never arrives.
         case requestLost
-        /// The server decides, and its answer never arrives.
+        /// The server decides, but its response never arrives.
         case answerLost
-        /// It arrives twice, one right after the other.
+        /// The request arrives twice in immediate succession.
         case doubled
-        /// It arrives once more after the next one.
+        /// The request arrives a second time, after the next request.
         case delayed
     }
 
@@ -30,11 +31,11 @@ struct TestServer: Messenger {
 
     var row: Row
     var faults: [Fault] = []
-    /// What arrived, in order.
+    /// The logins that arrived, in order.
     var arrived: [Errand.Login] = []
-    /// Answers that take the place of the server's own, the first one first.
+    /// Responses that replace the server's own, in order.
     var scripted: [Result<CourierAnswer, CourierFailure>] = []
-    /// Called before an errand is taken, as if from another process.
+    /// Called before a request is handled, to act as another process.
     var meanwhile: () -> Void = {}
     private var answers: [String: CourierAnswer] = [:]
     private var delayed: [Errand] = []
@@ -57,7 +58,7 @@ struct TestServer: Messenger {
         return answer
     }
 
-    /// As after a fail-over to a copy that missed the last decision.
+    /// Acts as a failover to a replica that missed the last decision.
     mutating func loseLastDecision() {
         row.successor = nil
         row.nonce = nil
@@ -78,7 +79,7 @@ struct TestServer: Messenger {
             arrived.append(login)
             answer = decide(login, errand.fallback)
         }
-        // A denial is not recorded: deciding again denies again, as long as there is cause.
+        // Denials are not recorded: the same cause denies a repeated request again.
         if case .denied = answer { return answer }
         answers[errand.idempotencyKey] = answer
         return answer
@@ -126,12 +127,12 @@ struct TestServer: Messenger {
 }
 
 extension Errand {
-    /// A token that is there for certain.
+    /// A token that always exists.
     fileprivate var fallback: Token {
         switch question {
         case .login(let login): login.credential
         case .enrolment:
-            Token("cr_test") ?? { preconditionFailure("the test's names are tokens") }()
+            Token("cr_test") ?? { preconditionFailure("cr_test is a valid token") }()
         }
     }
 }
