@@ -2,7 +2,9 @@ internal import Courier
 internal import Glibc
 internal import POSIX
 
-/// What a hostile server could make a courier do, by its name; the number that it gets for it.
+/// What a compromised helper process could do, by name.
+///
+/// Each returns a number to report, if it returns.
 private let faults: [String: @Sendable (Int32) -> Int32] = [
     "trap": { Int32([UInt8]()[Int($0) + 1]) },
     "abort": { _ in abort() },
@@ -29,10 +31,10 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
             nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         return 0
     },
-    // What is answered instead of made.
+    // These calls are answered with an error instead of being made.
     "open a file": { _ in unsafe open("/dev/null", O_RDONLY) < 0 ? errno : 0 },
     "connect elsewhere": { connection in
-        // Without an address: it would be the way to be free for another one.
+        // AF_UNSPEC would disconnect the socket, so that it could connect elsewhere.
         var nowhere = sockaddr(
             sa_family: sa_family_t(AF_UNSPEC),
             sa_data: (
@@ -45,7 +47,8 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
     },
 ]
 
-/// A courier, confined like the real one, that does what the “device's name” says; tests send it the worst.
+/// A helper process, confined like the real one, that does what the "device name" of the request
+/// says.
 @main struct Program {
     struct Tools: ~Copyable {}
 

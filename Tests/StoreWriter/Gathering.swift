@@ -1,9 +1,11 @@
+import CSQLite
 import SQLiteStore
 import StoreContract
 import Synchronization
 import Verification
 
-/// Callers that decide at once, each on a row of its own, so that their decisions share transactions.
+/// Callers that decide at the same time, each on its own row, so that their decisions share
+/// transactions.
 final class Gathering: Sendable {
     private static let rounds = 2
 
@@ -12,10 +14,11 @@ final class Gathering: Sendable {
 
     init(_ store: SQLiteStore) { self.store = store }
 
-    /// Moves each of `count` rows from `number` on by as many versions as there are rounds.
+    /// Advances each of `count` rows, starting at `number`, by one version per round.
     ///
-    /// Somebody else holds the database in each round until all have come. At most as many callers as
-    /// there are processors have not handed over their changes then; the others wait together.
+    /// In each round, another connection holds the write lock until all callers have arrived. By
+    /// then, all but a few callers (at most one per processor) have queued their changes, which are
+    /// committed together.
     func run(path: String, number: Int, count: Int) async {
         guard let other = OtherWriter(path: path) else { return StoreWriter.say("no lock") }
         for _ in 0..<Self.rounds {
@@ -49,4 +52,30 @@ final class Gathering: Sendable {
             StoreWriter.say("failure \(error.trouble) \(error.code)")
         }
     }
+}
+
+/// A second connection to the database that can block all other writers.
+@safe final class OtherWriter: @unchecked Sendable {
+    // @unchecked Sendable: only one task uses the handle.
+    private let handle: OpaquePointer
+
+    init?(path: String) {
+        var opened: OpaquePointer?
+        guard unsafe sqlite3_open(path, &opened) == SQLITE_OK, let handle = unsafe opened,
+            unsafe sqlite3_exec(handle, "PRAGMA busy_timeout = 5000", nil, nil, nil) == SQLITE_OK
+        else { return nil }
+        unsafe self.handle = handle
+    }
+
+    deinit { unsafe sqlite3_close(handle) }
+
+    /// Blocks other writers.
+    ///
+    /// Returns whether that succeeded.
+    func lock() -> Bool {
+        unsafe sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+    }
+
+    /// Unblocks other writers.
+    func unlock() -> Bool { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK }
 }

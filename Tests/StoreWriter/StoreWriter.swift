@@ -3,9 +3,9 @@ import SQLiteStore
 import StoreContract
 import Verification
 
-/// The tests' writer: decides on a database in a process that can be killed, starved and raced.
+/// The writer for tests: decides on a database in a process that can be killed, starved and raced.
 ///
-/// Each answer is a line on standard output, written at once, when it is had.
+/// It writes each result as one line to standard output, without a buffer.
 @main struct StoreWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -28,12 +28,12 @@ import Verification
         case "spend": await spend(store, number, count)
         case "together": await Gathering(store).run(path: path, number: number, count: count)
         case "backup": backup(store, path)
-        default: preconditionFailure("no such verb")
+        default: preconditionFailure("unknown verb")
         }
         store.close()
     }
 
-    /// Inserts so many rows of its own.
+    /// Inserts `count` rows of its own.
     static func write(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
         for index in 0..<count {
             let row = CredentialRow.sample(1_000 * (number + 1) + index)
@@ -41,7 +41,7 @@ import Verification
         }
     }
 
-    /// Moves row `number` on by so many versions, with whoever else does so.
+    /// Advances row `number` by `count` versions, possibly while other processes do the same.
     static func decide(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
         var done = 0
         var failures = 0
@@ -62,7 +62,8 @@ import Verification
                 say("failure \(error.trouble) \(error.code)")
             }
         }
-        // On the thread that decided last: strace counts the calls of each thread by itself.
+        // Closed on the thread that decided last, because strace counts the calls of each thread
+        // separately.
         store.close()
     }
 
@@ -75,7 +76,7 @@ import Verification
         }
     }
 
-    /// Copies the database to a file beside it.
+    /// Backs the database up to a file beside it.
     static func backup(_ store: SQLiteStore, _ path: String) {
         do throws(SQLiteStoreError) {
             try store.backUp(to: "\(path).copy", now: .at(0))
@@ -85,7 +86,7 @@ import Verification
         }
     }
 
-    /// Makes the database of the copy beside it.
+    /// Restores the database from the backup beside it.
     static func restore(_ path: String) {
         do throws(SQLiteStoreError) {
             _ = try SQLiteStore.restore(
@@ -105,7 +106,7 @@ import Verification
     }
 
     static func say(_ line: String) {
-        // Unbuffered: what was answered before a kill is told.
+        // Unbuffered, so that a kill does not lose results already reported.
         var line = line + "\n"
         line.withUTF8 { bytes in _ = unsafe Glibc.write(1, bytes.baseAddress, bytes.count) }
     }

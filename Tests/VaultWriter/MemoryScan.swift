@@ -1,16 +1,17 @@
 import Glibc
 
-/// Looks for a text in all of this process's memory.
+/// Searches all of this process's memory for a text.
 struct MemoryScan {
-    /// Every byte of the text turned over, so that what is looked for is not found in here.
+    /// The text with every bit inverted, so that the search does not find its own pattern.
     private let turned: [UInt8]
 
-    /// Takes the text in two parts; only put together, and turned over, it is what is looked for.
+    /// Takes the text in two parts, so that the whole text never appears in memory.
     init(_ first: String, _ second: String) {
         turned = first.utf8.map { ~$0 } + second.utf8.map { ~$0 }
     }
 
-    /// How often the text stands in memory that can be written, which is where it could have come to.
+    /// Counts the occurrences in writable memory, which is where the text could have been copied
+    /// to.
     func count() -> Int {
         guard let maps = unsafe fopen("/proc/self/maps", "r") else { return -1 }
         defer { unsafe fclose(maps) }
@@ -31,7 +32,7 @@ struct MemoryScan {
     private func count(from start: Int, to end: Int, in memory: Int32) -> Int {
         var found = 0
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        // What was looked through is not to be found by the next look.
+        // Clear the buffer, so that the next search does not find what this one has read.
         defer { unsafe explicit_bzero(&chunk, chunk.count) }
         var position = start
         while position < end {
@@ -39,7 +40,7 @@ struct MemoryScan {
                 memory, &chunk, min(chunk.count, end - position), off_t(position))
             guard size > 0 else { return found }
             found += count(in: chunk.prefix(size))
-            // What stands across the end of a chunk is seen in the next one.
+            // A text across the end of a chunk is found in the next one.
             guard position + size < end else { return found }
             position += max(size - turned.count + 1, 1)
         }

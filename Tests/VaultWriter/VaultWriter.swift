@@ -3,14 +3,15 @@ import Glibc
 import Presence
 import SecretVault
 
-/// The tests' writer: makes and changes a vault in a process that can be killed, starved and raced.
+/// The writer for tests: creates and changes a vault in a process that can be killed, starved and
+/// raced.
 ///
-/// Its passphrase is known to everybody, which is why it may stand here.
+/// Its passphrase is not secret, so it may appear here.
 @main struct VaultWriter {
     static let passphrase = SecretBytes(copying: Array("correct horse battery staple".utf8).span)
 
     static func main() {
-        // Whoever started this may have had signals held back or ignored.
+        // The parent process may have blocked or ignored signals.
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_UNBLOCK, &all, nil)
@@ -34,7 +35,7 @@ import SecretVault
             }
         } catch {
             print(error)
-            exit(9)  // Leaves in order, so that what was printed is not lost.
+            exit(9)  // exit() flushes what was printed.
         }
     }
 
@@ -64,7 +65,7 @@ import SecretVault
         }
     }
 
-    /// Tries a passphrase, and says what came of it each time.
+    /// Tries a passphrase repeatedly and prints each result.
     static func attempt(_ path: String, passphrase: String, rounds: Int) {
         for _ in 0..<rounds {
             do {
@@ -77,7 +78,7 @@ import SecretVault
         }
     }
 
-    /// Asks for presence for the first entry, and says what came of it each time.
+    /// Asks for presence for the first entry repeatedly and prints each result.
     static func ask(_ vault: UnlockedVault, answer: String, rounds: Int) {
         let first = vault.entries[0].id
         for _ in 0..<rounds {
@@ -91,13 +92,14 @@ import SecretVault
         }
     }
 
-    // Whoever kills this program has seen what was said before.
+    // Written without a buffer, so that it is visible even if the program is killed right
+    // afterwards.
     private static func say(_ words: String) {
         let line = Array("\(words)\n".utf8)
         _ = unsafe write(STDOUT_FILENO, line, line.count)
     }
 
-    /// A check that says what it is told to.
+    /// A check with a fixed result.
     struct Answering: PresenceCheck {
         typealias Grade = Advisory
         let yes: Bool
@@ -105,7 +107,7 @@ import SecretVault
         mutating func isPresent(for purpose: String) -> Bool { yes }
     }
 
-    /// Adds entries in one saving.
+    /// Adds all entries in one save.
     static func fill(_ vault: UnlockedVault, _ name: String, _ count: Int) throws(VaultError) {
         try vault.update { changes throws(VaultError) in
             for index in 0..<count {
@@ -118,7 +120,7 @@ import SecretVault
         }
     }
 
-    /// Prints what unlocking, listing and opening the last entry take, the least of so many rounds.
+    /// Prints the shortest time of all rounds for unlocking, listing and opening the last entry.
     static func measure(_ path: String, rounds: Int) throws(VaultError) {
         var least: [Duration] = []
         for _ in 0..<rounds {
@@ -137,7 +139,8 @@ import SecretVault
         for (name, time) in zip(["unlock", "list", "open"], least) { print(name, time) }
     }
 
-    /// Prints how often each entry's secret is in memory: while the first one is open, and after.
+    /// Prints how often each entry's secret is in memory, while the first entry is open and
+    /// afterwards.
     static func scan(_ vault: UnlockedVault, _ name: String, _ count: Int) throws(VaultError) {
         let scans = (0..<count).map { MemoryScan("secret of \(name)", "-\($0)") }
         try withFirst(of: vault) { print("open", scans.map { $0.count() }) }

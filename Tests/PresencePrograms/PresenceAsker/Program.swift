@@ -1,7 +1,8 @@
 import POSIX
 import PresenceDevices
 
-/// Asks as `watchword` does, and prints what came of it: `PresenceAsker PROGRAM MILLISECONDS`.
+/// Asks for presence as `watchword` does, and prints the outcome: `PresenceAsker PROGRAM
+/// MILLISECONDS`.
 @main struct Program {
     static func main() throws {
         try ProcessHardening.apply()

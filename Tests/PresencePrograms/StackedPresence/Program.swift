@@ -1,8 +1,8 @@
 import Glibc
 import PAMAuthentication
 
-/// Does what `watchword-presence` does with the service files that lie in `pam.d` beside the path that it
-/// was started by: a link that a test made in a folder of its own.
+/// Does what `watchword-presence` does, but with the service files in `pam.d` beside the path that
+/// it was started by, which is a link in a test's folder.
 @main struct Program {
     static func main() {
         let path = CommandLine.arguments[0]
@@ -12,8 +12,9 @@ import PAMAuthentication
         PAMProgram.run(serviceFolder: "\(folder)/pam.d")
     }
 
-    /// Becomes the same program with the environment in `file`, where there is one: a library that
-    /// answers for the user database has to be loaded first.
+    /// Restarts the program with the environment in `file`, if it exists.
+    ///
+    /// A library that replaces the user database must be preloaded.
     private static func startAnew(_ path: String, with file: String) {
         guard unsafe getenv("STARTED_ANEW") == nil, let lines = unsafe fopen(file, "r") else {
             return

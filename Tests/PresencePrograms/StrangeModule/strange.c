@@ -1,4 +1,4 @@
-// A PAM module that does what its first argument says, as real ones do on bad days.
+// A PAM module that does what its first argument says, including everything that broken modules do.
 #include <security/pam_appl.h>
 #include <security/pam_modules.h>
 #include <signal.h>
@@ -64,9 +64,9 @@ int pam_sm_authenticate(pam_handle_t *handle, int flags, int count, const char *
     if (strcmp(what, "asks-both") == 0) return expect_both(handle);
     if (strcmp(what, "asks-nothing-known") == 0) return expect(handle, 7, "?", "");
     if (strcmp(what, "hangs") == 0) {
-        // With a helper of its own, which must not be left behind either.
+        // With a child process, which must not be left behind either.
         if (fork() == 0) for (;;) pause();
-        // No polite signal ends it.
+        // SIGTERM does not end it.
         signal(SIGTERM, SIG_IGN);
         tell(handle, PAM_TEXT_INFO, "Place your finger on the reader", NULL);
         for (;;) pause();
@@ -89,7 +89,7 @@ int pam_sm_authenticate(pam_handle_t *handle, int flags, int count, const char *
         text[(1 << 20) - 1] = 0;
         for (;;) if (tell(handle, PAM_ERROR_MSG, text, NULL) != PAM_SUCCESS) return PAM_ABORT;
     }
-    // What it prints must not be taken for the verdict.
+    // Its output must not be mistaken for the result.
     if (strcmp(what, "prints") == 0) {
         static const char granted[] = {2, 0, 0, 0, 6, 1};
         for (int number = 0; number < 3; number++)
@@ -99,7 +99,7 @@ int pam_sm_authenticate(pam_handle_t *handle, int flags, int count, const char *
         return PAM_AUTH_ERR;
     }
     if (strcmp(what, "unavailable") == 0) return PAM_AUTHINFO_UNAVAIL;
-    // Says by its result whether the environment is clean and memory is not given away.
+    // Returns success if the environment is empty and core dumps are disabled.
     if (strcmp(what, "looks-around") == 0) {
         extern char **environ;
         if (environ && environ[0]) return PAM_AUTH_ERR;
@@ -113,7 +113,7 @@ int pam_sm_authenticate(pam_handle_t *handle, int flags, int count, const char *
             }
         return found ? PAM_SUCCESS : PAM_AUTH_ERR;
     }
-    // Fails if it finds an open file to read: a secret that was meant for its caller.
+    // Fails if it inherits an open regular file, which could hold a secret meant for its parent.
     if (strcmp(what, "looks-for-files") == 0) {
         struct stat facts;
         for (int number = 0; number < 1024; number++)
