@@ -77,7 +77,7 @@ import Testing
 
     @Test(
         "the device sends nothing to a server with a wrong certificate",
-        arguments: [("other-host", "issued for another host"), ("self-made", "self-signed")])
+        arguments: [("other-host", "another host"), ("self-made", "vouched for by nobody")])
     func wrongCertificate(certificate: String, words: String) async throws {
         let desk = try await SignInDesk()
         let server = try await desk.server(certificate)
