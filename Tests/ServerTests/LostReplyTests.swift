@@ -110,7 +110,7 @@ import Testing
         arguments: ["https", "http"])
     func faults(scheme: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
-        print("lost replies over \(scheme): seed \(seed)")
+        print("lost responses over \(scheme): seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         let world = try await World(scheme: scheme)
         try await world.desk.ticket()

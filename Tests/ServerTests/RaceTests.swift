@@ -6,9 +6,9 @@ import Testing
 struct RaceTests {
     /// The number of servers and the database that they share.
     enum Deployment: String, CaseIterable, CustomTestStringConvertible {
-        case twoOnOneFile = "two servers on one file"
-        case twoOnPostgreSQL = "two servers on one PostgreSQL"
-        case fourOnPostgreSQL = "four servers on one PostgreSQL"
+        case twoOnOneFile = "two servers on one SQLite file"
+        case twoOnPostgreSQL = "two servers on one PostgreSQL database"
+        case fourOnPostgreSQL = "four servers on one PostgreSQL database"
 
         var testDescription: String { rawValue }
 

@@ -30,7 +30,7 @@ extension HTTPTranscript {
             let said = response.body.text
             guard response.status == step.status else {
                 throw Difference(
-                    description: "\(step.name): status \(response.status), said \(said)")
+                    description: "\(step.name): status \(response.status), response \(said)")
             }
             for (name, value) in step.answerHeaders + [("Cache-Control", "no-store")] {
                 guard response.value(of: name) == value else {
@@ -42,7 +42,7 @@ extension HTTPTranscript {
                 let value = try readJSON(
                     response.body, limits: JSONLimits(bytes: 1 << 20, depth: 16))
                 guard memory.matches(value, expected) else {
-                    throw Difference(description: "\(step.name): said \(said)")
+                    throw Difference(description: "\(step.name): response \(said)")
                 }
             }
         }

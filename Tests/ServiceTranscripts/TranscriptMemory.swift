@@ -5,14 +5,14 @@ internal import TestSupport
 internal import Verification
 internal import VerificationService
 
-/// What a run of a transcript remembers from answers, and makes of it for requests.
+/// The texts that a transcript run stores from responses and inserts into requests.
 struct TranscriptMemory {
     private let clock: TestClock
     private var texts: [String: String] = [:]
 
     init(clock: TestClock) { self.clock = clock }
 
-    /// The request of a step, with its placeholders filled.
+    /// The request of a step with its placeholders replaced.
     func request(
         _ step: HTTPTranscript.Step, keys: [String: SecretBytes]
     ) throws -> ServiceRequest {
@@ -36,7 +36,7 @@ struct TranscriptMemory {
             authorizations: authorizations, body: body, peer: "192.0.2.7")
     }
 
-    /// Whether a value is what a pattern says.
+    /// Whether a value matches a pattern.
     mutating func matches(_ value: JSONValue, _ pattern: JSONValue) -> Bool {
         if let members = pattern.members {
             guard let found = value.members, found.count == members.count else { return false }

@@ -22,7 +22,7 @@ extension Option {
     static let tlsKey = Option("tls-key", .file, "private key of the certificate in PEM")
         .orEnvironment
     static let insecureHTTP = Option(
-        "insecure-http", "permit other addresses than loopback without TLS"
+        "insecure-http", "permit non-loopback addresses without TLS"
     ).orEnvironment
     static let profile = Option(
         "profile", .choice(["strict", "rfc", "wide"]),

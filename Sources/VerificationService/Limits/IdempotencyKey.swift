@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Verification
 
-/// The client's name for a request, by which a repetition is recognised.
+/// The client's key for a request, by which a repeated request is recognised.
 struct IdempotencyKey: Hashable, Sendable {
     /// The header field.
     static let header = "Idempotency-Key"

@@ -64,7 +64,7 @@ package struct HTTPField: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether the strings are equal if the case of ASCII letters is ignored.
+    /// Whether the strings are equal, ignoring the case of ASCII letters.
     func isEqualIgnoringCase(_ other: String) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }

@@ -70,7 +70,7 @@ extension Success {
     }
 }
 
-/// How a request can succeed.
+/// The kinds of successful response.
 enum Success: Sendable {
     /// The response has content. A denial counts as a success, too.
     case answered
