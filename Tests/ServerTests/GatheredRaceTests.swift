@@ -67,7 +67,7 @@ struct GatheredRaceTests {
         func stop() async { #expect(await listener.stop(grace: .seconds(60))) }
     }
 
-    @Test("T-10 V-18 of a hundred requests with one code that have all read, one is accepted")
+    @Test("T-10 V-18 of a hundred racing requests with one code, one is accepted")
     func oneCode() async throws {
         let gathered = try await Gathered()
         let alice = try await EnrolledSubject("alice", gathered.asker())
@@ -80,7 +80,7 @@ struct GatheredRaceTests {
         await gathered.stop()
     }
 
-    @Test("H-12 of sixty requests with wrong codes that have all read, five are checked")
+    @Test("H-12 of sixty racing requests with wrong codes, five are checked")
     func wrongCodes() async throws {
         let gathered = try await Gathered()
         let alice = try await EnrolledSubject("alice", gathered.asker())
@@ -94,7 +94,7 @@ struct GatheredRaceTests {
     }
 
     @Test(
-        "N-34 N-18 R-07 of twenty requests with one ticket, or with one secret, at most one succeeds"
+        "N-34 N-18 R-07 of twenty racing requests with one ticket, or one secret, at most one succeeds"
     )
     func tickets() async throws {
         let gathered = try await Gathered()

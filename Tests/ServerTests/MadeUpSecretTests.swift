@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The effect of secrets that the server never issued on a device's credential.
+/// How secrets that the server never issued affect a device's credential.
 struct MadeUpSecretTests {
     @Test(
         "O-08 row 6: unknown secrets do not end a credential, unless the operator enables this",

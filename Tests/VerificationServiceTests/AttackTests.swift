@@ -35,7 +35,7 @@ struct Proof: Sendable {
     let target: String
     /// The API key that is used; `nil` on device routes.
     var key: String? = "all"
-    /// The body with a value, for the attempt with this number.
+    /// The request body with a value, for the attempt with this number.
     let body: @Sendable (String, Int) -> String
     /// The value that is correct now.
     let right: @Sendable () throws -> String
