@@ -48,7 +48,7 @@ final class Device {
             isEarlier: { $0.account == account })
     }
 
-    /// Logs in as one run of the program does, from unlocking the vault to receiving the ticket.
+    /// Signs in as one run of the program does, from unlocking the vault to receiving the ticket.
     func signIn(_ server: inout TestServer, vault: UnlockedVault? = nil) throws -> String {
         let vault = try vault ?? unlock()
         let turn = try vault.takeLoginTurn()

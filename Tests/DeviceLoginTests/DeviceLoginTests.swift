@@ -20,7 +20,7 @@ import Testing
         #expect(state.generation == 3 && state.hasSuccessor && !state.isUnanswered)
     }
 
-    @Test("R-06 a lost response is repeated with the same nonce, and the owner logs in")
+    @Test("R-06 a lost response is repeated with the same nonce, and the owner signs in")
     func lostReply() throws {
         let device = try Device()
         var server = TestServer()

@@ -60,7 +60,7 @@ import Testing
         return (Bare(disk: state.form()), TestServer())
     }
 
-    @Test("R-06 the owner can still log in after ten thousand random faults and kills")
+    @Test("R-06 the owner can still sign in after ten thousand random faults and kills")
     func faults() throws {
         var (device, server) = try enrolled()
         var generator = SystemRandomNumberGenerator()

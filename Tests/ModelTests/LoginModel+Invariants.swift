@@ -74,9 +74,9 @@ extension LoginModel {
         }
         if state.book.isForeign(holdings) {
             guard end != .wiped(reason: WipeReason.reuseDetected.rawValue) else { return nil }
-            return "another holder logged in, but the result for \(name) is \(end)"
+            return "another holder signed in, but the result for \(name) is \(end)"
         }
-        return end == .signedIn ? nil : "\(name) can no longer log in: \(end)"
+        return end == .signedIn ? nil : "\(name) can no longer sign in: \(end)"
     }
 
     private func undisturbedSignIn(

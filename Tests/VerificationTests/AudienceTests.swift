@@ -10,7 +10,7 @@ struct AudienceTests {
         return try #require(ClientID(bytes: added.client.id))
     }
 
-    /// A login ticket of a device that was enrolled for these clients.
+    /// A login ticket of a device that was enrolled for this audience.
     private func ticket(_ audience: Set<ClientID>, _ bench: TestBench) async throws -> Token {
         let outcome = try await bench.verifier.enrolSecret(for: bench.alice, audience: audience)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
@@ -19,7 +19,7 @@ struct AudienceTests {
         return try #require(try await bench.login(device, nonce: 1).acceptance).login
     }
 
-    @Test("O-09 a login ticket is redeemed by its audience alone, and a denial does not spend it")
+    @Test("O-09 only its audience can redeem a login ticket, and a denial does not spend it")
     func audience() async throws {
         let bench = try TestBench()
         let shop = try await client("shop", bench)
@@ -41,7 +41,7 @@ struct AudienceTests {
         }
     }
 
-    @Test("O-09 an audience of clients that are unknown or revoked is refused")
+    @Test("O-09 an audience with unknown, revoked or too many clients is refused")
     func unknown() async throws {
         let bench = try TestBench()
         let shop = try await client("shop", bench)
@@ -56,7 +56,7 @@ struct AudienceTests {
             let outcome = try await bench.verifier.enrolSecret(
                 for: bench.alice, audience: audience)
             guard case .refused(.unknownClient) = outcome else {
-                Issue.record("it was granted")
+                Issue.record("the enrolment was granted")
                 return
             }
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Clients")
 struct ClientTests {
-    @Test("V-25 V-03 an API key tells its client until it is revoked; there is none at first")
+    @Test("V-25 V-03 an API key identifies its client until it is revoked")
     func keys() async throws {
         let bench = try TestBench()
         #expect(try await bench.verifier.clients() == [])
@@ -23,7 +23,7 @@ struct ClientTests {
         #expect(try await bench.verifier.client(presenting: key) == nil)
         #expect(try await bench.verifier.clients().map(\.name) == ["shop"])
         #expect(try await bench.verifier.revokeClient([1]) == .unknown)
-        // Each event names the client, and tells which version of its row was written.
+        // Each event names the client and the version of its row that was written.
         let events = try await bench.store.events(after: 0, limit: 10).compactMap(\.recorded)
         #expect(events.map(\.event.kind) == [.clientAdded, .clientRevoked])
         #expect(events.allSatisfy { $0.event.origin.client == ClientID(bytes: client.id) })
@@ -31,7 +31,7 @@ struct ClientTests {
         #expect(events.flatMap(\.rows).map(\.version) == [1, 2])
     }
 
-    @Test("V-03 a renewed client keeps all but its key, and the old key stops working at once")
+    @Test("V-03 a renewed client changes only its key, and the old key stops working at once")
     func renewal() async throws {
         let bench = try TestBench()
         let (client, key) = try #require(
@@ -56,7 +56,7 @@ struct ClientTests {
         #expect(event.origin.client?.bytes == client.id)
     }
 
-    @Test("a revoked or unknown client gets no new key")
+    @Test("a revoked or unknown client cannot be renewed")
     func noRenewal() async throws {
         let bench = try TestBench()
         let (client, key) = try #require(
@@ -76,7 +76,7 @@ struct ClientTests {
         #expect(kinds == [.clientAdded, .clientRevoked])
     }
 
-    @Test("of the keys that fifty renewals at once hand out, one works")
+    @Test("after fifty concurrent renewals, only one key works")
     func renewals() async throws {
         let bench = try TestBench()
         let (client, _) = try #require(
@@ -101,7 +101,7 @@ struct ClientTests {
         #expect(try await bench.verifier.clients().map(\.version) == [51])
     }
 
-    @Test("of fifty clients of one name that are added at once, one is")
+    @Test("of fifty clients added concurrently under one name, one is added")
     func names() async throws {
         let bench = try TestBench()
         for round in 1...3 {
@@ -116,12 +116,12 @@ struct ClientTests {
             #expect(added == 1)
             let clients = try await bench.verifier.clients()
             #expect(clients.count == round)
-            // A name is free again once its client is revoked.
+            // A name can be reused once its client is revoked.
             for client in clients { _ = try await bench.verifier.revokeClient(client.id) }
         }
     }
 
-    @Test("a key outlasts a rotation of the others")
+    @Test("an API key survives a rotation of the key ring")
     func rotation() async throws {
         let bench = try TestBench()
         let (client, key) = try #require(

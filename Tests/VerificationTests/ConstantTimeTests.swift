@@ -2,13 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How many instructions comparisons of secrets take, as callgrind counts them: the same number each
-/// time, on a machine that is busy as on one that is not.
+/// Counts the instructions of secret comparisons with callgrind.
+///
+/// Unlike durations, the counts do not depend on the load of the machine.
 struct ConstantTimeTests {
-    /// The instructions of each call, by the group of calls that the program names.
+    /// The instruction counts of the calls, by the group that the program names.
     private func counts() throws -> [String: [Int]] {
         let folder = try TemporaryFolder()
-        // Valgrind does not read the debug information of Swift's compiler.
+        // Valgrind cannot read the debug information that the Swift compiler writes.
         let program = folder.file("probe")
         let strip = try #require(ForeignProgram("strip"))
         let stripped = try strip.run(
@@ -37,13 +38,13 @@ struct ConstantTimeTests {
     }
 
     @Test(
-        "V-22 comparing secrets takes equally many instructions, wherever they differ",
+        "V-22 comparing secrets takes the same number of instructions wherever they differ",
         .enabled(
             if: ForeignProgram("valgrind") != nil && ForeignProgram("strip") != nil,
             "valgrind or binutils is missing"))
     func comparisons() throws {
         var counts = try counts()
-        // A comparison that stops at the first difference is seen, so that equal counts mean something.
+        // The control stops at the first difference. It shows that the test would notice a leak.
         let control = try #require(counts["control"])
         counts["control"] = nil
         #expect(control.count == 5 && Set(control).count >= 4, "\(control)")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Counters")
 struct CounterTests {
-    @Test("H-09 after a success the counter is the matched one plus one, all before are refused")
+    @Test("H-09 a success sets the counter to the match plus one; earlier counters are refused")
     func spent() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled(.counter(0))
@@ -18,7 +18,7 @@ struct CounterTests {
         #expect(try await bench.verify(authenticator.code(5)).acceptance?.offset == 0)
     }
 
-    @Test("H-14 the look-ahead has an exact end", arguments: [0, 1, 10, 50])
+    @Test("H-14 the look-ahead ends exactly at its limit", arguments: [0, 1, 10, 50])
     func lookAhead(steps: Int) async throws {
         for isBeyond in [false, true] {
             let bench = try TestBench(policy: Policy(lookAhead: steps))
@@ -29,7 +29,7 @@ struct CounterTests {
         }
     }
 
-    @Test("H-14 a request computes at most look-ahead + 1 codes")
+    @Test("H-14 a request computes look-ahead + 1 codes")
     func workOfLookAhead() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled(.counter(0))
@@ -38,12 +38,12 @@ struct CounterTests {
         #expect((bench.meter.counts[.codes] ?? 0) - before == 11)
     }
 
-    @Test("H-14 a look-ahead above 50 is no policy", arguments: [-1, 51])
+    @Test("H-14 a policy refuses a look-ahead below 0 or above 50", arguments: [-1, 51])
     func policy(lookAhead: Int) {
         #expect(throws: PolicyError.lookAhead) { try Policy(lookAhead: lookAhead) }
     }
 
-    @Test("H-19 a counter that the client names is the only one looked at")
+    @Test("H-19 only the counter that the client names is checked")
     func clientCounter() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled(.counter(0))
@@ -59,7 +59,7 @@ struct CounterTests {
     }
 
     @Test(
-        "H-04 counters beyond 32 and 63 bits are kept without loss",
+        "H-04 counters beyond 32 and 63 bits are stored without loss",
         arguments: [1 << 32 - 1, 1 << 32, 1 << 63 - 1, 1 << 63] as [UInt64])
     func wideCounters(counter: UInt64) async throws {
         let bench = try TestBench()
@@ -69,11 +69,11 @@ struct CounterTests {
         #expect(try await bench.verify(authenticator.code(counter + 3)).acceptance == nil)
     }
 
-    @Test("N-03 at the last counter the credential is disabled, and nothing wraps")
+    @Test("N-03 the last counter disables the credential instead of wrapping")
     func end() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled(.counter(.max - 4))
-        // The last counter of all is never accepted, though it lies in the window.
+        // The very last counter is never accepted, although it lies in the window.
         #expect(try await bench.verify(authenticator.code(.max)).denial == .wrong)
         #expect(try await bench.verify(authenticator.code(0)).denial == .wrong)
         #expect(try await bench.verify(authenticator.code(.max - 1)).acceptance != nil)
@@ -86,7 +86,7 @@ struct CounterTests {
         }
     }
 
-    @Test("H-05 T-13 two consecutive codes find a counter again, up to 100 ahead")
+    @Test("H-05 T-13 two consecutive codes resynchronise a counter up to 100 ahead")
     func resync() async throws {
         for (ahead, isFound) in [(UInt64(11), true), (99, true), (100, false)] {
             let bench = try TestBench()
@@ -102,7 +102,7 @@ struct CounterTests {
         }
     }
 
-    @Test("H-05 swapped, equal, distant and spent pairs find no counter")
+    @Test("H-05 swapped, equal, distant and spent pairs do not resynchronise")
     func resyncRefused() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled(.counter(0))
@@ -116,7 +116,7 @@ struct CounterTests {
         }
     }
 
-    @Test("T-11 T-13 two consecutive codes find a clock again, up to 20 steps to either side")
+    @Test("T-11 T-13 two consecutive codes resynchronise a clock up to 20 steps either way")
     func resyncTime() async throws {
         for steps in [-21, -20, -7, 7, 19, 20] {
             let bench = try TestBench()
@@ -135,11 +135,11 @@ struct CounterTests {
             bench.clock.advance(seconds: 300)
             let next = try await bench.verify(
                 authenticator.code(at: bench.clock.now, steps: steps + 1))
-            #expect(next.acceptance?.offset == 0, "the drift is known")
+            #expect(next.acceptance?.offset == 0, "the drift is tracked")
         }
     }
 
-    @Test("T-13 a spent step can't be a pair's first, and no pair runs backwards")
+    @Test("T-13 a pair with a spent step, in reverse or with a gap does not resynchronise")
     func resyncTimeRefused() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()

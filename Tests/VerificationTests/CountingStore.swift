@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Verification
 
-/// Passes everything on, and notes which calls were made.
+/// A store that forwards every call and records its kind.
 final class CountingStore: VerificationStore {
     /// A kind of call.
     enum Call: Hashable, Comparable {
@@ -31,7 +31,7 @@ final class CountingStore: VerificationStore {
 
     init(_ store: any VerificationStore) { self.store = store }
 
-    /// The calls since the last time this was asked.
+    /// The calls since the previous call of this method.
     func takeCalls() async -> [Call] { await log.take() }
 
     func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {

@@ -5,17 +5,18 @@ import Testing
 
 @testable import Verification
 
-/// What strangers can do without an API key.
+/// What an attacker without an API key can do.
 @Suite("Denials of devices")
 struct DenialTests {
     private static let attacker = Origin(address: "203.0.113.5")
 
-    /// What a stranger tries.
+    /// What the attacker tries.
     private enum Try: CaseIterable {
         case madeUpSecret, unknownCredential, unknownTicket
     }
 
-    /// Tries something that is denied; whether it was answered and not refused.
+    /// Tries something that must be denied; returns `false` if the attempt was refused by the rate
+    /// limit.
     private func attempt(
         _ kind: Try, on device: TestDevice, _ bench: TestBench, from origin: Origin = attacker
     ) async throws -> Bool {
@@ -52,7 +53,7 @@ struct DenialTests {
         try await bench.events().filter { $0.kind == .denied }
     }
 
-    @Test("O-08 a day's flood at the permitted rate leaves an event a minute and reason")
+    @Test("O-08 a day of denials at the permitted rate writes one event per minute and reason")
     func day() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -64,7 +65,7 @@ struct DenialTests {
                 let kind = Try.allCases[turn % Try.allCases.count]
                 if try await attempt(kind, on: device, bench) { answered += 1 }
             }
-            // What is beyond the rate costs nothing.
+            // Attempts beyond the permitted rate are refused and write nothing.
             for kind in Try.allCases { #expect(try await !attempt(kind, on: device, bench)) }
             bench.clock.advance(seconds: 60)
             try await bench.verifier.writeCountedDenials()
@@ -74,18 +75,18 @@ struct DenialTests {
         let events = try await bench.verifier.events(after: 0, limit: .max).dropFirst(before)
         let bytes = events.map { $0.body.count + $0.digest.count + 40 }.reduce(0, +)
         print("a day's flood: \(answered) denials, \(events.count) events, \(bytes) bytes")
-        // Two reasons; the last of each is written at the end.
+        // Two reasons. The last count of each is written at shutdown.
         #expect(events.count <= 2 * minutes + 2)
         #expect(bytes < 1_000_000)
-        // None is lost in the count.
+        // The counts in the events cover every denial.
         let counted = events.compactMap { $0.event.map { $0.number ?? 1 } }.reduce(0, +)
         #expect(counted == Int64(answered))
-        // No answer is kept, and the device's own secret works as before.
+        // No response is recorded, and the device's own secret works as before.
         #expect(try await bench.store.answer(key: Self.key) == nil)
         #expect(try await bench.login(device, nonce: 1).acceptance != nil)
     }
 
-    @Test("O-08 the first denial is written at once, what follows in its minute as one event")
+    @Test("O-08 the first denial is written at once, later ones in the same minute as one event")
     func minute() async throws {
         let bench = try TestBench(at: 1_795_000_020)
         let device = try await bench.enrolledDevice()
@@ -98,7 +99,7 @@ struct DenialTests {
             #expect(try await attempt(kind, on: device, bench))
         }
         #expect(try await denials(bench).count == 1)
-        // Of the reason that was written in this minute nothing is due yet.
+        // A reason that was already written in this minute is not due yet.
         try await bench.verifier.writeCountedDenials()
         #expect(try await denials(bench).map(\.reason) == [.wrong, .unknown])
         bench.clock.advance(seconds: 60)
@@ -106,16 +107,16 @@ struct DenialTests {
         let all = try await denials(bench)
         #expect(all.map(\.reason) == [.wrong, .unknown, .wrong])
         #expect(all.map(\.number) == [nil, 2, 2])
-        // Two credentials were tried under one reason.
+        // With two credentials under one reason, the event names none.
         #expect(all.map(\.credential) == [device.credential, nil, device.credential])
-        // Nothing is left, and a quiet sender is forgotten.
+        // Nothing is left to write, and an idle sender is forgotten.
         bench.clock.advance(seconds: 60)
         try await bench.verifier.writeCountedDenials()
         #expect(try await denials(bench).count == 3)
         #expect(bench.verifier.denials.count == 0)
     }
 
-    @Test("O-08 the next minute's first denial tells what was counted before")
+    @Test("O-08 the first denial of the next minute writes the count of the previous one")
     func carried() async throws {
         let bench = try TestBench(at: 1_795_000_020)
         let device = try await bench.enrolledDevice()
@@ -127,7 +128,7 @@ struct DenialTests {
         #expect(try await denials(bench).count == 2)
     }
 
-    @Test("O-08 whoever has a secret signs in from an address that is denied everything else")
+    @Test("O-08 the holder of a secret can sign in from a rate-limited address")
     func neighbour() async throws {
         let bench = try TestBench(at: 1_795_000_020)
         let device = try await bench.enrolledDevice()
@@ -146,16 +147,16 @@ struct DenialTests {
                 device.credential, secret: device.secret, nonce: nonce, origin: Self.attacker)
         }
         #expect(try await login().acceptance != nil)
-        // And who had one is told what became of it.
+        // The holder of a secret also learns that it was revoked.
         #expect(try await bench.verifier.revoke(device.credential) == .done)
         for _ in 0..<3 { #expect(try await login().wipe == .revoked) }
         #expect(try await bench.count(.wiped) == 1)
-        // Another address has a minute of its own.
+        // Another address has its own limit.
         let other = Origin(address: "203.0.113.6")
         #expect(try await attempt(.madeUpSecret, on: device, bench, from: other))
     }
 
-    @Test("O-08 a network of addresses is one sender, and senders beyond the room share one page")
+    @Test("O-08 an IPv6 network is one sender, and senders beyond the capacity share one limit")
     func addresses() async throws {
         let bench = try TestBench(at: 1_795_000_020)
         let device = try await bench.enrolledDevice()
@@ -182,7 +183,7 @@ struct DenialTests {
         #expect(due.first?.line.last.origin == .unknown)
     }
 
-    @Test("O-08 counts that could not be written are written later")
+    @Test("O-08 counts that could not be written are retried later")
     func failing() async throws {
         let bench = try TestBench(at: 1_795_000_020)
         let device = try await bench.enrolledDevice()

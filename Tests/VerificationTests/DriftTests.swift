@@ -6,13 +6,13 @@ import Testing
 struct DriftTests {
     private static let day: Int64 = 86_400
 
-    /// Presents the code of our own step and `steps` more.
+    /// Presents the code that is `steps` away from the verifier's time step.
     private func accepts(
         _ authenticator: TestAuthenticator, _ bench: TestBench, steps: Int
     ) async throws -> Bool {
         let code = try authenticator.code(at: bench.clock.now, steps: steps)
         let outcome = try await bench.verify(code)
-        // Failures are not what is tested here.
+        // Failure counts are not under test here.
         _ = try await bench.verifier.unlock(authenticator.credential)
         return outcome.acceptance != nil
     }
@@ -28,7 +28,7 @@ struct DriftTests {
         return outcome.acceptance != nil
     }
 
-    @Test("O-04 of 1,000 future codes at one moment two are accepted; the owner is back in 90 s")
+    @Test("O-04 of 1,000 future codes two are accepted, and the owner can sign in again in 90 s")
     func futureCodes() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -45,14 +45,14 @@ struct DriftTests {
         #expect(try await resynchronize(authenticator, bench, steps: 0))
     }
 
-    @Test("O-04 of 20 recorded codes, each presented one step later, two are accepted")
+    @Test("O-04 of 20 recorded codes, each presented later than the last, two are accepted")
     func recordedCodes() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
         let first = try authenticator.step(at: bench.clock.now) + 10
         var accepted: [Int] = []
         for number in 0..<20 {
-            // The first is a step late, the last ten minutes.
+            // The first code is one step late, the last one ten minutes.
             let late = UInt64(number) + 1
             bench.clock.now = UnixTime(seconds: Int64(first + UInt64(number) + late) * 30)
             let code = try authenticator.code(first + UInt64(number))
@@ -62,25 +62,25 @@ struct DriftTests {
         #expect(accepted == [0, 1])
     }
 
-    @Test("O-04 a login moves the drift once in 24 hours, and not a moment sooner")
+    @Test("O-04 logins move the drift at most once in 24 hours")
     func rate() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
         bench.clock.advance(seconds: 300)
-        // The first move is free.
+        // The first move needs no wait.
         #expect(try await accepts(authenticator, bench, steps: 1))
         let moved = bench.clock.now
         bench.clock.now = moved.adding(milliseconds: Policy.driftInterval - 1)
         #expect(try await accepts(authenticator, bench, steps: 2))
         bench.clock.advance(seconds: 60)
-        // The clock is past the interval now: this one moves the drift from 1 to 2.
+        // The interval has now passed: this login moves the drift from 1 to 2.
         #expect(try await !accepts(authenticator, bench, steps: 3))
         #expect(try await accepts(authenticator, bench, steps: 2))
         bench.clock.advance(seconds: 60)
         #expect(try await accepts(authenticator, bench, steps: 3))
     }
 
-    @Test("O-04 the drift ends at 20 steps, where the window's edge is still accepted")
+    @Test("O-04 the drift stops at 20 steps, and the edge of that window is still accepted")
     func total() async throws {
         for sign in [1, -1] {
             let bench = try TestBench()
@@ -98,7 +98,7 @@ struct DriftTests {
         }
     }
 
-    @Test("O-04 T-13 resynchronisations reach 20 steps from our clock, however many there are")
+    @Test("O-04 T-13 any number of resynchronisations reaches at most 20 steps from the clock")
     func resynchronizations() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -106,10 +106,10 @@ struct DriftTests {
         #expect(try await resynchronize(authenticator, bench, steps: 20))
         bench.clock.advance(seconds: 60)
         #expect(try await !resynchronize(authenticator, bench, steps: 21))
-        // The owner, whose clock was right, gets back in once those 20 steps are over.
+        // The owner, whose clock was right, can resynchronise once those 20 steps have passed.
         bench.clock.advance(seconds: 20 * 30)
         #expect(try await resynchronize(authenticator, bench, steps: 0))
-        // A free move after it.
+        // A resynchronisation allows one move at once.
         bench.clock.advance(seconds: 60)
         #expect(try await accepts(authenticator, bench, steps: 1))
         bench.clock.advance(seconds: 60)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Enrolment")
 struct EnrolmentTests {
     @Test(
-        "H-02 T-05 T-09 V-12 a new key is as long as the hash, for six digits and 30 s",
+        "H-02 T-05 T-09 V-12 the defaults are a key as long as the hash, six digits and 30 s",
         arguments: HashAlgorithm.allCases)
     func defaults(algorithm: HashAlgorithm) async throws {
         let bench = try TestBench()
@@ -19,7 +19,7 @@ struct EnrolmentTests {
         #expect(one.entry.movingFactor == .time(.standard))
     }
 
-    @Test("H-01 N-01 a key of 15 bytes is refused, one of 16 is taken")
+    @Test("H-01 N-01 a key of 15 bytes is refused, one of 16 is accepted")
     func keyLength() async throws {
         let short = SecretBytes(text: "fifteen bytes..")
         #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
@@ -34,7 +34,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("whatever an enrolment takes for names, its key URI is read strictly, and says them")
+    @Test("the key URI of an enrolment parses strictly and preserves any accepted names")
     func names() async throws {
         let bench = try TestBench()
         let texts = ["", "a", ":", "a:b", "%3A", "é", "a b", "\u{1f511}", "a&b=c#d?e/f"]
@@ -56,7 +56,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("H-03 six to eight digits are enrolled, others are not")
+    @Test("H-03 an enrolment accepts six to eight digits and refuses others")
     func digits() async throws {
         for digits in [5, 9, 10, -1] {
             #expect(throws: OneTimePasswordEnrolmentError.digits) {
@@ -73,7 +73,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("N-02 a period of 1 to 120 seconds is enrolled, others are not")
+    @Test("N-02 an enrolment accepts a time step of 1 to 120 seconds and refuses others")
     func period() async throws {
         for period in [0, -30, 121, Int.max, Int.min] {
             #expect(throws: OneTimePasswordEnrolmentError.period) {
@@ -90,7 +90,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("T-04 one key is no two credentials', also when the first one has ended")
+    @Test("T-04 a key cannot be enrolled twice, even after the first credential has ended")
     func uniqueKey() async throws {
         let bench = try TestBench()
         let bob = try #require(Subject("bob"))
@@ -104,13 +104,13 @@ struct EnrolmentTests {
             return false
         }
         #expect(try await isRefused())
-        // Else its spent codes would be good again.
+        // Otherwise its spent codes would be accepted again.
         #expect(try await bench.verifier.revoke(authenticator.credential) == .done)
         #expect(try await isRefused())
     }
 
     @Test(
-        "O-05 T-04 keys that HMAC takes for one key are one key, whichever comes first",
+        "O-05 T-04 keys that HMAC treats as equal count as the same key in any order",
         arguments: HashAlgorithm.allCases)
     func equivalentKeys(algorithm: HashAlgorithm) async throws {
         let short = [UInt8](1...20)
@@ -143,7 +143,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("O-05 T-04 keys that HMAC takes for two keys are two")
+    @Test("O-05 T-04 keys that HMAC treats as different count as different keys")
     func distinctKeys() async throws {
         let bench = try TestBench()
         let block = [UInt8](repeating: 7, count: 64)
@@ -154,7 +154,7 @@ struct EnrolmentTests {
         for key in keys { _ = try await bench.enrol(key: SecretBytes(copying: key.span)) }
     }
 
-    @Test("O-05 T-04 a long key is known whatever algorithm it is enrolled with")
+    @Test("O-05 T-04 a long key is recognised under any algorithm")
     func longKeyWithAnotherAlgorithm() async throws {
         for first in HashAlgorithm.allCases {
             let bench = try TestBench()
@@ -168,7 +168,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("T-04 a key that was never confirmed is free again when its time is up")
+    @Test("T-04 a key can be enrolled again once an unconfirmed enrolment has expired")
     func releasedKey() async throws {
         let bench = try TestBench()
         let key = SecretBytes(text: "a key from elsewhere")
@@ -181,7 +181,7 @@ struct EnrolmentTests {
         #expect(outcome.acceptance != nil)
     }
 
-    @Test("a pending credential is no login, and is confirmed once, within ten minutes")
+    @Test("a pending credential accepts no login and can be confirmed once within ten minutes")
     func confirmation() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrol()
@@ -197,7 +197,7 @@ struct EnrolmentTests {
         #expect(again.denial == .unknown)
     }
 
-    @Test("N-34 an enrolment that is not confirmed lapses after ten minutes")
+    @Test("N-34 an unconfirmed enrolment expires after ten minutes")
     func lapsed() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrol()
@@ -206,14 +206,14 @@ struct EnrolmentTests {
             authenticator.credential, code: authenticator.code(at: bench.clock.now))
         #expect(outcome.denial == .unknown)
         #expect(try await bench.summary(authenticator.credential).state == .revoked)
-        // Some hours later an event bears out that it is so late.
+        // Pruning waits until an event some hours later confirms the time.
         #expect(try await bench.verifier.prune().credentials == 0)
         bench.clock.advance(seconds: 4 * 3_600)
         #expect(try await bench.verifier.prune().credentials == 1)
         #expect(try await bench.verifier.credential(authenticator.credential) == nil)
     }
 
-    @Test("wrong codes at the confirmation count and wait like others")
+    @Test("wrong codes in a confirmation count as failures and impose waits")
     func confirmationThrottle() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrol()
@@ -228,7 +228,7 @@ struct EnrolmentTests {
         #expect(outcome.denial == .throttled(retryAfter: 30_000))
     }
 
-    @Test("a subject has so many credentials and no more")
+    @Test("the number of credentials per subject is limited")
     func tooMany() async throws {
         let bench = try TestBench(policy: Policy(maximalCredentials: 2))
         _ = try await bench.enrolled()
@@ -242,7 +242,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("N-31 what was ever bound stays on record with its dates and its origin")
+    @Test("N-31 a revoked credential stays on record with its dates and origin")
     func record() async throws {
         let bench = try TestBench()
         let origin = Origin(address: "192.0.2.7", userAgent: "phone/1")
@@ -271,10 +271,10 @@ struct EnrolmentTests {
         #expect(summary.endReason == .revoked)
         #expect(summary.origin == origin)
         let row = try #require(await bench.store.credential(grant.credential))
-        #expect(row.keyID == nil, "nothing secret is left")
+        #expect(row.keyID == nil, "the row no longer contains a secret")
     }
 
-    @Test("N-39 a revoked credential accepts nothing from the next request on, on every node")
+    @Test("N-39 a revoked credential is denied from the next request on, on every node")
     func revoked() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -285,7 +285,7 @@ struct EnrolmentTests {
         #expect(outcome.denial == .unknown)
     }
 
-    @Test("a credential is renamed within 256 bytes, and found unknown when it is none")
+    @Test("a credential's name is at most 256 bytes, and an unknown id is reported")
     func renaming() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()

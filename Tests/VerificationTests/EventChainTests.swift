@@ -12,7 +12,7 @@ struct EventChainTests {
     static let node = [UInt8](repeating: 7, count: 16)
     static let pruning = PrunedEvents(before: UnixTime(seconds: 5), at: UnixTime(seconds: 9))
 
-    /// A chain of `count` events and the record of its ends.
+    /// A chain of `count` events and its record.
     static func chain(_ count: Int) throws -> (events: [ChainedEvent], record: ChainRecord) {
         var chain = EventChain(node: node, key: key)
         let start = try chain.start()
@@ -48,7 +48,7 @@ struct EventChainTests {
         return trail.findings()
     }
 
-    @Test("V-30 an untouched chain has no findings, whatever stands in its texts")
+    @Test("V-30 an unmodified chain has no findings, whatever text it contains")
     func untouched() throws {
         let (events, record) = try EventChainTests.chain(5)
         #expect(try findings(events, record) == [])
@@ -57,7 +57,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("V-30 each deletion is found, at the beginning, in the middle and at the end")
+    @Test("V-30 any deleted event is found: at the start, in the middle or at the end")
     func deletion() throws {
         let (events, record) = try EventChainTests.chain(4)
         for index in events.indices {
@@ -70,7 +70,7 @@ struct EventChainTests {
                 == [.cutOff(node: EventChainTests.node, behind: 3)])
     }
 
-    @Test("V-30 each edit is found, byte by byte")
+    @Test("V-30 a change to any byte of an event is found")
     func edit() throws {
         let (events, record) = try EventChainTests.chain(3)
         let body = events[1].body
@@ -85,7 +85,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("V-30 an event of another history of the same node is found, though it is authentic")
+    @Test("V-30 an authentic event from another history of the same node is found")
     func mixed() throws {
         let (events, record) = try EventChainTests.chain(3)
         var other = EventChain(node: EventChainTests.node, key: EventChainTests.key)
@@ -94,7 +94,7 @@ struct EventChainTests {
         #expect(try !findings([events[0], foreign, events[2]], record).isEmpty)
     }
 
-    @Test("V-30 a moved column of time is found, since pruning goes by it")
+    @Test("V-30 a change to the time column is found, because pruning relies on it")
     func editedTime() throws {
         let (events, record) = try EventChainTests.chain(1)
         let edited = ChainedEvent(
@@ -105,14 +105,14 @@ struct EventChainTests {
                 == [.altered(node: EventChainTests.node, sequence: 1)])
     }
 
-    @Test("V-30 a swap and a doubled event are found")
+    @Test("V-30 swapped and duplicated events are found")
     func reordering() throws {
         let (events, record) = try EventChainTests.chain(3)
         #expect(try !findings([events[0], events[2], events[1]], record).isEmpty)
         #expect(try !findings([events[0], events[1], events[1], events[2]], record).isEmpty)
     }
 
-    @Test("V-30 a chain made anew by somebody without the key is found")
+    @Test("V-30 a chain rebuilt without the key is found")
     func otherKey() throws {
         let (_, record) = try EventChainTests.chain(2)
         var forged = EventChain(
@@ -130,7 +130,7 @@ struct EventChainTests {
                 .forgedRecord(node: EventChainTests.node)))
     }
 
-    @Test("V-30 an older end put back together with its events is found by a mark kept elsewhere")
+    @Test("V-30 a chain rolled back with its events is found by a checkpoint kept elsewhere")
     func checkpoint() throws {
         let (events, late) = try EventChainTests.chain(4)
         let (_, early) = try EventChainTests.chain(2)
@@ -142,7 +142,7 @@ struct EventChainTests {
         #expect(try findings(events, late, checkpoints: [early.head, late.head]) == [])
     }
 
-    @Test("what was pruned at the beginning is no finding, what was deleted behind it is")
+    @Test("pruning the start is not a finding, but deleting later events is")
     func pruning() throws {
         let (events, record) = try EventChainTests.chain(5)
         let start = try EventChain.start(
@@ -152,7 +152,7 @@ struct EventChainTests {
         #expect(try !findings(Array(events[3...]), pruned).isEmpty)
     }
 
-    @Test("a chain goes on behind its stored head as if it had never stopped")
+    @Test("a chain resumes at its stored head without a gap")
     func resuming() throws {
         let (events, record) = try EventChainTests.chain(2)
         var chain = EventChain(resuming: record.head, at: 2, key: EventChainTests.key)
@@ -162,21 +162,21 @@ struct EventChainTests {
         #expect(try findings(events + [next], longer) == [])
     }
 
-    @Test("O-03 an end whose recorded position is another one is found")
+    @Test("O-03 a change to the recorded position of a head is found")
     func movedHead() throws {
         let (events, record) = try EventChainTests.chain(3)
         for position: UInt64 in [0, 2, 4, .max] {
             let moved = ChainRecord(start: record.start, head: record.head, headPosition: position)
             #expect(try findings(events, moved) == [.movedHead(node: EventChainTests.node)])
         }
-        // A chain without events ends where it begins.
+        // The head of a chain without events is its start.
         let (_, empty) = try EventChainTests.chain(0)
         #expect(try findings([], empty) == [])
         let moved = ChainRecord(start: empty.start, head: empty.head, headPosition: 1)
         #expect(try findings([], moved) == [.movedHead(node: EventChainTests.node)])
     }
 
-    @Test("a node that nobody knows is found")
+    @Test("an event of an unknown node is found")
     func unknownNode() throws {
         let (events, _) = try EventChainTests.chain(1)
         var trail = try AuditTrail(chains: [], key: EventChainTests.key)
@@ -184,12 +184,12 @@ struct EventChainTests {
         #expect(trail.findings() == [.unknownNode(EventChainTests.node)])
     }
 
-    @Test("O-03 a beginning made of an end, of an event or of another beginning is found")
+    @Test("O-03 a start forged from a head, an event or another start is found")
     func forgedStart() throws {
         let (events, record) = try EventChainTests.chain(5)
         let head = record.head
         let forged = [
-            // The end's own authentication, and an event's digest.
+            // The authentication of the head itself, and the digest of an event.
             (head, head.authentication), (head, events[4].digest),
             (try EventChainTests.chain(2).record.head, record.start.authentication),
         ]
@@ -206,7 +206,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("O-03 each field of an authentic beginning is authenticated")
+    @Test("O-03 every field of a chain's start is authenticated")
     func startFields() throws {
         let (events, record) = try EventChainTests.chain(3)
         let start = try EventChain.start(
@@ -230,7 +230,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("O-03 a checkpoint before the beginning is explained by pruning, and by nothing else")
+    @Test("O-03 a checkpoint before the start is explained only by pruning")
     func earlyCheckpoint() throws {
         let (events, record) = try EventChainTests.chain(5)
         let early = try EventChainTests.chain(2).record.head
@@ -251,7 +251,7 @@ struct EventChainTests {
                 ChainRecord(start: deleted, head: record.head, headPosition: record.headPosition),
                 checkpoints: [early]
             ).contains(.checkpoint(node: EventChainTests.node, sequence: 2)))
-        // One at the beginning itself is compared.
+        // A checkpoint at the start itself is compared.
         let foreign = try EventChainTests.key.mark(
             node: EventChainTests.node, sequence: 4, digest: [UInt8](repeating: 1, count: 32))
         #expect(
@@ -262,9 +262,9 @@ struct EventChainTests {
                 == [.checkpoint(node: EventChainTests.node, sequence: 4)])
     }
 
-    @Test("O-03 an event at another position is found, in a commit of its own or with others")
+    @Test("O-03 an event moved to another position is found, alone in its commit or not")
     func moved() throws {
-        // Positions are learnt when a commit is done: 1 to 3, 4, then 7 and 8 behind another chain's.
+        // A position is known once its commit is done: 1 to 3, 4, then 5 and 6.
         var chain = EventChain(node: EventChainTests.node, key: EventChainTests.key)
         let start = try chain.start()
         var events: [ChainedEvent] = []
@@ -284,14 +284,14 @@ struct EventChainTests {
                 #expect(try !findings(moved, record).isEmpty, "\(index) at \(position)")
             }
         }
-        // All of them further on.
+        // All events moved by one.
         let further = events.map { $0.at($0.position + 1) }
         #expect(try !findings(further, record).isEmpty)
     }
 }
 
 extension ChainedEvent {
-    /// The event at another position, without the key.
+    /// The event at another position, not authenticated again.
     fileprivate func at(_ position: UInt64) -> ChainedEvent {
         ChainedEvent(
             position: position, node: node, sequence: sequence, behind: behind, body: body,
@@ -300,7 +300,7 @@ extension ChainedEvent {
 }
 
 extension ChainStart {
-    /// The start with some of it changed, without the key.
+    /// The start with some fields changed, not authenticated again.
     fileprivate func with(
         sequence: UInt64? = nil, digest: [UInt8]? = nil, position: UInt64? = nil,
         behind: UInt64? = nil

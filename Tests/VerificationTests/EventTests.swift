@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Events")
 struct EventTests {
-    @Test("V-29 V-33 a credential's whole life is on record, in order and with reasons")
+    @Test("V-29 V-33 the audit log records a credential's whole life, in order and with reasons")
     func life() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -32,7 +32,7 @@ struct EventTests {
         #expect(events.allSatisfy { $0.verification != nil })
     }
 
-    @Test("N-36 N-33 a new binding, a lock, a wipe and an end are told, a mere denial is not")
+    @Test("N-36 N-33 a new binding, an end and a wipe notify the user; a denial does not")
     func notifications() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -46,7 +46,7 @@ struct EventTests {
         #expect(events.last?.reason == .reuseDetected)
     }
 
-    @Test("V-30 every verifier's events are one unbroken chain, strangers' texts and all")
+    @Test("V-30 the events of a verifier form an unbroken chain, whatever text they contain")
     func chain() async throws {
         let bench = try TestBench()
         let subject = try #require(Subject("a\r\n{\"event\":\"accepted\"}"))
@@ -65,7 +65,7 @@ struct EventTests {
         #expect(event.origin == origin)
     }
 
-    @Test("events are pruned at the beginning, and the chain holds behind it")
+    @Test("pruning removes the oldest events and leaves a valid chain")
     func pruning() async throws {
         let bench = try TestBench()
         for _ in 0..<10 {
@@ -80,7 +80,7 @@ struct EventTests {
         #expect(trail.findings() == [])
     }
 
-    @Test("V-28 no event holds a code, a key, a ticket or a secret")
+    @Test("V-28 no event contains a code, a key, a ticket or a secret")
     func noSecrets() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -102,7 +102,7 @@ struct EventTests {
         }
     }
 
-    @Test("every event reads back from its encoding, and nothing else does")
+    @Test("every event can be decoded from its encoding, and malformed encodings are refused")
     func encoding() throws {
         for kind in Event.Kind.allCases {
             for reason in Event.Reason.allCases.map(Optional.some) + [nil] {
@@ -112,7 +112,7 @@ struct EventTests {
             }
         }
         let event = try EventChainTests.event(3)
-        // The row of the event's own credential, another one's, and a client's.
+        // The row of the event's own credential, the row of another one, and the row of a client.
         var rows = try [3, 4].map { number in
             let id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(number), count: 16)))
             return RowMark(

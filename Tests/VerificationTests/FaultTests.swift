@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Faults and thieves")
 struct FaultTests {
-    /// What can go wrong with one login.
+    /// The fault of one login.
     private enum Fault: CaseIterable {
         case none
         case killedBeforeWriting, killedAfterWriting
@@ -14,13 +14,13 @@ struct FaultTests {
         case replyLost, replyDelayed, killedBeforeKeeping
     }
 
-    /// An owner's device, the server, and the wire between them.
+    /// An owner's device, the server, and the network between them.
     private final class World {
         let bench: TestBench
         let store: FaultyStore
         var device: SimulatedDevice
         var generator: SeededGenerator
-        /// Requests and replies that the wire holds back.
+        /// Requests and responses that the network delays.
         var heldRequests: [SimulatedDevice.Request] = []
         var heldReplies: [(LoginOutcome, SimulatedDevice.Request)] = []
         var faults = 0
@@ -48,7 +48,7 @@ struct FaultTests {
             return try #require(RotationNonce(bytes: bytes))
         }
 
-        /// The server's answer; nothing when it died on the way.
+        /// The server's response; `nil` if the server died before sending it.
         func send(_ request: SimulatedDevice.Request) async throws -> LoginOutcome? {
             do {
                 return try await bench.verifier.login(
@@ -56,7 +56,7 @@ struct FaultTests {
             } catch VerifierError.store { return nil }
         }
 
-        /// One login of the owner with one fault.
+        /// One login of the owner, with one fault.
         func step(_ fault: Fault) async throws {
             if fault != .none { faults += 1 }
             if fault == .killedBeforeWriting { return }
@@ -83,7 +83,7 @@ struct FaultTests {
             }
         }
 
-        /// What the wire held back arrives, in any order.
+        /// Delivers everything that was delayed, in random order.
         func release() async throws {
             for request in heldRequests.shuffled(using: &generator) {
                 guard let outcome = try await send(request) else { continue }
@@ -97,7 +97,7 @@ struct FaultTests {
         }
     }
 
-    @Test("R-06 10,000 random faults without reordering never cost the owner a login")
+    @Test("R-06 after 10,000 random faults without reordering, the owner can still sign in")
     func faults() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("faults: seed \(seed)")
@@ -107,9 +107,9 @@ struct FaultTests {
             for _ in 0..<Int.random(in: 1...20, using: &world.generator) {
                 try await world.step(try #require(faults.randomElement(using: &world.generator)))
             }
-            // A reply that comes late is taken for what it is.
+            // Late responses must not change the device's state wrongly.
             if Bool.random(using: &world.generator) { try await world.release() }
-            // Then the owner signs in.
+            // Then the owner signs in without a fault.
             let before = world.logins
             try await world.step(.none)
             #expect(world.logins == before + 1, "seed \(seed), after \(world.faults) faults")
@@ -118,7 +118,7 @@ struct FaultTests {
         }
     }
 
-    @Test("R-06 requests that arrive late and out of order end in a login or a listed wipe")
+    @Test("R-06 requests that arrive late or out of order lead to a login or a wipe for reuse")
     func reordering() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("reordering: seed \(seed)")
@@ -133,7 +133,8 @@ struct FaultTests {
             let before = world.logins
             if world.device.wiped == nil { try await world.step(.none) }
             if let reason = world.device.wiped {
-                // An old secret that comes late can't be told from a thief's: both start anew.
+                // A late old secret looks the same as a thief's, so the credential must be enrolled
+                // again.
                 #expect(reason == .reuseDetected, "seed \(seed)")
                 wipes += 1
                 world.device = try await World.enrol(world.bench)
@@ -144,19 +145,20 @@ struct FaultTests {
         print("reordering: \(world.faults) faults, \(world.logins) logins, \(wipes) wipes")
     }
 
-    /// When a thief uses what was copied, counted in the owner's logins since.
+    /// `ownerLogins` counts the owner's logins between the copy and the thief's first use.
     @Test(
-        "R-02 R-04 R-07 a thief is found by the next use, whoever comes first",
+        "R-02 R-04 R-07 a copy is detected by the next use, whether owner or thief is first",
         arguments: [0, 1, 2, 5], [false, true])
     func thief(ownerLogins: Int, hasPendingNonce: Bool) async throws {
         for turn in 0..<20 {
             let world = try await World(seed: UInt64(turn))
             for _ in 0..<turn % 5 { try await world.step(.none) }
-            // The copy holds the nonce of a request that was never answered, or none.
+            // The copy may contain the nonce of a request that was never answered.
             if hasPendingNonce { try await world.step(.requestLost) }
             var copy = world.device
             for _ in 0..<ownerLogins { try await world.step(.none) }
-            // With the owner's nonce the thief gets the owner's answer; the use after that tells.
+            // With the owner's nonce, the thief receives the owner's response. The next use reveals
+            // the copy.
             for isOwner in [false, true, false, true] {
                 if isOwner {
                     if world.device.wiped == nil { try await world.step(.none) }
@@ -174,7 +176,7 @@ struct FaultTests {
         }
     }
 
-    @Test("R-07 a thief at the same moment as the owner: one wins at most, then both are out")
+    @Test("R-07 of an owner and a thief at the same moment one succeeds, then both are denied")
     func sameMoment() async throws {
         for turn in 0..<20 {
             let world = try await World(seed: UInt64(turn))

@@ -1,6 +1,6 @@
 @testable import Verification
 
-/// A store whose server dies when it is told to, before or after the next commit is durable.
+/// A store whose server dies on request, before or after the next commit is durable.
 actor FaultyStore: VerificationStore {
     enum Death: Sendable {
         case beforeCommit, afterCommit

@@ -37,7 +37,7 @@ struct GuessingOddsTests {
         let policy = Policy.standard
         let day: Int64 = 86_400_000
         let slowest = Double(guesses(within: .max).last ?? 0) / Double(day)
-        // The lines of a paragraph may break anywhere.
+        // Line breaks within paragraphs do not matter.
         let text = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for words in [
             "| fewer than 5 | none |", "| 5 | wait of 30 s;",
@@ -63,8 +63,8 @@ struct GuessingOddsTests {
         #expect(Policy.secretFailures == 3)
     }
 
-    /// When each guess can be made, in milliseconds from the first, until none is left or the time
-    /// is up.
+    /// The time of each possible guess, in milliseconds from the first one, until the credential is
+    /// disabled or `limit` is reached.
     private func guesses(within limit: Int64) -> [Int64] {
         var throttle = Throttle()
         var now = UnixTime(seconds: 0)
@@ -77,7 +77,7 @@ struct GuessingOddsTests {
         }
     }
 
-    /// A row of the table.
+    /// The expected row of the table.
     private func row(_ name: String, _ behind: Int, _ ahead: Int, _ right: Int) throws -> String {
         func oneIn(_ count: Int) -> String {
             let number = (1_000_000 / Double(count * right)).rounded()

@@ -6,15 +6,15 @@ import Testing
 
 @testable import Verification
 
-/// What the verifier issues and nobody may guess.
+/// Values issued by the verifier that must be unguessable.
 @Suite("Issued values")
 struct IssuedValueTests {
-    /// Each kind of value that is issued.
+    /// The kinds of value that the verifier issues.
     enum Kind: CaseIterable {
         case keySHA1, keySHA256, keySHA512, recoveryCode, enrolmentTicket, firstSecret, clientKey
         case nextSecret, loginTicket
 
-        /// Random bytes that the value has, as the standards and the design have them.
+        /// The number of random bytes that the standards and the design require.
         var count: Int {
             switch self {
             case .keySHA1: 20
@@ -24,10 +24,10 @@ struct IssuedValueTests {
             }
         }
 
-        /// Whether the value is derived, so that a device that asks again gets it again.
+        /// Whether the value is derived, so that a repeated request returns the same value.
         var isDerived: Bool { self == .nextSecret || self == .loginTicket }
 
-        /// Lets `bench` issue one.
+        /// Makes `bench` issue one value.
         func issue(_ bench: TestBench) async throws -> [UInt8] {
             switch self {
             case .keySHA1: return try await bench.enrol(algorithm: .sha1).entry.key.known
@@ -57,7 +57,7 @@ struct IssuedValueTests {
     }
 
     @Test(
-        "H-18 V-11 V-25 N-17 N-30 an issued value is what the random source gave, whole and unchanged",
+        "H-18 V-11 V-25 N-17 N-30 an issued value is the unchanged output of the random source",
         arguments: Kind.allCases.filter { !$0.isDerived })
     func source(kind: Kind) async throws {
         let recorded = RecordedRandomness()
@@ -68,7 +68,7 @@ struct IssuedValueTests {
     }
 
     @Test(
-        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another",
+        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another one",
         arguments: Kind.allCases)
     func variation(kind: Kind) async throws {
         let bench = try TestBench(policy: Policy(maximalCredentials: 100))
@@ -80,7 +80,7 @@ struct IssuedValueTests {
         #expect(variation.repeatedBytes == [])
     }
 
-    @Test("V-25 N-30 ids and salts have 128 random bits, and are no UUIDs")
+    @Test("V-25 N-30 ids and salts have 128 random bits and are not UUIDs")
     func identifiers() async throws {
         let bench = try TestBench()
         var ids: [String: [[UInt8]]] = [:]
@@ -111,7 +111,7 @@ struct IssuedValueTests {
         }
     }
 
-    @Test("H-18 V-11 N-30 the keys outside the database are 32 bytes of the random source each")
+    @Test("H-18 V-11 N-30 each key of the key ring is 32 bytes from the random source")
     func keys() throws {
         let recorded = RecordedRandomness()
         let ring = try KeyRing.make(randomness: recorded.source)
@@ -122,7 +122,7 @@ struct IssuedValueTests {
         #expect(Set(made).count == 3)
     }
 
-    @Test("V-25 a ticket, a login ticket or an API key that differs in any one byte is another")
+    @Test("V-25 a ticket or API key with any byte changed is refused")
     func everyByte() async throws {
         let bench = try TestBench()
         let grant = try await bench.ticket()
@@ -147,11 +147,11 @@ struct IssuedValueTests {
     }
 }
 
-/// The system's randomness, and what it gave.
+/// A random source that records the secrets it returns.
 final class RecordedRandomness: Sendable {
     private let given = Mutex<[[UInt8]]>([])
 
-    /// All secrets that it gave.
+    /// All secrets that the source has returned.
     var secrets: [[UInt8]] { given.withLock { $0 } }
 
     var source: RandomSource {

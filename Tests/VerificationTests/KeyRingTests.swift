@@ -6,7 +6,7 @@ import Testing
 
 @Suite("KeyRing")
 struct KeyRingTests {
-    @Test("a ring reads back from its text, and a new version leaves the others in place")
+    @Test("a key ring survives a round trip through its text, and a new version keeps the others")
     func roundTrip() throws {
         let ring = try KeyRing.make().adding(makingCurrent: true).adding(makingCurrent: false)
         let text = try ring.text()
@@ -16,7 +16,7 @@ struct KeyRingTests {
         #expect(try read.text() == text)
     }
 
-    @Test("every spoiled byte of a key file is noticed")
+    @Test("a key file with any byte changed or missing is refused")
     func spoiled() throws {
         let text = try KeyRing.make().adding(makingCurrent: true).text()
         let bytes = text.known
@@ -35,7 +35,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("a file of a newer version is told from a damaged one")
+    @Test("a key file of a newer version is distinguished from a damaged one")
     func newer() {
         #expect(throws: KeyRingError.newer) {
             try KeyRing(parsing: SecretBytes(text: "watchword-keys 2\nanything"))
@@ -45,7 +45,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("the current version can't be retired, an older one can")
+    @Test("an older key version can be retired, but not the current one")
     func retiring() throws {
         let ring = try KeyRing.make().adding(makingCurrent: true)
         let first = try #require(KeyID(1))
@@ -57,7 +57,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("a ring takes so many versions and no more")
+    @Test("the number of key versions is limited")
     func full() throws {
         var ring = try KeyRing.make()
         for _ in 1..<KeyRing.maximalCount { ring = try ring.adding(makingCurrent: true) }

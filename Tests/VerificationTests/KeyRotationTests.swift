@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Keys at rest")
 struct KeyRotationTests {
-    @Test("V-28 a row holds no seed, in no spelling")
+    @Test("V-28 a stored row does not contain the seed in any encoding")
     func noSeed() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -22,7 +22,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test("H-16 V-23 a seed opens in its own row alone: swapped rows, subjects and keys do not")
+    @Test("H-16 V-23 a seed opens only for its own row, subject, kind and key")
     func swapped() async throws {
         let ring = try KeyRing.make().adding(makingCurrent: true)
         let (old, new) = (ring.versions[0], ring.versions[1])
@@ -45,7 +45,7 @@ struct KeyRotationTests {
         #expect(throws: VerifierError.self) { try sealed.open(for: place, under: new) }
     }
 
-    @Test("H-16 a row that was put in another's place accepts nothing")
+    @Test("H-16 a row whose body was replaced with another one's accepts nothing")
     func swappedRows() async throws {
         let bench = try TestBench()
         let mallory = try #require(Subject("mallory"))
@@ -64,7 +64,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test("parameters are bound to the seed: fewer digits are not put in by hand")
+    @Test("parameters are bound to the seed, so that the number of digits cannot be changed")
     func parameters() async throws {
         let ring = try KeyRing.make()
         let alice = try #require(Subject("alice"))
@@ -86,7 +86,7 @@ struct KeyRotationTests {
     }
 
     @Test(
-        "V-24 rotating seals everything anew while codes are accepted, then the old key is useless")
+        "V-24 rotation reseals everything while codes are accepted, then the old key is useless")
     func rotation() async throws {
         let bench = try TestBench()
         var authenticators: [TestAuthenticator] = []
@@ -103,7 +103,7 @@ struct KeyRotationTests {
             try index.isMultiple(of: 2)
                 ? authenticator.code(at: bench.clock.now) : authenticator.code(1)
         }
-        // Each is named: else a code would count as a failure of those it is tried on in vain.
+        // Each code names its credential. Otherwise it would count as a failure of the other ones.
         let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {
                 _ = try await bench.verifier.rotateKeys(batch: 4)
@@ -118,11 +118,11 @@ struct KeyRotationTests {
             }
             return try await group.reduce(0, +)
         }
-        #expect(accepted == 30, "no verification failed under the rotation")
+        #expect(accepted == 30, "no verification failed during the rotation")
         let rotation = try await bench.verifier.rotateKeys()
         #expect(rotation.left.map(\.credentials) == [[.secret: 1]])
         #expect(rotation.left.map(\.keyID.number) == [1])
-        // Its digests move at the next use.
+        // Digests are only recomputed at the next login.
         #expect(try await bench.login(device, nonce: 1).acceptance != nil)
         #expect(try await bench.verifier.rotateKeys() == KeyRotation(resealed: 0, left: []))
         let first = try #require(KeyID(1))
@@ -138,7 +138,7 @@ struct KeyRotationTests {
             try await bench.verifier.verify(
                 PresentedCode(grant.codes[0]), subject: #require(Subject("bob"))
             ).acceptance != nil)
-        // The old key alone opens nothing of what is stored now.
+        // The old key alone opens no currently stored seed.
         let row = try #require(await bench.store.credential(authenticators[0].credential))
         let record = try CredentialRecord(row)
         guard case .time(let password) = record.material else { throw BenchError.refused }
@@ -147,7 +147,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test("R-06 a lost reply is given again over a change of keys, and only then moves on")
+    @Test("R-06 a lost response can be repeated after a rotation of keys")
     func rotationOfSecrets() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -158,11 +158,11 @@ struct KeyRotationTests {
         let next = device.with(again.secret)
         #expect(try await bench.login(next, nonce: 2).acceptance != nil)
         #expect(try await bench.verifier.keyUsage().map(\.keyID.number) == [2])
-        // The marks of earlier secrets are known under every version.
+        // The marks of earlier secrets are recognised under every key version.
         #expect(try await bench.login(device, nonce: 3).wipe == .reuseDetected)
     }
 
-    @Test("N-22 V-31 without its key a row fails closed, and loudly")
+    @Test("N-22 V-31 a row whose key is missing is refused with an error")
     func keyMissing() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -183,7 +183,7 @@ struct KeyRotationTests {
         #expect(await isMissing { _ = try await bench.login(device, nonce: 1) })
     }
 
-    @Test("a ring with other keys opens nothing: restored without its pepper, nothing is accepted")
+    @Test("a database restored without its key ring accepts nothing and wipes nothing")
     func otherRing() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -195,6 +195,6 @@ struct KeyRotationTests {
         }
         let outcome = try await bench.login(device, nonce: 1)
         #expect(outcome.isDenied)
-        #expect(outcome.wipe == nil, "no device is told to wipe for an operator's mistake")
+        #expect(outcome.wipe == nil, "an operator's mistake must not wipe a device")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Enrolled secrets")
 struct LoginTests {
-    @Test("row 1: the current secret signs in, and the ticket tells who, once")
+    @Test("row 1: the current secret signs in, and the ticket identifies the subject once")
     func current() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -24,7 +24,7 @@ struct LoginTests {
         #expect(try await bench.verifier.redeemLogin(acceptance.login).value == nil)
     }
 
-    @Test("R-06 row 2: the same nonce gets the same answer again, and no second ticket")
+    @Test("R-06 row 2: the same nonce gets the same response, but no second ticket")
     func again() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -41,20 +41,20 @@ struct LoginTests {
         #expect(try await bench.verifier.redeemLogin(other.login).value == nil)
     }
 
-    @Test("R-07 R-04 N-37 row 3: another nonce for the current secret ends both holders' at once")
+    @Test("R-07 R-04 N-37 row 3: another nonce for the current secret revokes the credential")
     func fork() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
         let owner = try #require(try await bench.login(device, nonce: 1).acceptance)
         #expect(try await bench.login(device, nonce: 2).wipe == .reuseDetected)
-        // The login ticket that the first one got is gone, too.
+        // The login ticket of the first holder is no longer valid, either.
         #expect(try await bench.verifier.redeemLogin(owner.login).value == nil)
         let next = device.with(owner.secret)
         #expect(try await bench.login(next, nonce: 3).wipe == .reuseDetected)
         #expect(try await bench.summary(device.credential).state == .revoked)
     }
 
-    @Test("R-01 row 4: the successor becomes current and hands out the next one")
+    @Test("R-01 row 4: the successor becomes current, and the response contains the next one")
     func successor() async throws {
         let bench = try TestBench()
         var device = try await bench.enrolledDevice()
@@ -67,7 +67,7 @@ struct LoginTests {
     }
 
     @Test(
-        "N-18 R-02 N-28 V-32 row 5: any earlier secret is known again, however old",
+        "N-18 R-02 N-28 V-32 row 5: any earlier secret is recognised, however old",
         arguments: [0, 1, 5, 9])
     func earlier(generation: Int) async throws {
         let bench = try TestBench()
@@ -81,12 +81,12 @@ struct LoginTests {
         }
         let size = try #require(await bench.store.credential(device.credential)).body.count
         #expect(size < 400, "the row does not grow with the logins")
-        // Generation 9 is the current one and 10 its successor; the nonce is another one.
+        // Generation 9 is the current one and 10 its successor. Each nonce is new.
         #expect(try await bench.login(secrets[generation], nonce: 99).wipe == .reuseDetected)
         #expect(try await bench.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("row 6: where it is the policy, the third in a row that was never handed out ends it")
+    @Test("row 6: if the policy counts them, the third unissued secret in a row revokes")
     func foreign() async throws {
         let bench = try TestBench(policy: Policy(countsForeignSecrets: true))
         let device = try await bench.enrolledDevice()
@@ -95,7 +95,7 @@ struct LoginTests {
             #expect(outcome.isDenied)
             #expect(outcome.wipe == nil)
         }
-        // A right one in between: only failures in a row count.
+        // A valid secret in between: only consecutive failures count.
         let acceptance = try #require(try await bench.login(device, nonce: 3).acceptance)
         for turn in UInt8(4)...5 {
             #expect(try await bench.login(device.withSecretMadeUp(), nonce: turn).wipe == nil)
@@ -107,7 +107,7 @@ struct LoginTests {
                 == .tooManyFailures)
     }
 
-    @Test("O-08 V-01 row 6: made-up secrets end nobody's credential, reuse of a real one does")
+    @Test("O-08 V-01 row 6: invented secrets never revoke a credential, reuse of a real one does")
     func foreignNotCounted() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -123,7 +123,7 @@ struct LoginTests {
         #expect(try await bench.login(device, nonce: 99).wipe == .reuseDetected)
     }
 
-    @Test("a secret of one credential is nothing to another")
+    @Test("a secret of another credential is denied")
     func otherCredential() async throws {
         let bench = try TestBench()
         let one = try await bench.enrolledDevice()
@@ -134,7 +134,7 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
-    @Test("every spoiled byte of a secret makes it none", arguments: [0, 31, 32, 39, 40, 55])
+    @Test("a secret with any byte changed is denied", arguments: [0, 31, 32, 39, 40, 55])
     func spoiled(index: Int) async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -146,7 +146,7 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
-    @Test("R-05 N-38 a secret that rests for 90 days is denied, a moment earlier it is not")
+    @Test("R-05 N-38 a secret unused for 90 days is denied, and a moment earlier it is not")
     func idle() async throws {
         let day: Int64 = 86_400
         for isLate in [false, true] {
@@ -163,7 +163,7 @@ struct LoginTests {
         }
     }
 
-    @Test("O-07 a clock that leaps ahead and returns wipes nothing and ends nothing")
+    @Test("O-07 a clock that jumps ahead and back wipes nothing and revokes nothing")
     func leap() async throws {
         for days in [91, 366, 36_500] as [Int64] {
             let bench = try TestBench()
@@ -173,7 +173,7 @@ struct LoginTests {
             let grant = try await bench.ticket()
             bench.clock.advance(seconds: days * 86_400)
             for device in [fresh, used, used.with(login.secret)] {
-                // The nonce of the earlier login, as of a device that lost the reply.
+                // The nonce of the earlier login, as from a device that lost the response.
                 let outcome = try await bench.login(device, nonce: 1)
                 #expect(outcome.isDenied)
                 #expect(outcome.wipe == nil)
@@ -191,7 +191,7 @@ struct LoginTests {
         }
     }
 
-    @Test("O-07 a secret that has had its time ends for nothing; then two holders are found out")
+    @Test("O-07 reuse of an expired secret is denied and revokes nothing until the clock is right")
     func reuseOfExpired() async throws {
         let bench = try TestBench()
         let first = try await bench.enrolledDevice()
@@ -199,8 +199,8 @@ struct LoginTests {
             try #require(try await bench.login(first, nonce: 1).acceptance).secret)
         _ = try #require(try await bench.login(second, nonce: 2).acceptance)
         bench.clock.advance(seconds: 91 * 86_400)
-        // What an honest device does that lost the last reply: it is denied, and asks with the secret
-        // before. To the server, that is an earlier secret.
+        // An honest device that lost the last response is denied and then presents the previous
+        // secret. The server recognises that as an earlier one.
         #expect(try await bench.login(second, nonce: 2).isDenied)
         #expect(try await bench.login(first, nonce: 1).wipe == nil)
         #expect(try await bench.login(second, nonce: 3).wipe == nil)
@@ -210,7 +210,7 @@ struct LoginTests {
         #expect(try await bench.summary(first.credential).state == .revoked)
     }
 
-    @Test("R-08 a secret in daily use is over after a year")
+    @Test("R-08 a secret in daily use expires after a year")
     func absolute() async throws {
         let bench = try TestBench()
         var device = try await bench.enrolledDevice()
@@ -227,7 +227,7 @@ struct LoginTests {
         #expect(try await bench.events().last?.reason == .tooOld)
     }
 
-    @Test("N-39 V-14 a revoked credential tells its holder to wipe, and a stranger nothing")
+    @Test("N-39 V-14 a revoked credential orders its holder to wipe, but tells others nothing")
     func revoked() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -243,7 +243,7 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
-    @Test("N-39 a login ticket that is put back is worth nothing once its credential is revoked")
+    @Test("N-39 a login ticket put back in the database is refused once the credential is revoked")
     func ticketPutBack() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -256,7 +256,7 @@ struct LoginTests {
         #expect(try await bench.events().last?.reason == .revoked)
     }
 
-    @Test("N-39 a login ticket that is put back after it was redeemed is not redeemed again")
+    @Test("N-39 a login ticket put back in the database after redemption is refused")
     func ticketPutBackInUse() async throws {
         let bench = try TestBench()
         var device = try await bench.enrolledDevice()
@@ -270,7 +270,7 @@ struct LoginTests {
                 of: answer.login.bytes, as: .loginTicket)
             rows.append(try #require(try await bench.store.ticket(digest: digest)))
         }
-        // Of several that are not redeemed yet, each is, in any order.
+        // Open tickets can be redeemed in any order.
         for login in [logins[1], logins[0]] {
             #expect(try await bench.verifier.redeemLogin(login).value != nil)
         }
@@ -284,7 +284,7 @@ struct LoginTests {
         #expect(try await bench.login(device, nonce: 4).acceptance != nil)
     }
 
-    @Test("of the logins that were not redeemed, the last eight can be")
+    @Test("the last eight open login tickets of a credential can be redeemed")
     func openLogins() async throws {
         let bench = try TestBench()
         var device = try await bench.enrolledDevice()
@@ -300,7 +300,7 @@ struct LoginTests {
         }
     }
 
-    @Test("a closed account tells each of its devices so")
+    @Test("a closed account reports its closure to each of its devices")
     func accountClosed() async throws {
         let bench = try TestBench()
         let devices = [try await bench.enrolledDevice(), try await bench.enrolledDevice()]
@@ -311,7 +311,7 @@ struct LoginTests {
         #expect(try await bench.verifier.closeAccount(of: bench.alice) == 0)
     }
 
-    @Test("a login ticket is good for a minute and not a moment longer", arguments: [false, true])
+    @Test("a login ticket is valid for exactly one minute", arguments: [false, true])
     func loginTicket(isLate: Bool) async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -322,7 +322,8 @@ struct LoginTests {
     }
 
     @Test(
-        "N-34 V-07 an enrolment ticket is good for ten minutes, once", arguments: [false, true])
+        "N-34 V-07 an enrolment ticket is valid once, for exactly ten minutes",
+        arguments: [false, true])
     func enrolmentTicket(isLate: Bool) async throws {
         let bench = try TestBench()
         let grant = try await bench.ticket()
@@ -337,7 +338,7 @@ struct LoginTests {
         }
     }
 
-    @Test("N-19 the store holds digests and nothing that was handed out")
+    @Test("N-19 the store contains only digests of issued tickets and secrets")
     func digestsOnly() async throws {
         let bench = try TestBench()
         let grant = try await bench.ticket()

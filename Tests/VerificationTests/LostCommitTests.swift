@@ -4,10 +4,10 @@ import Testing
 
 @testable import Verification
 
-/// A database that lost its last commits, as a standby that was promoted too early may have.
+/// A database that lost its last commits, as a standby that was promoted too early can have.
 @Suite("Lost commits")
 struct LostCommitTests {
-    /// The credential's row takes the place of what was committed since.
+    /// Replaces the credential's row with an older one.
     private func putBack(_ row: CredentialRow, in bench: TestBench) async throws {
         let newer = try #require(await bench.store.credential(row.id))
         let restored = CredentialRow(
@@ -21,7 +21,7 @@ struct LostCommitTests {
         try #require(await bench.store.credential(device.credential))
     }
 
-    @Test("R-06 a successor that the database forgot accuses nobody, and comes again by its nonce")
+    @Test("R-06 a successor lost by the database causes no wipe and is issued again by its nonce")
     func oneLost() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -31,13 +31,13 @@ struct LostCommitTests {
         let early = try await bench.login(device.with(lost.secret), nonce: 2)
         #expect(early.isDenied)
         #expect(early.wipe == nil)
-        // What the device does then: the secret before it, with the nonce that it was presented with.
+        // The device then presents the previous secret with its original nonce.
         let again = try #require(try await bench.login(device, nonce: 1).acceptance)
         #expect(again.secret.bytes == lost.secret.bytes)
         #expect(try await bench.login(device.with(again.secret), nonce: 3).acceptance != nil)
     }
 
-    @Test("R-07 a fork behind a lost commit is found: the same generation, another nonce")
+    @Test("R-07 a fork after a lost commit is detected by its different nonce")
     func fork() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -49,7 +49,7 @@ struct LostCommitTests {
         #expect(second.wipe == .reuseDetected)
     }
 
-    @Test("a device that the database forgot is denied until the right database is back")
+    @Test("a device is denied until the commits that the database lost are back")
     func manyLost() async throws {
         let bench = try TestBench()
         var device = try await bench.enrolledDevice()
@@ -70,7 +70,7 @@ struct LostCommitTests {
         #expect(try await bench.login(device, nonce: 4).acceptance != nil)
     }
 
-    @Test("a device that the database forgot signs in again from the secret before")
+    @Test("a device whose last login was lost can sign in with its previous secret")
     func secretBefore() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()

@@ -2,17 +2,17 @@ import StoreContract
 import Testing
 import Verification
 
-/// The reference keeps the rules that it is the reference for.
+/// Runs the contract of the stores against the reference implementation.
 @Suite("MemoryStore")
 struct MemoryStoreTests {
-    @Test("the contract of stores", arguments: StoreContract.rules)
+    @Test("the memory store satisfies the contract of stores", arguments: StoreContract.rules)
     func contract(rule: StoreContract.Rule) async throws {
         let key = StoreKeys.known.auditKey
         let store = MemoryStore(node: sampleBytes(1, count: 16), key: key)
         try await rule.check(StoreContract.Subject(store, key: key))
     }
 
-    @Test("all that has had its time goes, however much it is, and nothing else")
+    @Test("pruning removes everything that has expired in batches, and nothing else")
     func pruneAll() async throws {
         let store = MemoryStore(
             node: sampleBytes(1, count: 16), key: StoreKeys.known.auditKey)

@@ -8,11 +8,11 @@ import Testing
 @Suite("Time steps")
 struct PeriodTests {
     @Test(
-        "T-03 the time step is the credential's own: the URI says it, and codes of another are refused",
+        "T-03 a credential's time step is in its URI, and codes of another time step are refused",
         arguments: [30, 60])
     func otherPeriod(period: Int) async throws {
         let bench = try TestBench()
-        // Clock and key are fixed, so that no two codes are equal by chance.
+        // Clock and key are fixed, so that no two codes can be equal by chance.
         let key = SecretBytes(text: "a key of twenty byte")
         let authenticator = try await bench.enrol(.time(period: period), key: key)
         let step = try TimeStep(period: Int64(period))

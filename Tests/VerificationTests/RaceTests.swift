@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Races")
 struct RaceTests {
-    /// A bench whose store makes all that race read before one of them writes.
+    /// A fixture whose store lets all racing tasks read before any of them writes.
     private func bench() throws -> (bench: TestBench, store: GatheringStore) {
         var gathering: GatheringStore?
         let bench = try TestBench(wrapping: { memory in
@@ -18,7 +18,7 @@ struct RaceTests {
         return (bench, try #require(gathering))
     }
 
-    /// Runs `body` so many times at once and gives all that came of it.
+    /// Runs `body` concurrently `count` times and returns all results.
     private func race<Result: Sendable>(
         _ count: Int, on store: GatheringStore, reading: GatheringStore.Reading = .credential,
         _ body: @escaping @Sendable (Int) async throws -> Result
@@ -30,7 +30,7 @@ struct RaceTests {
         }
     }
 
-    @Test("T-10 N-07 V-18 one code by 100 tasks on two verifiers is accepted once")
+    @Test("T-10 N-07 V-18 a code presented by 100 tasks on two verifiers is accepted once")
     func oneCode() async throws {
         let (bench, store) = try bench()
         let authenticator = try await bench.enrolled()
@@ -45,7 +45,7 @@ struct RaceTests {
         #expect(try await bench.count(.accepted) == 1)
     }
 
-    @Test("H-12 H-07 N-09 V-19 of 500 wrong codes at once five are looked at, all are answered")
+    @Test("H-12 H-07 N-09 V-19 of 500 concurrent wrong codes five are checked, all are answered")
     func wrongCodes() async throws {
         let (bench, store) = try bench()
         let authenticator = try await bench.enrolled()
@@ -62,7 +62,7 @@ struct RaceTests {
         #expect(try await bench.count(.locked) == 1)
     }
 
-    @Test("N-18 R-07 one secret by 20 holders at once: at most one wins, then nobody")
+    @Test("N-18 R-07 of 20 concurrent holders of one secret at most one succeeds, then none")
     func oneSecret() async throws {
         for _ in 0..<5 {
             let (bench, store) = try bench()
@@ -83,7 +83,7 @@ struct RaceTests {
         }
     }
 
-    @Test("R-06 one holder that asks 20 times at once with one nonce gets one answer")
+    @Test("R-06 20 concurrent logins with the same nonce get the same response")
     func oneNonce() async throws {
         let (bench, store) = try bench()
         let device = try await bench.enrolledDevice()
@@ -95,7 +95,7 @@ struct RaceTests {
         #expect(try await bench.count(.accepted) == 1)
     }
 
-    @Test("V-16 one login ticket by 50 tasks is redeemed once")
+    @Test("V-16 a login ticket presented by 50 tasks is redeemed once")
     func loginTicket() async throws {
         let (bench, store) = try bench()
         let device = try await bench.enrolledDevice()
@@ -106,7 +106,7 @@ struct RaceTests {
         #expect(outcomes.filter { $0.value != nil }.count == 1)
     }
 
-    @Test("N-34 one enrolment ticket by 50 tasks gives one secret")
+    @Test("N-34 an enrolment ticket presented by 50 tasks yields one secret")
     func enrolmentTicket() async throws {
         let (bench, store) = try bench()
         let ticket = try await bench.ticket().ticket
@@ -116,7 +116,7 @@ struct RaceTests {
         #expect(outcomes.filter { $0.value != nil }.count == 1)
     }
 
-    @Test("N-18 one recovery code by 20 tasks is accepted once")
+    @Test("N-18 a recovery code presented by 20 tasks is accepted once")
     func recoveryCode() async throws {
         let (bench, store) = try bench()
         let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
@@ -126,7 +126,7 @@ struct RaceTests {
         #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
     }
 
-    @Test("N-35 of sets of recovery codes that are enrolled at once, one is in use in the end")
+    @Test("N-35 of several sets of recovery codes enrolled concurrently, one remains active")
     func recoverySets() async throws {
         for hasEarlier in [false, true] {
             let (bench, store) = try bench()
@@ -139,7 +139,7 @@ struct RaceTests {
             let sets = try await bench.verifier.credentials(of: bench.alice)
             #expect(sets.filter { $0.state == .active }.count == 1)
             #expect(try await bench.count(.revoked) == (hasEarlier ? 6 : 5))
-            // And the next one finds its place free when the set is revoked.
+            // Once the set is revoked, another one can be enrolled.
             let last = try #require(sets.first { $0.state == .active })
             #expect(try await bench.verifier.revoke(last.id) == .done)
             guard case .granted = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
@@ -147,7 +147,7 @@ struct RaceTests {
         }
     }
 
-    @Test("T-04 one key by 20 enrolments at once is taken once")
+    @Test("T-04 a key enrolled 20 times concurrently is accepted once")
     func oneKey() async throws {
         let (bench, store) = try bench()
         let enrolment = try OneTimePasswordEnrolment(
@@ -160,7 +160,7 @@ struct RaceTests {
         #expect(granted.count == 1)
     }
 
-    @Test("N-39 a code and its credential's revocation at once end with the credential revoked")
+    @Test("N-39 a revocation that races with a code leaves the credential revoked")
     func revocation() async throws {
         for _ in 0..<10 {
             let (bench, store) = try bench()

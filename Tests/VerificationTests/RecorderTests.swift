@@ -4,7 +4,7 @@ import Testing
 
 @testable import Verification
 
-@Suite("Answers given again")
+@Suite("Recorded responses")
 struct RecorderTests {
     private static let key = [UInt8](repeating: 5, count: 32)
     private static let request = [UInt8](repeating: 6, count: 32)
@@ -15,7 +15,7 @@ struct RecorderTests {
         }
     }
 
-    /// The answer that was given before, if the verifier says that there is one.
+    /// The recorded response that the verifier reports, or `nil` if it decided anew.
     private func recorded<Outcome>(
         _ body: () async throws -> Outcome
     ) async throws -> RecordedAnswer? {
@@ -25,7 +25,7 @@ struct RecorderTests {
         } catch VerifierError.answered(let answer) { return answer }
     }
 
-    @Test("the same key gets the same answer, and the code is spent once")
+    @Test("the same idempotency key gets the same response, and the code is spent once")
     func same() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -42,7 +42,7 @@ struct RecorderTests {
         #expect(try await bench.count(.accepted) == 1)
     }
 
-    @Test("V-31 an answer that no row holds is an error, and nothing was decided")
+    @Test("V-31 a response too long to be recorded is an error, and nothing is decided")
     func tooLong() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -75,7 +75,7 @@ struct RecorderTests {
         #expect(kept.answer?.count == Policy.maximalAnswerCount)
     }
 
-    @Test("V-18 of 20 requests with one key at once, one is decided and all get its answer")
+    @Test("V-18 of 20 concurrent requests with one key, one is decided and all get its response")
     func race() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -96,7 +96,7 @@ struct RecorderTests {
         #expect(try await bench.summary(authenticator.credential).failures == 1)
     }
 
-    @Test("N-05 V-28 an answer is sealed where it is stored, for it may hold what is shown once")
+    @Test("N-05 V-28 a recorded response is sealed, because it may contain a secret")
     func sealed() async throws {
         let bench = try TestBench()
         let recorder = Recorder<EnrolmentOutcome<SecretGrant>>(
@@ -118,7 +118,7 @@ struct RecorderTests {
         #expect(redeemed.value != nil)
     }
 
-    @Test("V-31 a kept answer opens for the request that it was made for, and for no other")
+    @Test("V-31 a recorded response opens only for the request it belongs to")
     func bound() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -132,7 +132,7 @@ struct RecorderTests {
         other[31] ^= 1
         for (request, isBound) in [(other, false), (row.request, true)] {
             bench.clock.advance(seconds: 80_000)
-            // What happens late in that day bears the clock out.
+            // An event late in that day confirms the clock.
             _ = try await bench.verify(wrong)
             bench.clock.advance(seconds: 4 * 3_600)
             #expect(try await bench.verifier.prune().answers == 1)
@@ -148,7 +148,7 @@ struct RecorderTests {
         }
     }
 
-    @Test("an answer is kept for a day, and pruned after it")
+    @Test("a response is recorded for a day and then pruned")
     func pruned() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -157,7 +157,7 @@ struct RecorderTests {
             try await bench.verifier.verify(wrong, subject: bench.alice, recorder: recorder())
         }
         _ = try await verify()
-        // Something else happens late in that day, which bears the clock out.
+        // An event late in that day confirms the clock.
         bench.clock.advance(seconds: 20 * 3_600)
         _ = try await bench.verify(wrong)
         bench.clock.now = bench.clock.now.adding(milliseconds: 4 * 3_600_000 - 1)
@@ -168,7 +168,7 @@ struct RecorderTests {
         #expect(try await recorded(verify) == nil)
     }
 
-    @Test("what is refused without a change is kept with its answer, too")
+    @Test("a refusal without a change is recorded, too")
     func refused() async throws {
         let bench = try TestBench()
         let none = try #require(CredentialID(bytes: [UInt8](repeating: 0, count: 16)))
@@ -190,7 +190,9 @@ struct RecorderTests {
             answer: answer)
     }
 
-    /// Whether the answer under this number is given again; that its sealed bytes go with it is checked.
+    /// Whether the recorded response is still available.
+    ///
+    /// Also checks that its sealed bytes are deleted together with it.
     private func isThere(
         _ number: UInt8, _ bench: TestBench, until end: AnswerEnd = .confirmation
     ) async throws -> Bool {
@@ -213,13 +215,13 @@ struct RecorderTests {
         return try TestAuthenticator(grant)
     }
 
-    /// What ends answers that hold secrets.
+    /// What ends recorded responses that contain secrets.
     enum Ending: CaseIterable {
         case use, revocation, accountEnd, failures, lapse
     }
 
     @Test(
-        "O-06 the answer that holds a key ends with confirmation, end and lapse",
+        "O-06 a recorded key is deleted on confirmation, end and expiry",
         arguments: Ending.allCases)
     func keyEnds(_ ending: Ending) async throws {
         let bench = try TestBench()
@@ -249,7 +251,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "O-06 an answer that is put back after its key was confirmed or revoked is not given again",
+        "O-06 a recorded key put back after confirmation or revocation is not returned",
         arguments: [Ending.use, .revocation])
     func putBack(_ ending: Ending) async throws {
         let bench = try TestBench()
@@ -264,10 +266,10 @@ struct RecorderTests {
         #expect(confirmation.acceptance != nil)
         if ending == .revocation { #expect(try await bench.verifier.revoke(id) == .done) }
         #expect(try await !isThere(1, bench))
-        // The confirmation's own answer holds no secret, and stays.
+        // The response to the confirmation contains no secret and stays.
         #expect(try await isThere(2, bench))
         bench.clock.advance(seconds: 80_000)
-        // What happens late in that day bears the clock out.
+        // An event late in that day confirms the clock.
         _ = try await bench.verify(try authenticator.wrongCode(at: bench.clock.now))
         bench.clock.advance(seconds: 4 * 3_600)
         #expect(try await bench.verifier.prune().answers == 2)
@@ -279,7 +281,7 @@ struct RecorderTests {
         #expect(answer.request == RecorderTests.request)
     }
 
-    @Test("O-06 the answer that holds recovery codes ends with their first use, and with a new set")
+    @Test("O-06 recorded recovery codes are deleted on first use and by a new set")
     func codesEnd() async throws {
         let bench = try TestBench()
         func enrol(_ number: UInt8) async throws -> RecoveryGrant {
@@ -298,7 +300,7 @@ struct RecorderTests {
         #expect(try await !isThere(2, bench, until: .use))
     }
 
-    @Test("O-06 answers to a device end with the next step, and all of them with the credential")
+    @Test("O-06 responses to a device are deleted at its next step or with the credential")
     func deviceEnds() async throws {
         let bench = try TestBench()
         let enrolment = try await bench.verifier.enrolSecret(
@@ -318,7 +320,7 @@ struct RecorderTests {
                 recorder: recorder(number) { _ in SecretBytes(text: "the next secret") })
         }
         #expect(try await login(3).acceptance != nil)
-        // Asked for again under another key.
+        // The same request under another key.
         #expect(try await login(4).acceptance != nil)
         #expect(try await !isThere(2, bench, until: .use))
         #expect(try await isThere(3, bench, until: .end))
@@ -326,11 +328,11 @@ struct RecorderTests {
         #expect(try await bench.verifier.revoke(grant.credential) == .done)
         #expect(try await !isThere(3, bench, until: .end))
         #expect(try await !isThere(4, bench, until: .end))
-        // Whoever lost the reply learns what became of it, and nothing else.
+        // A device that lost the response only learns that the credential was revoked.
         #expect(try await login(3).wipe == .revoked)
     }
 
-    @Test("O-06 an answer to an enrolling device that is put back is not given again")
+    @Test("O-06 a recorded response to an enrolling device that is put back is not returned")
     func deviceAnswersPutBack() async throws {
         let bench = try TestBench()
         func enrol() async throws -> SecretGrant {
@@ -358,7 +360,7 @@ struct RecorderTests {
         let granted = try await row(1)
         let secret = try #require(try await redeem())
         let redeemed = try await row(2)
-        // The answer as it stands is given until the secret is used.
+        // The recorded response is returned until the secret is used.
         #expect(try await answer { _ = try await redeem() }?.answer != nil)
         let device = TestDevice(credential: secret.credential, secret: secret.secret)
         #expect(try await bench.login(device, nonce: 1).acceptance != nil)
@@ -375,7 +377,7 @@ struct RecorderTests {
         #expect(ended.allSatisfy { $0.answer == nil })
     }
 
-    @Test("O-06 O-07 a denied login is decided again under the same key")
+    @Test("O-06 O-07 a denied login is decided again under the same idempotency key")
     func denialsAreNotKept() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()

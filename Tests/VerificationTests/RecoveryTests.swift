@@ -13,7 +13,7 @@ struct RecoveryTests {
         return (grant.credential, try grant.codes.map { try PresentedCode($0) })
     }
 
-    @Test("N-35 ten codes of 80 bits, each good once")
+    @Test("N-35 a set has ten codes, and each is accepted once")
     func once() async throws {
         let bench = try TestBench()
         let (id, codes) = try await codes(bench)
@@ -28,7 +28,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("N-20 V-10 codes are hashed by scrypt with a salt of 128 bits, and sealed besides")
+    @Test("N-20 V-10 codes are hashed with scrypt and a 128-bit salt, and then sealed")
     func hashed() async throws {
         let bench = try TestBench()
         let (id, codes) = try await codes(bench)
@@ -47,7 +47,7 @@ struct RecoveryTests {
         #expect(hashes.count == 10)
     }
 
-    @Test("H-16 a set of codes opens in its own row alone, with its own salt, cost and count")
+    @Test("H-16 a set of codes opens only for its own row, salt, cost and count")
     func bound() throws {
         let ring = try KeyRing.make().adding(makingCurrent: true)
         let (old, new) = (ring.versions[0], ring.versions[1])
@@ -66,7 +66,7 @@ struct RecoveryTests {
             #expect(throws: VerifierError.self) { try set.open(for: other, under: old) }
         }
         #expect(throws: VerifierError.self) { try set.open(for: place, under: new) }
-        // What stands beside the box cannot be changed either: the salt, the cost and the count.
+        // The fields beside the box are authenticated, too: the salt, the cost and the count.
         var writer = ByteWriter()
         set.write(into: &writer)
         let cost = try #require(writer.bytes.firstIndex(of: 7)) + salt.count
@@ -82,7 +82,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("H-16 a set of codes that was put in another subject's row accepts nothing")
+    @Test("H-16 a set of codes moved to another subject's row accepts nothing")
     func swappedRows() async throws {
         let bench = try TestBench()
         let mallory = try #require(Subject("mallory"))
@@ -98,7 +98,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("N-21 codes share the throttle: five wrong ones, then a wait, then another")
+    @Test("N-21 five wrong recovery codes impose a wait")
     func throttled() async throws {
         let bench = try TestBench()
         let (id, codes) = try await codes(bench)
@@ -110,7 +110,7 @@ struct RecoveryTests {
         #expect(try await bench.summary(id).failures == 0)
     }
 
-    @Test("a wrong recovery code counts against no one-time password")
+    @Test("a wrong recovery code does not count against a one-time password")
     func separate() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -119,7 +119,7 @@ struct RecoveryTests {
         #expect(try await bench.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("N-35 a new set takes the place of the old one, whose codes are worth nothing")
+    @Test("N-35 a new set replaces the old one, whose codes are denied")
     func replaced() async throws {
         let bench = try TestBench()
         let (old, oldCodes) = try await codes(bench)
@@ -129,7 +129,7 @@ struct RecoveryTests {
         #expect(try await bench.verify(newCodes[0]).acceptance != nil)
     }
 
-    @Test("N-36 using a recovery code is told to the subject")
+    @Test("N-36 the use of a recovery code notifies the subject")
     func notification() async throws {
         let bench = try TestBench()
         let (_, codes) = try await codes(bench)
@@ -141,11 +141,11 @@ struct RecoveryTests {
         #expect(event.isNotification)
     }
 
-    @Test("guessers can't fill the queue of hashes without end")
+    @Test("the queue of recovery-code hashes is limited")
     func overloaded() async throws {
         let hashing = RecoveryHashing(limit: 0)
         let code = SecretBytes(text: "AAAA-AAAA-AAAA-AAAA")
-        // Nobody waits and nobody may: the first is one too many.
+        // With a limit of 0, even the first request is refused.
         await #expect(throws: VerifierError.self) {
             try await hashing.hash(
                 code, salt: [UInt8](repeating: 0, count: 16), logN: 10, meter: nil)

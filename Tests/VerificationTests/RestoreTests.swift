@@ -4,15 +4,15 @@ import Testing
 
 @testable import Verification
 
-/// What a row from a backup is still good for.
+/// What a row from a backup may still accept after a restore.
 @Suite("Restored rows")
 struct RestoreTests {
-    @Test("T-10 after a restore no code by time is accepted that could have been spent before")
+    @Test("T-10 after a restore no time-based code is accepted that may have been spent")
     func time() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
         let backup = try #require(try await bench.store.credential(authenticator.credential))
-        // Spent since the backup, and so not known to it.
+        // Spent since the backup, so the backup does not contain it.
         bench.clock.advance(seconds: 3_600)
         let spent = try authenticator.code(at: bench.clock.now)
         #expect(try await bench.verify(spent).acceptance != nil)
@@ -29,7 +29,7 @@ struct RestoreTests {
         let outcome = try await bench.verifier.resynchronize(
             authenticator.credential, first: consecutive[0], second: consecutive[1])
         #expect(outcome.acceptance == nil)
-        // The last step that is refused, and the first that is not.
+        // The last step that is refused, and the first one that is accepted.
         bench.clock.advance(seconds: 21 * 30)
         let last = try authenticator.code(at: bench.clock.now)
         #expect(try await bench.verify(last).acceptance == nil)
@@ -38,7 +38,7 @@ struct RestoreTests {
         #expect(try await bench.verify(first).acceptance != nil)
     }
 
-    @Test("O-04 after a restore nothing is accepted that drift or resync may have reached")
+    @Test("O-04 after a restore no step is accepted that drift or resynchronisation could reach")
     func drift() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -50,7 +50,7 @@ struct RestoreTests {
             bench.clock.advance(seconds: 86_400)
             #expect(try await bench.verify(code(steps)).acceptance != nil)
         }
-        // From there, as far ahead as anything goes.
+        // From there, as far ahead as any request can reach.
         for steps in [40, 20] {
             _ = try await bench.verifier.resynchronize(
                 authenticator.credential, first: code(steps - 1), second: code(steps))
@@ -76,7 +76,7 @@ struct RestoreTests {
         #expect(try await bench.verify(code(0)).acceptance != nil)
     }
 
-    @Test("R-02 codes by count and enrolments that were not confirmed end")
+    @Test("R-02 a restore revokes HOTP credentials and unconfirmed enrolments")
     func ended() async throws {
         let bench = try TestBench()
         let counter = try await bench.enrolled(.counter(0)).credential
@@ -87,17 +87,17 @@ struct RestoreTests {
             #expect(restored.row.state == .revoked)
             #expect(restored.row.keyID == nil)
             #expect(restored.row.version == row.version + 1)
-            // Its key stays taken: it may have been in use.
+            // The key cannot be enrolled again, because it may have been in use.
             #expect(restored.row.fingerprint == row.fingerprint)
             #expect(restored.event.kind == .revoked)
             #expect(restored.event.reason == .restored)
             #expect(restored.event.credential == id)
-            // What had ended stays.
+            // A credential that had already ended stays unchanged.
             #expect(try restored.row.afterRestoring(at: bench.clock.now) == nil)
         }
     }
 
-    @Test("a body that is damaged is no row")
+    @Test("a row with a damaged body is refused")
     func damaged() async throws {
         let bench = try TestBench()
         let id = try await bench.enrolled().credential
@@ -110,12 +110,12 @@ struct RestoreTests {
             try spoiled.afterRestoring(at: bench.clock.now)
         }
         guard case .damagedRow = error else {
-            Issue.record("another error")
+            Issue.record("expected the error damagedRow")
             return
         }
     }
 
-    // In the place of the stored row, whatever version that has come to.
+    // Replaces the stored row, whatever its version.
     private func putBack(_ row: CredentialRow, _ bench: TestBench) async throws {
         let stored = try #require(try await bench.store.credential(row.id))
         let next = CredentialRow(

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Verification
 
-/// Pairs of codes are guesses as single codes are.
+/// Tests that pairs of codes count as guesses, as single codes do.
 @Suite("Resynchronisation")
 struct ResynchronizationTests {
-    /// What is presented for one credential.
+    /// The codes presented for one credential.
     private struct Desk {
         let bench: TestBench
         let authenticator: TestAuthenticator
@@ -29,7 +29,7 @@ struct ResynchronizationTests {
             return try await present(wrong, wrong)
         }
 
-        /// A right single code, and then the pair behind it.
+        /// A correct single code, followed by the pair after it.
         func right() throws -> [PresentedCode] {
             if case .counter = authenticator.entry.movingFactor {
                 return try [5, 6, 7].map { try authenticator.code($0) }
@@ -52,7 +52,7 @@ struct ResynchronizationTests {
     ]
 
     @Test(
-        "T-13 H-11 H-13 wrong pairs count as wrong codes do; after five, the right pair waits, too",
+        "T-13 H-11 H-13 wrong pairs count like wrong codes; after five, even a correct pair waits",
         arguments: factors)
     func counted(factor: OneTimePasswordEnrolment.Factor) async throws {
         let desk = try await Desk(factor)
@@ -70,7 +70,7 @@ struct ResynchronizationTests {
         #expect(try await desk.failures() == 0)
     }
 
-    @Test("T-13 H-13 the wait that wrong codes brought on holds for pairs", arguments: factors)
+    @Test("T-13 H-13 a wait after wrong codes applies to pairs", arguments: factors)
     func waits(factor: OneTimePasswordEnrolment.Factor) async throws {
         let desk = try await Desk(factor)
         let wrong = try desk.authenticator.wrongCode(at: desk.bench.clock.now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Verification
 
-/// What the row keeps of a chain of secrets, and what is said when two hold one of them.
+/// What the row stores of a chain of secrets, and what happens if two holders have the same secret.
 @Suite("Chains of secrets")
 struct RotationChainTests {
     private func chain(_ bench: TestBench, _ device: TestDevice) async throws -> SecretChain {
@@ -16,7 +16,7 @@ struct RotationChainTests {
     }
 
     @Test(
-        "R-01 R-03 each use hands out a new secret and ends the one before; the row keeps the chain",
+        "R-01 R-03 each use issues a new secret and retires the previous one in the same row",
         arguments: 1...4)
     func rotation(turns: Int) async throws {
         let bench = try TestBench()
@@ -32,7 +32,7 @@ struct RotationChainTests {
                 try await bench.login(devices[turn - 1], nonce: UInt8(turn)).acceptance)
             #expect(acceptance.generation == UInt64(turn))
             devices.append(devices[0].with(acceptance.secret))
-            // One row for all generations: which one is current, and which one follows it.
+            // One row for all generations: it stores which one is current and which one follows.
             let chain = try await chain(bench, devices[0])
             #expect(chain.generation == UInt64(turn - 1))
             let (current, next) = (try digest(turn - 1), try digest(turn))
@@ -40,17 +40,17 @@ struct RotationChainTests {
             #expect(chain.handedOut?.digest == next)
         }
         #expect(Set(devices.map { $0.secret.bytes.known.prefix(32) }).count == turns + 1)
-        // A secret is invalid as soon as its successor was used.
+        // A secret is retired as soon as its successor has been used.
         let newest = try #require(try await bench.login(devices[turns], nonce: 90).acceptance)
         #expect(try await bench.login(devices[turns - 1], nonce: 91).wipe == .reuseDetected)
         let next = devices[0].with(newest.secret)
         #expect(try await bench.login(next, nonce: 92).wipe == .reuseDetected)
-        // The chain's identity outlives its end.
+        // The credential stays on record after its end.
         let summary = try await bench.summary(devices[0].credential)
         #expect(summary.state == .revoked && summary.endReason == .reuseDetected)
     }
 
-    /// What is on record and what is answered when two hold one secret.
+    /// The events and responses when two holders have the same secret.
     private struct Finding: Equatable {
         var kinds: [Event.Kind] = []
         var reasons: [Event.Reason?] = []
@@ -58,7 +58,8 @@ struct RotationChainTests {
         var answers: [WipeReason?] = []
     }
 
-    /// Lets the owner and a copyist sign in by turns until the server finds that there are two.
+    /// Lets the owner and the holder of a copy sign in alternately until the server detects the
+    /// reuse.
     private func finding(ownerFirst: Bool) async throws -> Finding {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()
@@ -75,7 +76,7 @@ struct RotationChainTests {
         return finding
     }
 
-    @Test("R-09 events and answers are the same, whichever of two holders comes first")
+    @Test("R-09 events and responses are the same whichever of two holders is first")
     func symmetry() async throws {
         let one = try await finding(ownerFirst: true)
         #expect(one.answers == [nil, .reuseDetected, .reuseDetected, .reuseDetected])
@@ -83,7 +84,7 @@ struct RotationChainTests {
         #expect(try await finding(ownerFirst: false) == one)
     }
 
-    @Test("R-09 no event, reason or answer has a word that assigns blame")
+    @Test("R-09 no event, reason or response contains a word that assigns blame")
     func words() {
         let words =
             Event.Kind.allCases.map(\.rawValue) + Event.Reason.allCases.map(\.rawValue)

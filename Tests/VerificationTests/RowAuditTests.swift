@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RowAudit")
 struct RowAuditTests {
-    /// What an audit of the bench's rows finds.
+    /// The findings of an audit of all rows.
     private func findings(_ bench: TestBench) async throws -> [RowAudit.Finding] {
         var audit = RowAudit(chains: try await bench.store.chains(), key: bench.auditKey)
         for event in try await bench.store.events(after: 0, limit: .max) { audit.take(event) }
@@ -14,7 +14,7 @@ struct RowAuditTests {
         return audit.findings()
     }
 
-    @Test("O-02 whatever the verifier writes of a credential, an event names the row")
+    @Test("O-02 every write of a credential's row is covered by an event")
     func everyWrite() async throws {
         let bench = try TestBench()
         let first = try await bench.enrolled()
@@ -24,7 +24,8 @@ struct RowAuditTests {
         _ = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
         #expect(try await findings(bench) == [])
         bench.clock.advance(seconds: 60)
-        // Wrong for two at once, right for one, spent, and until the wait; then the clock goes back.
+        // Wrong for two credentials, correct for one, spent, and throttled; then the clock goes
+        // back.
         for _ in 0..<6 {
             _ = try await bench.verify(first.wrongCode(at: bench.clock.now))
         }
@@ -57,7 +58,7 @@ struct RowAuditTests {
         #expect(try await findings(bench) == [])
     }
 
-    @Test("O-02 what was pruned of the events leaves nothing to compare, and no false finding")
+    @Test("O-02 pruned events cause no false findings")
     func pruned() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -70,7 +71,7 @@ struct RowAuditTests {
         #expect(try await findings(bench) == [])
     }
 
-    @Test("O-03 an event names the client that it came through")
+    @Test("O-03 an event names the client that sent the request")
     func client() async throws {
         let bench = try TestBench()
         let client = try #require(ClientID(bytes: [UInt8](repeating: 5, count: 16)))

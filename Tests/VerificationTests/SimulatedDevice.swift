@@ -2,11 +2,11 @@ import Cryptography
 
 @testable import Verification
 
-/// The device side of an enrolled secret, as the design, section 5.1 has it.
+/// The device side of an enrolled secret (section 5.1 of the design).
 ///
-/// It is what stands on the disk: a copy of the value is a copy of the disk.
+/// The value is the content of the device's disk, so a copy of the value is a copy of the disk.
 struct SimulatedDevice: Sendable {
-    /// A login as it goes over the wire.
+    /// A login as sent over the network.
     struct Request: Sendable {
         let credential: CredentialID
         let secret: Token
@@ -16,9 +16,11 @@ struct SimulatedDevice: Sendable {
     let credential: CredentialID
     /// The secret that has worked, or the first one.
     private(set) var current: Token
-    /// What the last answer brought: presented first, and kept beside the current one until it works.
+    /// The secret from the last response.
+    ///
+    /// The device presents it first, and keeps the current one until the new one has worked.
     private(set) var next: Token?
-    /// Written down before it is sent.
+    /// Stored before it is sent.
     private(set) var nonce: RotationNonce?
     private(set) var wiped: WipeReason?
 
@@ -27,15 +29,15 @@ struct SimulatedDevice: Sendable {
         current = secret
     }
 
-    /// Writes the nonce down unless one waits for its answer.
+    /// Stores the nonce, unless an earlier one still waits for its response.
     mutating func prepare(_ fresh: RotationNonce) { if nonce == nil { nonce = fresh } }
 
-    /// What it sends; nothing before ``prepare(_:)``.
+    /// The request to send; `nil` before ``prepare(_:)``.
     var request: Request? {
         nonce.map { Request(credential: credential, secret: next ?? current, nonce: $0) }
     }
 
-    /// Keeps what an answer brought, if it is the answer to what it asks now.
+    /// Stores the result of a response, if it belongs to the current request.
     mutating func receive(_ outcome: LoginOutcome, to asked: Request) {
         guard let request, request.nonce == asked.nonce,
             request.secret.bytes == asked.secret.bytes
@@ -51,7 +53,7 @@ struct SimulatedDevice: Sendable {
     }
 }
 
-/// Random numbers that come again with the same seed (SplitMix64).
+/// Produces the same random numbers for the same seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Verification
 
-/// Somebody who knows a credential's id and none of its secrets.
-@Suite("Strangers")
+/// An attacker who knows a credential's id but none of its secrets.
+@Suite("Requests without a secret")
 struct StrangerTests {
     @Test(
-        "N-38 V-06 nobody without the secret is told to wipe once a credential has expired",
+        "N-38 V-06 a request without the secret gets no wipe order for an expired credential",
         arguments: [90, 365] as [Int64])
     func expired(days: Int64) async throws {
         let bench = try TestBench()
@@ -16,7 +16,7 @@ struct StrangerTests {
         bench.clock.advance(seconds: days * 86_400)
         let strangers = [
             try device.withSecretMadeUp(),
-            // A secret that this server made, but for another credential.
+            // A secret that this server issued, but for another credential.
             device.with(other.secret),
         ]
         for (nonce, stranger) in strangers.enumerated() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Verification
 
-/// A verifier over a store in memory, with a clock of the test's own.
+/// A verifier with an in-memory store and a clock that the test controls.
 final class TestBench: Sendable {
     let clock: TestClock
     let store: CountingStore
@@ -36,7 +36,7 @@ final class TestBench: Sendable {
         alice = try #require(Subject("alice"))
     }
 
-    /// Another verifier over the same store, as another process would be.
+    /// A second verifier on the same store, as in another process.
     func anotherVerifier(policy: Policy = .standard) -> Verifier {
         let clock = clock
         let keys = keys
@@ -44,7 +44,7 @@ final class TestBench: Sendable {
             store: store, policy: policy, clock: { clock.now }, keys: { await keys.ring })
     }
 
-    /// A pending credential with its key.
+    /// Enrols a credential without confirming it.
     func enrol(
         _ factor: OneTimePasswordEnrolment.Factor = .time(period: 30),
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
@@ -59,7 +59,7 @@ final class TestBench: Sendable {
         return try TestAuthenticator(grant)
     }
 
-    /// A credential in use: confirmed by the code of the step or counter before the next ones.
+    /// Enrols a credential and confirms it with the code of the current step or counter.
     func enrolled(
         _ factor: OneTimePasswordEnrolment.Factor = .time(period: 30),
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
@@ -77,7 +77,7 @@ final class TestBench: Sendable {
         return authenticator
     }
 
-    /// Presents a code for alice.
+    /// Presents a code for the subject `alice`.
     func verify(_ code: PresentedCode) async throws -> VerificationOutcome {
         try await verifier.verify(code, subject: alice)
     }
@@ -86,7 +86,7 @@ final class TestBench: Sendable {
         try #require(try await verifier.credential(id))
     }
 
-    /// Everything that happened, decoded.
+    /// All events, decoded.
     func events() async throws -> [Event] {
         try await verifier.events(after: 0, limit: .max).map { try #require($0.event) }
     }
@@ -100,7 +100,7 @@ enum BenchError: Error {
     case refused
 }
 
-/// The test's clock.
+/// A clock that the test sets.
 final class TestClock: Sendable {
     private let milliseconds: Atomic<Int64>
 
@@ -114,7 +114,7 @@ final class TestClock: Sendable {
     func advance(seconds: Int64) { now = now.adding(seconds: seconds) }
 }
 
-/// A ring of keys that can change while a verifier is in use.
+/// A key ring that can change while a verifier is in use.
 actor TestKeys {
     var ring: KeyRing
 
@@ -123,7 +123,7 @@ actor TestKeys {
     func change(_ body: @Sendable (KeyRing) throws -> KeyRing) throws { ring = try body(ring) }
 }
 
-/// A person's authenticator: what the key URI says.
+/// A user's authenticator, set up from the key URI.
 struct TestAuthenticator: Sendable {
     let credential: CredentialID
     let entry: Credential
@@ -146,7 +146,7 @@ struct TestAuthenticator: Sendable {
         return try code(step)
     }
 
-    /// A well-formed code that is none of those nearby, of time or of the first counters.
+    /// A well-formed code that matches no step or counter nearby.
     func wrongCode(at time: UnixTime) throws -> PresentedCode {
         var around: UInt64 = 0
         if case .time = entry.movingFactor { around = try step(at: time) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Verification
 
-/// What a device holds of an enrolled secret.
+/// A device's copy of an enrolled secret.
 struct TestDevice: Sendable {
     let credential: CredentialID
     let secret: Token
@@ -12,14 +12,14 @@ struct TestDevice: Sendable {
         TestDevice(credential: credential, secret: secret)
     }
 
-    /// The same name with a secret that no server ever made.
+    /// The same credential with a secret that no server issued.
     func withSecretMadeUp() throws -> TestDevice {
         with(Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
     }
 }
 
 extension TestBench {
-    /// A ticket for one of alice's devices.
+    /// Issues an enrolment ticket for `alice`.
     func ticket() async throws -> SecretGrant {
         guard case .granted(let grant) = try await verifier.enrolSecret(for: alice) else {
             throw BenchError.refused
@@ -27,7 +27,7 @@ extension TestBench {
         return grant
     }
 
-    /// One of alice's devices with its first secret.
+    /// Enrols a device for `alice`.
     func enrolledDevice() async throws -> TestDevice {
         let grant = try await ticket()
         let secret = try #require(try await verifier.redeemEnrolment(grant.ticket).value)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Throttle")
 struct ThrottleTests {
-    @Test("H-11 N-29 five failures are free, and the limit is at most ten")
+    @Test("H-11 N-29 the default allows five failures without a wait, and no policy more than ten")
     func freeFailures() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -16,7 +16,7 @@ struct ThrottleTests {
         #expect(throws: PolicyError.freeFailures) { try Policy(freeFailures: 11) }
     }
 
-    @Test("H-13 N-16 inside a wait nothing is looked at, not even a right code; after it, it is")
+    @Test("H-13 N-16 during a wait not even a correct code is checked; afterwards it is accepted")
     func waiting() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -34,7 +34,7 @@ struct ThrottleTests {
         #expect(try await bench.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("N-16 each further failure doubles the wait, up to an hour")
+    @Test("N-16 each further failure doubles the wait, up to one hour")
     func doubling() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -49,7 +49,7 @@ struct ThrottleTests {
         }
     }
 
-    @Test("N-11 N-13 V-02 the hundredth failure in a row disables for good, however slow they come")
+    @Test("N-11 N-13 V-02 the hundredth consecutive failure disables permanently, at any rate")
     func slowAttack() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -73,7 +73,7 @@ struct ThrottleTests {
         #expect(throws: PolicyError.disablingFailures) { try Policy(disablingFailures: 101) }
     }
 
-    @Test("N-11 lifting waits does not lift the limit of a hundred")
+    @Test("N-11 unlocking ends waits but does not lift the limit of a hundred failures")
     func unlockedAttack() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -85,7 +85,7 @@ struct ThrottleTests {
         #expect(try await bench.summary(authenticator.credential).state == .disabled)
     }
 
-    @Test("H-10 V-05 exactly one notification tells of the limit")
+    @Test("H-10 V-05 reaching the limit notifies the user exactly once")
     func notification() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -100,7 +100,7 @@ struct ThrottleTests {
         #expect(locked.first?.credential == authenticator.credential)
     }
 
-    @Test("N-12 a wrong code counts against every credential that it was tried on")
+    @Test("N-12 a wrong code counts against every credential it was tried on")
     func several() async throws {
         let bench = try TestBench()
         let one = try await bench.enrolled()
@@ -117,7 +117,7 @@ struct ThrottleTests {
         #expect(try await bench.summary(other.credential).state == .disabled)
     }
 
-    @Test("N-14 a success forgets the failures of the credential that was used, and no other's")
+    @Test("N-14 a success resets the failures of the matching credential only")
     func successResets() async throws {
         let bench = try TestBench()
         let one = try await bench.enrolled()
@@ -129,7 +129,7 @@ struct ThrottleTests {
         #expect(try await bench.summary(other.credential).failures == 3)
     }
 
-    @Test("a code that is named for one credential is tried on that one alone")
+    @Test("a code that names a credential is tried only on that one")
     func named() async throws {
         let bench = try TestBench()
         let one = try await bench.enrolled()
@@ -145,7 +145,7 @@ struct ThrottleTests {
             ).denial == .unknown, "somebody else's credential")
     }
 
-    @Test("a wait outlasts neither a clock set back nor one that leapt ahead")
+    @Test("a wait is not extended by a clock that was set back after a jump ahead")
     func clocks() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -153,7 +153,7 @@ struct ThrottleTests {
         bench.clock.advance(seconds: year)
         let wrong = try authenticator.wrongCode(at: bench.clock.now)
         for _ in 0..<5 { _ = try await bench.verify(wrong) }
-        // The clock is put right: the wait begins anew, and lasts as long as it should.
+        // The clock is corrected: the wait starts again with its normal length.
         bench.clock.advance(seconds: -year + 300)
         let code = try authenticator.code(at: bench.clock.now)
         #expect(try await bench.verify(code).denial == .throttled(retryAfter: 30_000))
@@ -162,7 +162,7 @@ struct ThrottleTests {
             try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
     }
 
-    @Test("V-33 a replay is noted and told, and as it is no guess it does not count")
+    @Test("V-33 a replay is recorded and notified, but does not count as a guess")
     func replay() async throws {
         let bench = try TestBench()
         let authenticator = try await bench.enrolled()
@@ -177,7 +177,7 @@ struct ThrottleTests {
     }
 
     @Test(
-        "T-10 what is not canonical is refused before any state is touched",
+        "T-10 a code that is not canonical is refused before any state is changed",
         arguments: [
             " 123456", "123456 ", "123 456", "１２３４５６", "\u{feff}123456", "123456\0", "12345",
             "123456789", "", "+12345", "-12345", "12345a", "١٢٣٤٥٦", "123456\n", "0x1234",

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Token")
 struct TokenTests {
-    @Test("a token reads back from its text, as its own kind alone", arguments: Token.Kind.allCases)
+    @Test("the text of a token parses only as its own kind", arguments: Token.Kind.allCases)
     func roundTrip(kind: Token.Kind) throws {
         let token = Token(kind, try Randomness.secret(count: kind.count))
         let text = token.text
@@ -17,7 +17,7 @@ struct TokenTests {
         }
     }
 
-    @Test("T-10 nothing but the one text of a token is read", arguments: Token.Kind.allCases)
+    @Test("T-10 only the canonical text of a token is accepted", arguments: Token.Kind.allCases)
     func canonical(kind: Token.Kind) throws {
         let token = Token(kind, try Randomness.secret(count: kind.count))
         let text = token.text.text
@@ -31,18 +31,18 @@ struct TokenTests {
         }
     }
 
-    @Test("identifiers have one text each")
+    @Test("identifiers have exactly one text form")
     func identifiers() throws {
         let id = try #require(CredentialID(bytes: Array(0..<16)))
         #expect(id.text == "cr_AAECAwQFBgcICQoLDA0ODw")
         #expect(CredentialID(text: id.text) == id)
-        // The last character carries four bits that belong to no byte.
+        // The last character carries four bits that are not part of the value.
         #expect(CredentialID(text: "cr_AAECAwQFBgcICQoLDA0OD" + "x") == nil)
         #expect(CredentialID(text: "vf_AAECAwQFBgcICQoLDA0ODw") == nil)
         #expect(CredentialID(bytes: Array(0..<15)) == nil)
     }
 
-    @Test("a subject is told by its bytes, 1 to 255 of UTF-8 without NUL")
+    @Test("a subject is compared by its bytes: 1 to 255 bytes of UTF-8 without NUL")
     func subjects() {
         #expect(Subject("\u{e9}") != Subject("e\u{301}"))
         #expect(Subject("") == nil)
@@ -52,7 +52,7 @@ struct TokenTests {
         #expect(Subject(String(repeating: "a", count: 256)) == nil)
     }
 
-    @Test("an origin keeps whole characters of what is too long")
+    @Test("an origin truncates long text at a character boundary")
     func origin() {
         let origin = Origin(address: "::1", userAgent: String(repeating: "é", count: 200))
         #expect(origin.userAgent == String(repeating: "é", count: 128))

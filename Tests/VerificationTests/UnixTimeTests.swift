@@ -4,7 +4,7 @@ import Testing
 
 @Suite("UnixTime")
 struct UnixTimeTests {
-    @Test("T-06 seconds and milliseconds beyond 2038 and before 1970 come through")
+    @Test("T-06 times after 2038 and before 1970 convert correctly")
     func ranges() {
         #expect(UnixTime(seconds: 20_000_000_000).seconds == 20_000_000_000)
         #expect(UnixTime(milliseconds: -1).seconds == -1)
@@ -12,7 +12,7 @@ struct UnixTimeTests {
         #expect(UnixTime(milliseconds: 1_999).seconds == 1)
     }
 
-    @Test("nothing overflows at the ends of the range")
+    @Test("arithmetic saturates at the ends of the range")
     func ends() {
         #expect(UnixTime(seconds: .max).milliseconds == .max)
         #expect(UnixTime(seconds: .min).milliseconds == .min)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Unknown subjects")
 struct UnknownSubjectTests {
-    /// What an attempt cost: computations and calls of the store.
+    /// The cost of an attempt: computations and store calls.
     private struct Cost: Equatable {
         var work: [WorkMeter.Work: Int] = [:]
         var calls: [CountingStore.Call] = []
@@ -54,7 +54,7 @@ struct UnknownSubjectTests {
         #expect(try await attempt(wrong, bench.alice) == unknown, "disabled")
     }
 
-    @Test("the whole window is computed and compared, wherever the right code stands")
+    @Test("the whole window is computed and compared wherever the correct code is")
     func wholeWindow() async throws {
         for steps in -1...1 {
             let bench = try TestBench()
@@ -66,7 +66,7 @@ struct UnknownSubjectTests {
         }
     }
 
-    @Test("V-06 an unknown subject costs a hash for a recovery code, too")
+    @Test("V-06 an unknown subject costs a recovery-code hash, too")
     func recovery() async throws {
         let bench = try TestBench()
         let bob = try #require(Subject("bob"))
@@ -97,7 +97,7 @@ struct UnknownSubjectTests {
         #expect(revoked == unknown)
     }
 
-    @Test("V-06 an unknown credential costs what a wrong code costs at the confirmation")
+    @Test("V-06 an unknown credential costs what a wrong code costs in a confirmation")
     func confirmation() async throws {
         let bench = try TestBench()
         let pending = try await bench.enrol()
