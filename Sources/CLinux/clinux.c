@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/timex.h>
@@ -60,6 +61,10 @@ int linux_pipe(int *reading, int *writing) {
     *reading = ends[0];
     *writing = ends[1];
     return 0;
+}
+
+int linux_exchange(int folder, const char *name, int other_folder, const char *other) {
+    return renameat2(folder, name, other_folder, other, RENAME_EXCHANGE);
 }
 
 int linux_wait_for_post(void *semaphore, long milliseconds) {

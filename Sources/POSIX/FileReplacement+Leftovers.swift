@@ -12,10 +12,11 @@ extension FileReplacement {
     func removeLeftovers(in own: borrowing Folder, besides folder: borrowing Folder)
         throws(FileReplacementError)
     {
+        try endExchange(in: own, besides: folder)
         for leftover in [aside, previousAside] {
             guard let facts = try facts(of: leftover, in: own) else { continue }
             guard FileKind.isPrivateFile(facts),
-                try hasNoOtherName(facts, in: own, besides: folder),
+                try hasNoOtherName(leftover, facts, in: own, besides: folder),
                 try beginsAsOurs(leftover, facts, in: own)
             else { throw .inTheWay(name: leftover) }
             try system { () throws(SystemCallFailure) in try erase(leftover, in: own) }
@@ -35,7 +36,7 @@ extension FileReplacement {
     /// Whether the working folder contains a file with the complete beginning of a generation of
     /// this file, whatever its mode is.
     public func holdsGeneration(in own: borrowing Folder) throws(FileReplacementError) -> Bool {
-        for name in [previous, previousAside, aside] {
+        for name in [previous, previousAside, aside, displaced] {
             guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
                 facts.st_size >= beginning.count
             else { continue }
@@ -70,13 +71,12 @@ extension FileReplacement {
 
     // A leftover may be a second name only of the current or the previous file.
     private func hasNoOtherName(
-        _ leftover: stat, in own: borrowing Folder, besides folder: borrowing Folder
+        _ leftover: String, _ facts: stat, in own: borrowing Folder,
+        besides folder: borrowing Folder
     ) throws(FileReplacementError) -> Bool {
-        guard leftover.st_nlink > 1 else { return true }
-        let others = [try facts(of: name, in: folder), try facts(of: previous, in: own)]
-        return others.contains { other in
-            other?.st_dev == leftover.st_dev && other?.st_ino == leftover.st_ino
-        }
+        guard facts.st_nlink > 1 else { return true }
+        if try areOneFile(leftover, in: own, name, in: folder) { return true }
+        return try areOneFile(leftover, in: own, previous, in: own)
     }
 
     /// Whether the file begins like ours, or is a truncated beginning of ours.

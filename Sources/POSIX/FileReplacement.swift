@@ -6,6 +6,9 @@ public enum FileReplacementError: Error, Hashable, Sendable {
     case inTheWay(name: String)
     /// A system call failed; the old file is unchanged.
     case system(SystemCallFailure)
+    /// Another program replaced the file after it was read. That program's file stays, and the new one is
+    /// discarded.
+    case changed
     /// The new file is in place, but the system did not confirm that its name is on disk.
     case notConfirmed(SystemCallFailure)
 }
@@ -13,10 +16,11 @@ public enum FileReplacementError: Error, Hashable, Sendable {
 /// Replaces one file atomically: at every moment, the complete old or new file exists, even if the
 /// process is killed, the disk is full or the power fails.
 ///
-/// Its working files are the previous generation and, while a writer is active, the new file and
-/// the one that becomes the previous one. They are next to the file (`name.previous`, `name.new`,
-/// `name.previous.new`) or in a separate folder (`previous`, `new`, `previous.new`). Writers are
-/// serialised by a ``FileLock``. A file that is not provably ours is never changed.
+/// Its working files are the previous generation and, while a writer is active, the new file, the one
+/// that becomes the previous one, and the one that was just replaced. They are next to the file
+/// (`name.previous`, `name.new`, `name.previous.new`, `name.displaced`) or in a separate folder
+/// (`previous`, `new`, `previous.new`, `displaced`). Writers are serialised by a ``FileLock``. A file
+/// that is not provably ours is never changed.
 public struct FileReplacement: Sendable {
     let name: String
     /// The beginning of every generation of this file.
@@ -26,6 +30,8 @@ public struct FileReplacement: Sendable {
     let previous: String
     let aside: String
     let previousAside: String
+    /// Under this name the new file changes places with the old one.
+    let displaced: String
 
     /// Replaces the file `name`, with its working files next to it.
     ///
@@ -60,6 +66,7 @@ public struct FileReplacement: Sendable {
         previous = prefix + "previous"
         aside = prefix + "new"
         previousAside = prefix + "previous.new"
+        displaced = prefix + "displaced"
     }
 
     /// What happens to the file that is replaced.
@@ -84,27 +91,32 @@ public struct FileReplacement: Sendable {
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileReplacementError) {
-        try put(bytes, in: folder, besides: folder, previous: previous)
+        try put(bytes, in: folder, besides: folder, previous: previous, expecting: nil)
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
     /// The same, with the working files in the folder `own` on the same file system.
+    ///
+    /// - Parameter old: what the file must still contain when it is replaced. With `nil`, any content is
+    ///   replaced.
+    /// - Throws: ``FileReplacementError/changed`` if it contains anything else.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous
+        previous: Previous, expecting old: [UInt8]? = nil
     ) throws(FileReplacementError) {
-        try put(bytes, in: folder, besides: own, previous: previous)
+        try put(bytes, in: folder, besides: own, previous: previous, expecting: old)
         do throws(SystemCallFailure) {
             try folder.synchronize()
             try own.synchronize()
         } catch {
             throw .notConfirmed(error)
         }
+        if old != nil { discardNames(in: own) }
     }
 
     private func put(
         _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous
+        previous: Previous, expecting old: [UInt8]?
     ) throws(FileReplacementError) {
         try removeLeftovers(in: own, besides: folder)
         try expectOwnOrNothing(name, in: folder)
@@ -112,13 +124,15 @@ public struct FileReplacement: Sendable {
             try write(bytes, to: aside, in: own)
             switch previous {
             case .absent, .none: break
-            case .kept: try keepPrevious(in: own, of: folder)
+            case .kept: try keepPrevious(in: own, of: folder, expecting: old)
             case .purged:
                 try erasePrevious(in: own)
-                try linkToPreviousAside(in: own, of: folder)
+                try linkToPreviousAside(in: own, of: folder, expecting: old)
             }
             if case .absent = previous {
                 try give(name, in: folder, toNewIn: own)
+            } else if let old {
+                try exchange(in: folder, besides: own, expecting: old)
             } else {
                 try system { () throws(SystemCallFailure) in
                     try own.rename(aside, to: name, in: folder)
@@ -126,7 +140,7 @@ public struct FileReplacement: Sendable {
             }
         } catch {
             // Report the first failure; a file that stays here is removed next time.
-            do { try own.remove(aside) } catch _ {}
+            discardNew(in: own)
             throw error
         }
     }
@@ -191,11 +205,11 @@ public struct FileReplacement: Sendable {
 
     // The old file gets a second name before the new file takes its first one, so that the name
     // always exists and the previous file is always complete.
-    private func keepPrevious(in own: borrowing Folder, of folder: borrowing Folder)
-        throws(FileReplacementError)
-    {
+    private func keepPrevious(
+        in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
+    ) throws(FileReplacementError) {
         try expectOwnOrNothing(previous, in: own)
-        try linkToPreviousAside(in: own, of: folder)
+        try linkToPreviousAside(in: own, of: folder, expecting: old)
         try system { () throws(SystemCallFailure) in
             guard try own.holds(previousAside) else { return }
             try own.rename(previousAside, to: previous, in: own)
@@ -205,9 +219,9 @@ public struct FileReplacement: Sendable {
         }
     }
 
-    private func linkToPreviousAside(in own: borrowing Folder, of folder: borrowing Folder)
-        throws(FileReplacementError)
-    {
+    private func linkToPreviousAside(
+        in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
+    ) throws(FileReplacementError) {
         try system { () throws(SystemCallFailure) in
             guard try folder.holds(name) else { return }
             do throws(SystemCallFailure) {
@@ -216,6 +230,9 @@ public struct FileReplacement: Sendable {
                 try copy(in: folder, toPreviousAsideIn: own)
             }
         }
+        guard let old, try !holds(old, at: previousAside, in: own) else { return }
+        try system { () throws(SystemCallFailure) in try own.remove(previousAside) }
+        throw .changed
     }
 
     private func copy(in folder: borrowing Folder, toPreviousAsideIn own: borrowing Folder)
@@ -242,14 +259,6 @@ public struct FileReplacement: Sendable {
             throw .system(error)
         }
     }
-}
-
-extension SystemCallFailure {
-    /// Whether the name already exists.
-    fileprivate var meansExists: Bool { number == EEXIST }
-
-    // File systems without hard links return one of these errors.
-    fileprivate var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 }
 
 /// Converts a system call's error to this operation's error.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Why the files in a folder are not protected from others.
@@ -111,6 +112,15 @@ public enum FolderExposure: Hashable, Sendable {
         guard
             unsafe renameat(descriptor.number, name, other.descriptor.number, target) == 0
         else { throw SystemCallFailure(call: "renameat", number: errno) }
+    }
+
+    /// Exchanges `name` and the name `second` in the folder `other` in one step.
+    func exchange(_ name: String, with second: String, in other: borrowing Folder)
+        throws(SystemCallFailure)
+    {
+        guard
+            unsafe linux_exchange(descriptor.number, name, other.descriptor.number, second) == 0
+        else { throw SystemCallFailure(call: "renameat2", number: errno) }
     }
 
     /// Removes the name, if it exists.

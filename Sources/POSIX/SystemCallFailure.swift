@@ -38,3 +38,17 @@ extension SystemCallFailure {
     /// Whether the file is a folder.
     public var meansFolder: Bool { number == EISDIR }
 }
+
+extension SystemCallFailure {
+    /// Whether something has the name already.
+    var meansExists: Bool { number == EEXIST }
+
+    // File systems without hard links answer one of these.
+    var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
+
+    // File systems and kernels that can't let two names change places answer one of these.
+    var meansNoExchange: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
+
+    /// Whether a folder, a symbolic link or a socket has the name of the file that was to be opened.
+    public var meansNotAFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
+}

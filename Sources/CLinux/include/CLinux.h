@@ -27,6 +27,9 @@ int linux_spawn_close_from(void *actions, int lowest);
 /// pipe2(2) with O_CLOEXEC; -1 and errno on failure.
 int linux_pipe(int *reading, int *writing);
 
+/// renameat2(2) with RENAME_EXCHANGE: the two names change places in one step; -1 and errno on failure.
+int linux_exchange(int folder, const char *name, int other_folder, const char *other);
+
 /// sem_clockwait(3) by CLOCK_MONOTONIC, which nobody sets: waits for a post of the sem_t there, at most so
 /// many milliseconds from now; -1 and errno when none came.
 int linux_wait_for_post(void *semaphore, long milliseconds);

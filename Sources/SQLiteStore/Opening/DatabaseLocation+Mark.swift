@@ -42,7 +42,7 @@ extension DatabaseLocation {
         } catch {
             switch error {
             case .system(let failure), .notConfirmed(let failure): throw .system(failure)
-            case .inTheWay: throw .exists
+            case .inTheWay, .changed: throw .exists
             }
         }
     }

@@ -65,7 +65,7 @@ struct EndsFile: Sendable {
         } catch {
             switch error {
             case .system(let failure), .notConfirmed(let failure): throw .system(failure)
-            case .inTheWay: throw .malformed
+            case .inTheWay, .changed: throw .malformed
             }
         }
         withExtendedLifetime(lock) {}

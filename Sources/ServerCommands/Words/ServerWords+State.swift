@@ -23,6 +23,7 @@ extension ServerWords {
             "“\(name)” beside it was not created by watchword-server; move it away"
         case .exposed:
             "other users can change files in its directory; run chmod go-w on the directory"
+        case .notReplaced(.changed): "another program replaced it meanwhile; try again"
         case .system(let failure): sentence(for: failure)
         case .busy: "another watchword-server is changing it; try again"
         }
