@@ -204,6 +204,19 @@ def read_failures(words, where):
     return failures
 
 
+def read_refusals(lines, refused):
+    """How many of the refused attempts count towards wipes, by the digest of the slots that refused them."""
+    refusals, last = {}, b""
+    while lines.next_is("vault-refusals"):
+        where = "attempts: " + lines.where()
+        slots, count = lines.take("vault-refusals", 2)
+        digest = from_base64(slots, 32, where)
+        expect(last < digest, where)
+        refusals[digest.hex()], last = number(count, where, 1), digest
+    expect(len(refusals) <= 4 and sum(refusals.values()) <= refused, "attempts: vault-refusals")
+    return refusals
+
+
 def read_slot_of_attempts(data):
     """Reads one slot of the file of attempts: the vault's ID, the sequence number and the attempts."""
     end = data.find(b"\nend ") + 1
@@ -217,6 +230,7 @@ def read_slot_of_attempts(data):
     attempts, last = [], b""
     if lines.next_is("vault-failures"):
         attempts.append({"subject": "vault", **read_failures(lines.take("vault-failures", 6), "attempts: vault-failures")})
+        attempts[0]["refusals"] = read_refusals(lines, attempts[0]["refused"])
     while lines.next_is("record-failures"):
         where = "attempts: " + lines.where()
         name, revision, *words = lines.take("record-failures", 8)

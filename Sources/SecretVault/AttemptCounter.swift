@@ -20,7 +20,7 @@ struct AttemptCounter: ~Copyable {
     ) throws(VaultError) {
         let folder = try AttemptCounter.folder(location, of: vaultID)
         lock = try AttemptCounter.take(
-            VaultLocation.attemptsLock, in: folder, sharing: false, timeout: timeout)
+            VaultLocation.attemptsLock, of: vaultID, in: folder, timeout: timeout)
         self.folder = folder
         self.location = location
         self.vaultID = vaultID
@@ -48,15 +48,15 @@ struct AttemptCounter: ~Copyable {
     }
 
     fileprivate static func take(
-        _ name: String, in folder: borrowing Folder, sharing: Bool, timeout: Duration
+        _ name: String, of vaultID: [UInt8], in folder: borrowing Folder, sharing: Bool = false,
+        timeout: Duration
     ) throws(VaultError) -> FileLock {
-        do {
+        do throws(FileLockError) {
             return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
         } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .notCounted(failure)
-            }
+            let error = VaultError(error, path: VaultLocation.pathOfCount(name, of: vaultID))
+            guard case .system(let failure) = error else { throw error }
+            throw .notCounted(failure)
         }
     }
 
@@ -87,6 +87,7 @@ struct AttemptCounter: ~Copyable {
         } catch {
             switch error {
             case .inTheWay: throw VaultLocation.error(error, of: vaultID)
+            case .changed: throw .changedMeanwhile
             case .system(let failure), .notConfirmed(let failure): throw .notCounted(failure)
             }
         }
@@ -102,13 +103,14 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// Wipes the records of `lines` that so many refused attempts are to wipe.
+    /// Wipes the records of `lines`, in the file with these slots, that so many refused attempts are to wipe.
     ///
     /// - Returns: what is counted after that; `nil` when nothing was due.
-    func wipeWhatIsDue(_ attempts: Attempts, in lines: [RecordLine], at reading: ClockReading)
-        throws(VaultError) -> Attempts?
-    {
-        let due = attempts.due(in: lines)
+    func wipeWhatIsDue(
+        _ attempts: Attempts, in lines: [RecordLine], by slots: SlotsDigest,
+        at reading: ClockReading
+    ) throws(VaultError) -> Attempts? {
+        let due = attempts.due(in: lines, by: slots)
         guard !due.isEmpty else { return nil }
         let time = Int64(min(reading.wall, VaultLimits.number))
         try VaultWriter(location).wipe(due, leaving: Tombstone(time: time, reason: .failures))
@@ -122,7 +124,7 @@ struct AttemptCounter: ~Copyable {
     func isNobodyAsked() throws(VaultError) -> Bool {
         do throws(VaultError) {
             _ = try AttemptCounter.take(
-                VaultLocation.presenceLock, in: folder, sharing: false, timeout: .zero)
+                VaultLocation.presenceLock, of: vaultID, in: folder, timeout: .zero)
             return true
         } catch .busy {
             return false
@@ -139,7 +141,8 @@ struct AskedPresence: ~Copyable {
     init(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
         let folder = try AttemptCounter.folder(location, of: vaultID)
         lock = try AttemptCounter.take(
-            VaultLocation.presenceLock, in: folder, sharing: true, timeout: VaultWriter.timeout)
+            VaultLocation.presenceLock, of: vaultID, in: folder, sharing: true,
+            timeout: VaultWriter.timeout)
     }
 }
 

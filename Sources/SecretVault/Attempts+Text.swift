@@ -15,6 +15,12 @@ extension Attempts {
             text.write("vault-failures ")
             vault.write(to: &text)
         }
+        for (slots, count) in refusals.sorted(by: { $0.key.precedes($1.key) }) {
+            text.write("vault-refusals ")
+            text.writeBase64(slots.bytes)
+            text.write(" \(count)")
+            text.endLine()
+        }
         for id in records.keys.sorted(by: { $0.precedes($1) }) {
             guard let counted = records[id] else { continue }
             text.write("record-failures ")
@@ -52,12 +58,37 @@ extension Attempts {
             vault = try Failures(reading: &line)
             try line.next()
         }
+        let refusals = try Attempts.readRefusals(&line, atMost: vault?.refused ?? 0)
         let records = try Attempts.readRecords(&line)
         let end = line.start..<line.end + 1
         guard try VaultEnvelope.lastLine(for: bytes[..<line.start]).elementsEqual(bytes[end]) else {
             throw .damaged(.checksum)
         }
-        return (Attempts(of: vaultID, vault: vault, records: records), sequence)
+        return (
+            Attempts(of: vaultID, vault: vault, refusals: refusals, records: records), sequence
+        )
+    }
+
+    // In the order of the digests, so none stands here twice; all together at most what was refused.
+    private static func readRefusals(_ line: inout LineReader, atMost refused: UInt64)
+        throws(VaultError) -> [SlotsDigest: UInt64]
+    {
+        var refusals: [SlotsDigest: UInt64] = [:]
+        var last: SlotsDigest?
+        var left = refused
+        while line.isLine("vault-refusals") {
+            try line.skip("vault-refusals")
+            let slots = SlotsDigest(try line.base64(in: line.word(), count: SlotsDigest.count))
+            let count = try line.lastCount()
+            guard last.map({ $0.precedes(slots) }) ?? true, count > 0, count <= left,
+                refusals.count < mostRefusers
+            else { throw line.damaged }
+            refusals[slots] = count
+            left -= count
+            last = slots
+            try line.next()
+        }
+        return refusals
     }
 
     // In the order of their IDs, so none stands here twice.

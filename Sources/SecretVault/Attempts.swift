@@ -30,16 +30,25 @@ struct Attempts: Hashable {
     /// How many records can be counted at a time, so that all fits a slot of the file.
     static let mostRecords = 90
 
+    /// How many sets of slots can have refused attempts at the vault that count towards a wipe.
+    static let mostRefusers = 4
+
     let vaultID: [UInt8]
-    var vault: Failures?
+    var vault: Failures? { didSet { if vault == nil { refusals = [:] } } }
+    /// The refused attempts at the vault that count towards a wipe, by the slots that refused them.
+    private(set) var refusals: [SlotsDigest: UInt64]
     private(set) var records: [RecordID: OfRecord]
 
     /// Nothing is counted.
     init(of vaultID: [UInt8]) { self.init(of: vaultID, vault: nil, records: [:]) }
 
-    init(of vaultID: [UInt8], vault: Failures?, records: [RecordID: OfRecord]) {
+    init(
+        of vaultID: [UInt8], vault: Failures?, refusals: [SlotsDigest: UInt64] = [:],
+        records: [RecordID: OfRecord]
+    ) {
         self.vaultID = vaultID
         self.vault = vault
+        self.refusals = refusals
         self.records = records
     }
 
@@ -80,8 +89,8 @@ struct Attempts: Hashable {
     enum Outcome: Hashable {
         /// Yes.
         case opened
-        /// It was checked, and the answer is no.
-        case refused
+        /// It was checked, and the answer is no; a file with these slots was asked.
+        case refused(by: SlotsDigest)
         /// It was not made; this was counted before it, and with it.
         case notMade(before: Failures?, with: Failures?)
     }
@@ -91,7 +100,10 @@ struct Attempts: Hashable {
         var next = self
         switch outcome {
         case .opened: next[subject] = nil
-        case .refused: next[subject] = .refusing(in: self[subject], at: now)
+        case .refused(let slots):
+            next[subject] = .refusing(in: self[subject], at: now)
+            // A record is the same in every file that holds it, so only the vault's refusals are told apart.
+            if case .vault = subject { next.addRefusal(by: slots) }
         case .notMade(let before, let with):
             // Where nobody else has begun or decided one meanwhile, all is as it was before.
             next[subject] = self[subject] == with ? before : self[subject]?.withdrawing()
@@ -99,18 +111,27 @@ struct Attempts: Hashable {
         return next
     }
 
-    /// The records that are to be wiped: so many refused attempts at the vault and at them in a row.
-    func due(in lines: [RecordLine]) -> Set<RecordID> {
-        guard vault != nil || !records.isEmpty else { return [] }
-        return Set(lines.filter { isDue($0) }.map(\.id))
+    // What yet another set of slots refuses costs waits only.
+    private mutating func addRefusal(by slots: SlotsDigest) {
+        guard refusals[slots] != nil || refusals.count < Attempts.mostRefusers else { return }
+        refusals[slots] = min(refusals[slots, default: 0] + 1, vault?.refused ?? 0)
     }
 
-    /// Whether this record is to be wiped.
-    func isDue(_ line: RecordLine) -> Bool { refusals(of: line) >= limit(of: line) }
+    /// The records that are to be wiped in the file with these slots: so many refused attempts at the vault
+    /// and at them in a row.
+    func due(in lines: [RecordLine], by slots: SlotsDigest) -> Set<RecordID> {
+        guard vault != nil || !records.isEmpty else { return [] }
+        return Set(lines.filter { isDue($0, by: slots) }.map(\.id))
+    }
+
+    /// Whether this record is to be wiped in the file with these slots.
+    func isDue(_ line: RecordLine, by slots: SlotsDigest) -> Bool {
+        refusals(of: line, by: slots) >= limit(of: line)
+    }
 
     /// Whether this record is to be wiped should all undecided attempts at it be refused.
-    func mayBecomeDue(_ line: RecordLine) -> Bool {
-        let (refusals, limit) = (refusals(of: line), limit(of: line))
+    func mayBecomeDue(_ line: RecordLine, by slots: SlotsDigest) -> Bool {
+        let (refusals, limit) = (refusals(of: line, by: slots), limit(of: line))
         return refusals >= limit || self[line.subject]?.undecided ?? 0 >= limit - refusals
     }
 
@@ -119,7 +140,9 @@ struct Attempts: Hashable {
 
     /// The same without what is counted against these records.
     func without(_ ids: Set<RecordID>) -> Attempts {
-        Attempts(of: vaultID, vault: vault, records: records.filter { !ids.contains($0.key) })
+        var next = self
+        for id in ids { next.records[id] = nil }
+        return next
     }
 
     /// The same without what is counted against records that are gone, or were sealed anew.
@@ -127,16 +150,17 @@ struct Attempts: Hashable {
         guard !records.isEmpty else { return self }
         let revisions = Dictionary(uniqueKeysWithValues: lines.map { ($0.id, $0.revision) })
         // What is newer than the file that was read was counted by somebody who has read a newer one.
-        let kept = records.filter { id, counted in
+        var next = self
+        next.records = records.filter { id, counted in
             counted.revision == revisions[id] || counted.revision > generation
         }
-        return Attempts(of: vaultID, vault: vault, records: kept)
+        return next
     }
 
-    /// How many refused attempts count towards wiping this record.
-    func refusals(of line: RecordLine) -> UInt64 {
+    /// How many refused attempts count towards wiping this record in the file with these slots.
+    func refusals(of line: RecordLine, by slots: SlotsDigest) -> UInt64 {
         // Each fits 63 bits.
-        (vault?.refused ?? 0) + (self[line.subject]?.refused ?? 0)
+        (refusals[slots] ?? 0) + (self[line.subject]?.refused ?? 0)
     }
 
     private func limit(of line: RecordLine) -> UInt64 {

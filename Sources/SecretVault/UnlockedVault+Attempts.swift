@@ -27,7 +27,8 @@ extension UnlockedVault {
         try readAgain()
         var attempts = try counter.read()
         let lines = state.records.map(\.line)
-        if let left = try counter.wipeWhatIsDue(attempts, in: lines, at: reading) {
+        let slots = try state.slotsDigest()
+        if let left = try counter.wipeWhatIsDue(attempts, in: lines, by: slots, at: reading) {
             attempts = left
             try readAgain()
         }
@@ -36,7 +37,7 @@ extension UnlockedVault {
         guard case .sealed = record.body else { throw .wiped }
         guard record.line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
         // Nobody is asked more often at once than the entry allows; who was killed asks no more.
-        if attempts.mayBecomeDue(record.line) {
+        if attempts.mayBecomeDue(record.line, by: slots) {
             guard try counter.isNobodyAsked() else { throw .busy }
         }
         let subject = record.line.subject
@@ -61,7 +62,7 @@ extension UnlockedVault {
         let line = state.records[try state.index(of: id)].line
         guard line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
         let attempts = try attempts()
-        guard !attempts.isDue(line) else { throw .wipingDue }
+        guard try !attempts.isDue(line, by: state.slotsDigest()) else { throw .wipingDue }
         let rest = attempts[line.subject]?.rest(at: reading) ?? 0
         guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
     }
@@ -72,10 +73,12 @@ extension UnlockedVault {
     {
         let counter = try AttemptCounter(location, of: state.vaultID)
         let line = tried.line
-        let attempts = try counter.read().deciding(line.subject, .refused, at: reading)
+        let slots = try state.slotsDigest()
+        let attempts = try counter.read().deciding(
+            line.subject, .refused(by: slots), at: reading)
         try counter.save(attempts)
-        if attempts.isDue(line) {
-            _ = try counter.wipeWhatIsDue(attempts, in: [line], at: reading)
+        if attempts.isDue(line, by: slots) {
+            _ = try counter.wipeWhatIsDue(attempts, in: [line], by: slots, at: reading)
             try readAgain()
             return .wiped
         }
@@ -84,7 +87,7 @@ extension UnlockedVault {
         let (free, counted) = (Failures.free - 1, failures?.count ?? 0)
         var left = free > counted ? free - counted : 0
         if case .wipe(let limit) = line.accessControl.onFailure {
-            left = min(left, UInt64(limit.value) - attempts.refusals(of: line) - 1)
+            left = min(left, UInt64(limit.value) - attempts.refusals(of: line, by: slots) - 1)
         }
         return .free(left: Int(left))
     }

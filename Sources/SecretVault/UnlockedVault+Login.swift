@@ -27,14 +27,7 @@ extension UnlockedVault {
     }
 
     private func lockForLogin(timeout: Duration) throws(VaultError) -> FileLock {
-        let own = try location.makeOwn()
-        do {
-            return try FileLock(VaultLocation.loginLock, in: own, timeout: timeout)
-        } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .system(failure)
-            }
-        }
+        try location.lock(
+            VaultLocation.loginLock, in: location.makeOwn(), timeout: timeout)
     }
 }

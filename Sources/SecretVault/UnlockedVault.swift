@@ -69,7 +69,8 @@ public final class UnlockedVault {
     /// disk.
     ///
     /// - Throws: what `change` throws; ``VaultError/openedReadOnly``; ``VaultError/busy`` when another
-    ///   writer does not get done; ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
+    ///   writer does not get done; ``VaultError/changedMeanwhile`` when a program that heeds no lock has
+    ///   replaced the vault since it was read; ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
     ///   perhaps not for good; ``VaultError/previousNotErased(_:)`` when the change is saved,
     ///   but what was to be purged is still there; ``VaultError/rekeyed`` when somebody else gave the
     ///   vault another key, which takes another unlocking.
@@ -78,7 +79,8 @@ public final class UnlockedVault {
     ) throws(VaultError) -> Result {
         guard !isReadOnly else { throw .openedReadOnly }
         let writer = try VaultWriter(location)
-        let current = try verified(VaultDocument(parsing: writer.read()))
+        let read = try writer.read()
+        let current = try verified(VaultDocument(parsing: read))
         let mark = writer.mark()
         var changes = try VaultChanges(current, key: key, after: mark)
         let result = try change(&changes)
@@ -90,7 +92,8 @@ public final class UnlockedVault {
         // What is about to replace the vault is read as the next unlocking will read it.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
-        try writer.save(bytes, of: saved.vaultID, purging: changes.erasesPrevious)
+        try writer.save(
+            bytes, of: saved.vaultID, replacing: read, purging: changes.erasesPrevious)
         (key, state) = (changes.key, saved)
         (markReport, notListed) = (nil, nil)
         notMarked = writer.writeMark(of: document)

@@ -27,11 +27,12 @@ extension Vault {
                 // Of those of the same second, an earlier failure has wiped who allows fewer.
                 guard case .wipe(let limit) = line.accessControl.onFailure,
                     tombstone.reason == .failures, tombstone.time >= began,
-                    UInt64(limit.value) >= attempts.vault?.refused ?? 0
+                    UInt64(limit.value) >= attempts.refusals[document.slotsDigest] ?? 0
                 else { continue }
                 wiped += 1
             case .sealed:
-                guard let left = attempts.failuresToWipe(line) else { continue }
+                guard let left = attempts.failuresToWipe(line, by: document.slotsDigest)
+                else { continue }
                 failuresToWipe = min(failuresToWipe ?? left, left)
             }
         }
@@ -45,8 +46,8 @@ extension Vault {
 
 extension Attempts {
     /// How many more failures wipe this record; `nil` for one that is not wiped for them.
-    fileprivate func failuresToWipe(_ line: RecordLine) -> Int? {
+    fileprivate func failuresToWipe(_ line: RecordLine, by slots: SlotsDigest) -> Int? {
         guard case .wipe(let limit) = line.accessControl.onFailure else { return nil }
-        return max(limit.value - Int(clamping: refusals(of: line)), 1)
+        return max(limit.value - Int(clamping: refusals(of: line, by: slots)), 1)
     }
 }

@@ -125,7 +125,9 @@ private struct VaultOpening: ~Copyable {
             } catch {
                 switch error.outcome {
                 case .refused:
-                    try counter.save(begun.deciding(.vault, .refused, at: reading()))
+                    try counter.save(
+                        begun.deciding(
+                            .vault, .refused(by: document.slotsDigest), at: reading()))
                     _ = try wipeWhatIsDue(counter)
                 case .undecided: break  // It stays as it was begun: it costs a wait.
                 case .notTried: _ = counter.settle(attempts)
@@ -146,7 +148,7 @@ private struct VaultOpening: ~Copyable {
         guard try !canCount() else { throw .writable }
         if case .passphrase = opener {
             let attempts = try attempts()
-            guard attempts.due(in: document.records).isEmpty else { throw .wipingDue }
+            guard due(attempts).isEmpty else { throw .wipingDue }
             let rest = attempts.vault?.rest(at: reading()) ?? 0
             guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
         }
@@ -180,7 +182,11 @@ private struct VaultOpening: ~Copyable {
         do throws(VaultError) {
             if try attempts().vault != nil {
                 let counter = try AttemptCounter(location, of: document.vaultID)
-                try counter.save(counter.read().withoutVault())
+                let attempts = try counter.read()
+                // A wipe that could not be done stays due.
+                if !document.holdsSecret(ofAny: due(attempts)) {
+                    try counter.save(attempts.withoutVault())
+                }
             }
         } catch {
             notCleared = .failuresNotCleared(error)
@@ -218,7 +224,7 @@ private struct VaultOpening: ~Copyable {
     /// Wipes what somebody was killed at, where there is anything.
     mutating func wipeWhatWasLeft() throws(VaultError) {
         // Nobody is kept waiting for the lock of those who try, unless there is.
-        guard try !attempts().due(in: document.records).isEmpty else { return }
+        guard try !due(attempts()).isEmpty else { return }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try readAgain()
         _ = try wipeWhatIsDue(counter)
@@ -232,9 +238,14 @@ private struct VaultOpening: ~Copyable {
     {
         let attempts = try counter.read()
         guard !attempts.isEmpty else { return attempts }
-        let left = try counter.wipeWhatIsDue(attempts, in: document.records, at: reading())
+        let left = try counter.wipeWhatIsDue(
+            attempts, in: document.records, by: document.slotsDigest, at: reading())
         if left != nil { try readAgain() }
         return left ?? attempts
+    }
+
+    private func due(_ attempts: Attempts) -> Set<RecordID> {
+        attempts.due(in: document.records, by: document.slotsDigest)
     }
 
     private func isStill() throws(VaultError) -> Bool {

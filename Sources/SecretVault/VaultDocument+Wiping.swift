@@ -25,4 +25,11 @@ extension VaultDocument {
         text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
         return try VaultDocument(parsing: text.bytes)
     }
+
+    /// Whether any of these records still holds its secret.
+    func holdsSecret(ofAny ids: Set<RecordID>) -> Bool {
+        zip(records, bodies).contains { line, body in
+            if case .sealed = body { ids.contains(line.id) } else { false }
+        }
+    }
 }

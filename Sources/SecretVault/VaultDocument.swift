@@ -7,6 +7,7 @@ struct VaultDocument {
     let vaultID: [UInt8]
     let generation: UInt64
     let slots: [Slot]
+    let slotsDigest: SlotsDigest
     let records: [RecordLine]
     /// One for each record, in the same order.
     let bodies: [RecordBody]
@@ -39,6 +40,7 @@ struct VaultDocument {
         guard (1...VaultLimits.generation).contains(generation) else { throw line.damaged }
         try line.next()
         slots = try Self.readSlots(&line)
+        slotsDigest = try SlotsDigest(of: slots)
         let (records, ids) = try Self.readRecords(&line, generation: generation)
         self.records = records
         headerEnd = line.start

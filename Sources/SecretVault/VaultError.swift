@@ -70,6 +70,9 @@ public enum VaultError: Error, Hashable, Sendable {
     case busy
     /// While this vault was open, another one was put in its place.
     case replaced
+    /// While the vault was being saved, another program put another file in its place, such as one that
+    /// synchronizes folders. That file was kept, and nothing was saved.
+    case changedMeanwhile
     /// While this vault was open, somebody else who had it open gave it another key.
     case rekeyed
     /// While this vault was open, somebody else changed the secret of this entry, or how its codes are made.
@@ -120,7 +123,18 @@ public enum VaultError: Error, Hashable, Sendable {
             switch error {
             case .inTheWay(let name): .inTheWay(name: path(name))
             case .system(let failure): .system(failure)
+            case .changed: .changedMeanwhile
             case .notConfirmed(let failure): .notConfirmed(failure)
+            }
+    }
+
+    /// - Parameter path: where the lock's file is; the path starts in the vault's folder.
+    init(_ error: FileLockError, path: String) {
+        self =
+            switch error {
+            case .busy: .busy
+            case .system(let failure) where failure.meansNotAFile: .inTheWay(name: path)
+            case .system(let failure): .system(failure)
             }
     }
 

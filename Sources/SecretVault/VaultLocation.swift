@@ -155,6 +155,17 @@ extension VaultLocation {
         VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
     }
 
+    /// Takes the lock of this name in the folder of the file's own, which is `own`.
+    func lock(_ name: String, in own: borrowing Folder, timeout: Duration) throws(VaultError)
+        -> FileLock
+    {
+        do {
+            return try FileLock(name, in: own, timeout: timeout)
+        } catch {
+            throw VaultError(error, path: (ownParts + [name]).joined(separator: "/"))
+        }
+    }
+
     /// The same for a file in the folder of what is counted.
     static func error(_ error: FileReplacementError, of vaultID: [UInt8]) -> VaultError {
         VaultError(error) { pathOfCount($0, of: vaultID) }

@@ -35,12 +35,12 @@ extension VaultWriter {
         }
         let lock: FileLock
         do {
-            lock = try FileLock(
+            lock = try former.lock(
                 VaultLocation.lock, in: own,
                 timeout: passingOverLocked ? .zero : VaultWriter.timeout)
-        } catch {
-            if case .busy = error, passingOverLocked { return }
-            throw .system(error.failure)
+        } catch .busy {
+            if passingOverLocked { return }
+            throw .system(FileLockError.busy.failure)
         }
         // Somebody may have made a file of that name meanwhile.
         guard try !former.holdsFile(in: folder) else { return }

@@ -11,7 +11,7 @@ extension VaultWriter {
         // The older file goes first: it holds the secrets, too, and a full disk needs its room.
         try eraseOwnButCurrent(of: document.vaultID)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
-        try save(wiped.bytes, of: wiped.vaultID, purging: true)
+        try save(wiped.bytes, of: wiped.vaultID, replacing: document.bytes, purging: true)
         _ = writeMark(of: wiped)
         do {
             try eraseAllButCurrent(of: document.vaultID)

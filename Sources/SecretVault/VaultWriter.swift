@@ -17,22 +17,9 @@ struct VaultWriter: ~Copyable {
         self.location = location
         let folder = try location.openFolder()
         let own = try location.makeOwn()
-        lock = try VaultWriter.lock(in: own, timeout: timeout)
+        lock = try location.lock(VaultLocation.lock, in: own, timeout: timeout)
         self.folder = folder
         self.own = own
-    }
-
-    private static func lock(in own: borrowing Folder, timeout: Duration) throws(VaultError)
-        -> FileLock
-    {
-        do {
-            return try FileLock(VaultLocation.lock, in: own, timeout: timeout)
-        } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .system(failure)
-            }
-        }
     }
 
     /// The file as it is now.
@@ -66,13 +53,19 @@ struct VaultWriter: ~Copyable {
 
     /// Puts a file of the vault `vaultID` in its place; the one it replaces is kept as the previous one.
     ///
-    /// - Parameter purging: whether no older file stays; ``eraseAllButCurrent(of:)`` is to be called after.
-    func save(_ bytes: [UInt8], of vaultID: [UInt8], purging: Bool) throws(VaultError) {
+    /// - Parameters:
+    ///   - old: what was read. Only a file that still holds this is replaced.
+    ///   - purging: whether no older file stays; ``eraseAllButCurrent(of:)`` is to be called after.
+    /// - Throws: ``VaultError/changedMeanwhile``.
+    func save(
+        _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8], purging: Bool
+    ) throws(VaultError) {
         // A writer that is killed after the saving leaves what it was to erase.
         if purging { try eraseUnderFormerNames(of: vaultID, passingOverLocked: true) }
         do {
             try file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: purging ? .purged : .kept)
+                with: bytes.span, in: folder, besides: own, previous: purging ? .purged : .kept,
+                expecting: old)
         } catch {
             throw location.error(error)
         }

@@ -12,7 +12,11 @@ struct AttemptMachine: StateMachine {
     let onFailure: AccessControl.OnFailure
     let starts: Int
 
-    enum Goal: String { case vault, record }
+    enum Goal: String {
+        case vault, record
+        /// An older copy of the vault, which other slots open and which does not hold the record yet.
+        case copy
+    }
 
     enum Answer: String, CaseIterable {
         case yes, no
@@ -55,8 +59,13 @@ struct AttemptMachine: StateMachine {
         var asked: Set<Int> = []
         var clock = TestClock()
         var starts: Int
-        var truths = [Goal.vault: Truth(), .record: Truth()]
+        /// The vault's truth is the copy's, too; the copy's part of it is told apart as well.
+        var truths = [Goal.vault: Truth(), .record: Truth(), .copy: Truth()]
         var fault: String?
+
+        /// The checks, and the refusals that were told, that count towards a wipe.
+        var checked: UInt64 { self[.vault].checked - self[.copy].checked + self[.record].checked }
+        var told: UInt64 { self[.vault].told - self[.copy].told + self[.record].told }
 
         subscript(goal: Goal) -> Truth {
             get { truths[goal] ?? Truth() }
@@ -89,8 +98,17 @@ struct AttemptMachine: StateMachine {
     }
 
     private func subject(_ goal: Goal) -> Attempts.Subject {
-        goal == .vault ? .vault : line.subject
+        goal == .record ? line.subject : .vault
     }
+
+    private static let slots = SlotsDigest([UInt8](repeating: 1, count: 32))
+    private static let olderSlots = SlotsDigest([UInt8](repeating: 2, count: 32))
+
+    private func slots(_ goal: Goal) -> SlotsDigest {
+        goal == .copy ? Self.olderSlots : Self.slots
+    }
+
+    private func isDue(_ state: State) -> Bool { state.attempts.isDue(line, by: Self.slots) }
 
     /// Nothing is counted yet, or four attempts of either kind are.
     var initialStates: [State] {
@@ -101,11 +119,13 @@ struct AttemptMachine: StateMachine {
                 if isRefused, case .wipe = onFailure { continue }
                 var state = fresh
                 for _ in 0..<4 {
-                    let now = state.clock.reading
-                    let counted = state.attempts[subject(goal)]
-                    state.attempts[subject(goal)] =
-                        isRefused
-                        ? .adding(to: counted, at: now) : .beginning(after: counted, at: now)
+                    if isRefused {
+                        state.attempts.addRefusal(
+                            of: subject(goal), by: Self.slots, at: state.clock.reading)
+                    } else {
+                        state.attempts[subject(goal)] = .beginning(
+                            after: state.attempts[subject(goal)], at: state.clock.reading)
+                    }
                 }
                 let answers: UInt64 = isRefused ? 4 : 0
                 state[goal] = Truth(begun: 4, checked: answers, told: answers)
@@ -121,7 +141,7 @@ struct AttemptMachine: StateMachine {
             switch program {
             case .idle:
                 guard state.starts > 0, state.counter == nil else { continue }
-                actions += [.start(number, .vault), .start(number, .record)]
+                actions += [Goal.vault, .record, .copy].map { .start(number, $0) }
                 continue
             case .trying(let goal, _, _):
                 let all = Answer.allCases.filter { goal == .record || $0 != .brokenOff }
@@ -163,9 +183,10 @@ struct AttemptMachine: StateMachine {
 
     private func take(_ answer: Answer, by number: Int, in state: inout State) {
         guard case .trying(let goal, let before, let with) = state.programs[number] else { return }
-        if answer == .no { state[goal].checked += 1 }
-        let told = state[.vault].told + state[.record].told
-        if case .wipe(let limit) = onFailure, told >= UInt64(limit.value), !state.isWiped {
+        if answer == .no { count(goal, in: &state) { $0.checked += 1 } }
+        if case .wipe(let limit) = onFailure, goal != .copy, state.told >= UInt64(limit.value),
+            !state.isWiped
+        {
             state.fault = "a check is made after as many refusals as the record allows"
         }
         state.programs[number] = .answered(goal, answer, before: before, with: with)
@@ -175,7 +196,7 @@ struct AttemptMachine: StateMachine {
         switch state.programs[number] {
         case .idle, .trying: break
         case .entering(let goal):
-            if state.attempts.isDue(line) {
+            if goal != .copy, isDue(state) {
                 state.programs[number] = .wiping(goal, .purging, isRefused: false)
             } else {
                 begin(goal, number, in: &state)
@@ -194,7 +215,7 @@ struct AttemptMachine: StateMachine {
         case .answered(let goal, let answer, let before, let with):
             decide(goal, answer, before, with, number, in: &state)
         case .refused(let goal):
-            if state.attempts.isDue(line) {
+            if goal != .copy, isDue(state) {
                 state.programs[number] = .wiping(goal, .purging, isRefused: true)
             } else {
                 tell(goal, number, in: &state)
@@ -205,7 +226,7 @@ struct AttemptMachine: StateMachine {
     private func begin(_ goal: Goal, _ number: Int, in state: inout State) {
         if goal == .record {
             guard !state.isWiped else { return end(number, in: &state) }
-            guard !state.attempts.mayBecomeDue(line) || state.asked.isEmpty else {
+            guard !state.attempts.mayBecomeDue(line, by: Self.slots) || state.asked.isEmpty else {
                 return end(number, in: &state)
             }
         }
@@ -213,14 +234,14 @@ struct AttemptMachine: StateMachine {
         switch state.attempts.admission(of: subject(goal), at: state.clock.reading) {
         case .full: state.fault = "one record does not fit"
         case .wait(_, let moved):
-            if state[goal].begun < Failures.free {
+            if state[shared(goal)].begun < Failures.free {
                 state.fault = "locked out without five attempts"
             }
             state.attempts = moved
             end(number, in: &state)
         case .begun(let begun):
             state.attempts = begun
-            state[goal].begun += 1
+            count(goal, in: &state) { $0.begun += 1 }
             state.programs[number] = .trying(goal, before: before, with: begun[subject(goal)])
             if goal == .record {
                 state.asked.insert(number)
@@ -247,7 +268,8 @@ struct AttemptMachine: StateMachine {
             forget(goal, in: &state, except: number)
             end(number, in: &state)
         case .no:
-            state.attempts = state.attempts.deciding(subject, .refused, at: now)
+            state.attempts = state.attempts.deciding(
+                subject, .refused(by: slots(goal)), at: now)
             state.counter = number
             state.programs[number] = .refused(goal)
         }
@@ -258,12 +280,11 @@ struct AttemptMachine: StateMachine {
         case .purging, .purgingAgain: state.isInPrevious = false
         case .saving:
             guard !state.isWiped else { return }
-            let checked = state[.vault].checked + state[.record].checked
-            if case .wipe(let limit) = onFailure, checked >= UInt64(limit.value) {
+            if case .wipe(let limit) = onFailure, state.checked >= UInt64(limit.value) {
                 state.isWiped = true
                 state.isInPrevious = true
             } else {
-                state.fault = "wiped after \(checked) refused answers"
+                state.fault = "wiped after \(state.checked) refused answers"
             }
         case .settling:
             state.attempts = state.attempts.without([line.id])
@@ -273,25 +294,39 @@ struct AttemptMachine: StateMachine {
 
     // Whoever is being asked meanwhile has begun all the same.
     private func forget(_ goal: Goal, in state: inout State, except number: Int?) {
-        state[goal] = Truth()
+        state[shared(goal)] = Truth()
+        if goal != .record { state[.copy] = Truth() }
         for (other, program) in state.programs.enumerated() where other != number {
             switch program {
-            case .trying(goal, _, _): state[goal].begun += 1
+            case .trying(goal, _, _): count(goal, in: &state) { $0.begun += 1 }
             case .answered(goal, let answer, _, _):
-                state[goal].begun += 1
-                if answer == .no { state[goal].checked += 1 }
+                count(goal, in: &state) {
+                    $0.begun += 1
+                    if answer == .no { $0.checked += 1 }
+                }
             default: break
             }
         }
     }
 
+    /// The goal whose truth includes this one's.
+    private func shared(_ goal: Goal) -> Goal { goal == .copy ? .vault : goal }
+
+    private func count(_ goal: Goal, in state: inout State, _ change: (inout Truth) -> Void) {
+        change(&state[shared(goal)])
+        if goal == .copy { change(&state[.copy]) }
+    }
+
     private func tell(_ goal: Goal, _ number: Int, in state: inout State) {
-        state[goal].told += 1
+        count(goal, in: &state) { $0.told += 1 }
         let counted = state.attempts[subject(goal)]?.refused ?? 0
-        if counted < state[goal].told, !(goal == .record && state.isWiped) {
+        let refusals = state.attempts.refusals[slots(goal)] ?? 0
+        let told = goal == .vault ? state[.vault].told - state[.copy].told : state[.copy].told
+        if goal != .record, refusals < told { state.fault = "a refusal counts towards no wipe" }
+        if counted < state[shared(goal)].told, !(goal == .record && state.isWiped) {
             state.fault = "a refusal was told, and is not counted"
         }
-        if state.isWiped, state.isInPrevious {
+        if goal != .copy, state.isWiped, state.isInPrevious {
             state.fault = "a wipe was told, and the previous generation holds the secret"
         }
         end(number, in: &state)
@@ -326,6 +361,7 @@ struct AttemptMachine: StateMachine {
         }
         return [
             times(state.attempts.vault), times(state.attempts[line.subject]), state.isWiped,
+            state.attempts.refusals,
             state.isInPrevious, programs, state.counter ?? -1, state.asked, state.starts,
             state.truths, state.fault ?? "",
         ]

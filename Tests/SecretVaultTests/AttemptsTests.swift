@@ -9,6 +9,8 @@ struct AttemptsTests {
         RecordID([UInt8](repeating: byte, count: 16).span)
     }
 
+    private static let slots = SlotsDigest([UInt8](repeating: 5, count: 32))
+
     private static func line(_ byte: UInt8, _ onFailure: AccessControl.OnFailure) -> RecordLine {
         RecordLine(
             id: id(byte), revision: 3,
@@ -25,7 +27,7 @@ struct AttemptsTests {
     }
 
     private static func add(_ subject: Attempts.Subject, to attempts: inout Attempts) {
-        attempts[subject] = .adding(to: attempts[subject], at: TestClock().reading)
+        attempts.addRefusal(of: subject, by: slots, at: TestClock().reading)
     }
 
     @Test("five attempts are admitted, each written down first; the sixth waits")
@@ -97,8 +99,36 @@ struct AttemptsTests {
         ]
         for (vault, records, due) in cases {
             let attempts = Self.counted(vault, records)
-            #expect(attempts.due(in: lines) == Set(due.map(Self.id)))
+            #expect(attempts.due(in: lines, by: Self.slots) == Set(due.map(Self.id)))
         }
+    }
+
+    @Test("O-11 what other slots have refused counts towards waits, and wipes nothing")
+    func otherSlots() throws {
+        let line = Self.line(1, .wipe(after: try #require(FailureCount(3))))
+        let now = TestClock().reading
+        func slots(_ byte: UInt8) -> SlotsDigest {
+            SlotsDigest([UInt8](repeating: byte, count: 32))
+        }
+        var attempts = Attempts(of: Self.vaultID)
+        for byte: UInt8 in [1, 2, 1, 2, 2] {
+            attempts.addRefusal(of: .vault, by: slots(byte), at: now)
+        }
+        #expect(attempts.vault?.refused == 5 && attempts.vault?.wait == 60)
+        #expect(attempts.due(in: [line], by: slots(1)).isEmpty)
+        #expect(attempts.due(in: [line], by: slots(2)) == [line.id])
+        #expect(attempts.due(in: [line], by: slots(3)).isEmpty)
+        attempts.addRefusal(of: .vault, by: slots(1), at: now)
+        #expect(attempts.due(in: [line], by: slots(1)) == [line.id])
+        // Of more than four, the others cost waits only.
+        for byte: UInt8 in [3, 4, 5, 5, 5] {
+            attempts.addRefusal(of: .vault, by: slots(byte), at: now)
+        }
+        #expect(attempts.due(in: [line], by: slots(5)).isEmpty && attempts.vault?.refused == 11)
+        #expect(attempts.refusals.count == Attempts.mostRefusers)
+        #expect(try Attempts.read(attempts.text(sequence: 1)).0 == attempts)
+        #expect(attempts.deciding(.vault, .opened, at: now).isEmpty)
+        #expect(attempts.deciding(.vault, .opened, at: now).refusals.isEmpty)
     }
 
     @Test("O-11 attempts that are not decided wipe nothing, however many they are")
@@ -110,10 +140,10 @@ struct AttemptsTests {
             attempts.vault = .beginning(after: attempts.vault, at: now)
             attempts[line.subject] = .beginning(after: attempts[line.subject], at: now)
         }
-        #expect(attempts.due(in: [line]) == [])
-        #expect(attempts.mayBecomeDue(line))
-        attempts[line.subject] = .refusing(in: attempts[line.subject], at: now)
-        #expect(attempts.due(in: [line]) == [line.id])
+        #expect(attempts.due(in: [line], by: Self.slots) == [])
+        #expect(attempts.mayBecomeDue(line, by: Self.slots))
+        attempts = attempts.deciding(line.subject, .refused(by: Self.slots), at: now)
+        #expect(attempts.due(in: [line], by: Self.slots) == [line.id])
     }
 
     @Test("ninety records are counted at their longest in one slot, and no more than that")
@@ -122,7 +152,14 @@ struct AttemptsTests {
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
             seen: VaultLimits.number, boot: TestClock().reading.boot, uptime: VaultLimits.number)
         var attempts = Attempts(of: Self.vaultID)
-        attempts.vault = longest
+        // As many refusers as there may be, with the longest counts that they can have together.
+        let most = UInt64(Attempts.mostRefusers)
+        var refusals: [SlotsDigest: UInt64] = [:]
+        for byte in 0..<most {
+            let slots = SlotsDigest([UInt8](repeating: UInt8(byte), count: 32))
+            refusals[slots] = VaultLimits.number / most
+        }
+        attempts = Attempts(of: Self.vaultID, vault: longest, refusals: refusals, records: [:])
         for byte in 0..<UInt8(Attempts.mostRecords) {
             attempts[.record(Self.id(byte), revision: VaultLimits.generation)] = longest
         }
@@ -177,12 +214,19 @@ struct AttemptsTests {
         let spoilings: [(inout [String]) -> Void] = [
             { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 5 0 61 ") },
             { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 4 0 60 ") },
+            { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 4 1 60 ") },
             { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 0 0 0 ") },
             { $0[3] = $0[3].replacing(" 5 0 60 ", with: " 05 0 60 ") },
             { $0[2] = "sequence 0" }, { $0.remove(at: 2) },
-            { $0[3] += " " }, { $0.insert($0[3], at: 3) }, { $0.insert($0[4], at: 4) },
-            { $0.swapAt(4, 5) }, { $0.swapAt(3, 4) }, { $0.remove(at: 1) },
-            { $0[4] = $0[4].replacing(" 3 2 0 ", with: " 0 2 0 ") }, { $0.insert("more", at: 6) },
+            { $0[3] += " " }, { $0.insert($0[3], at: 3) }, { $0.insert($0[5], at: 5) },
+            { $0.swapAt(5, 6) }, { $0.swapAt(3, 4) }, { $0.swapAt(4, 5) }, { $0.remove(at: 1) },
+            { $0[4] += "0" }, { $0[4] = $0[4].replacing(" 5", with: " 0") },
+            { $0[4] = $0[4].replacing(" 5", with: " 6") },
+            {
+                $0[4] = $0[4].replacing(" 5", with: " 1"); $0.insert($0[4], at: 4)
+            },
+            { $0.remove(at: 3) },
+            { $0[5] = $0[5].replacing(" 3 2 0 ", with: " 0 2 0 ") }, { $0.insert("more", at: 7) },
         ]
         for spoil in spoilings {
             var spoiled = lines

@@ -46,6 +46,8 @@ struct ClockMachine: StateMachine {
         return states
     }
 
+    private static let slots = SlotsDigest([UInt8](repeating: 1, count: 32))
+
     func actions(in state: State) -> [Action] { Action.allCases }
 
     func apply(_ action: Action, to state: State) -> State {
@@ -53,10 +55,10 @@ struct ClockMachine: StateMachine {
         let reading = state.clock.reading
         let shifted = ClockReading(wall: state.clock.wall, boot: nil, uptime: 1 << 40)
         switch action {
-        case .refused: attempt(.refused, at: reading, &next)
+        case .refused: attempt(.refused(by: Self.slots), at: reading, &next)
         case .killed: attempt(nil, at: reading, &next)
         case .opened: attempt(.opened, at: reading, &next)
-        case .refusedInNamespace: attempt(.refused, at: shifted, &next)
+        case .refusedInNamespace: attempt(.refused(by: Self.slots), at: shifted, &next)
         case .lookInNamespace: attempt(.notMade(before: nil, with: nil), at: shifted, &next)
         case .pass30: pass(30, &next)
         case .pass60: pass(60, &next)

@@ -242,6 +242,14 @@ extension Failures {
     }
 }
 
+extension Attempts {
+    /// Counts one refused attempt more.
+    mutating func addRefusal(of subject: Subject, by slots: SlotsDigest, at now: ClockReading) {
+        self[subject] = .beginning(after: self[subject], at: now)
+        self = deciding(subject, .refused(by: slots), at: now)
+    }
+}
+
 /// Chance that is the same each time (Steele, Lea, Flood: “Fast Splittable Pseudorandom Number Generators”).
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64

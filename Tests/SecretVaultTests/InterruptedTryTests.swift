@@ -11,7 +11,7 @@ struct InterruptedTryTests {
     private static let calls = [
         "flock", "openat", "fchmod", "read", "write", "pread64", "pwrite64", "fsync", "fdatasync",
         "linkat",
-        "renameat", "unlinkat", "rt_sigprocmask", "mmap", "munmap",
+        "renameat", "renameat2", "unlinkat", "rt_sigprocmask", "mmap", "munmap",
     ]
     private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
 

@@ -86,7 +86,9 @@ struct KilledSavingTests {
         let vault = try prepared(with: writer)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
         let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
-        let failing = ["openat", "fchmod", "write", "fsync", "linkat", "renameat", "unlinkat"]
+        let failing = [
+            "openat", "fchmod", "write", "fsync", "linkat", "renameat", "renameat2", "unlinkat",
+        ]
         var refusals = 0
         for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
             // The last writing is of words on standard output.
@@ -162,8 +164,8 @@ struct KilledSavingTests {
     private func confirmation(_ calls: [String]) throws -> Int {
         let named = try #require(
             calls.lastIndex { call in
-                ["renameat(", "linkat("].contains { call.hasPrefix($0) }
-                    && call.contains("\"new\"") && call.contains("\"vault\"")
+                ["renameat2(", "linkat("].contains { call.hasPrefix($0) }
+                    && call.contains("\"vault\"")
             })
         return calls[..<named].count { $0.hasPrefix("fsync(") } + 1
     }
@@ -186,11 +188,29 @@ struct KilledSavingTests {
         }
     }
 
+    @Test("where files can't change places, the vault is compared and replaced")
+    func withoutExchange() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        for error in ["EINVAL", "ENOSYS", "EPERM", "EOPNOTSUPP"] {
+            let vault = try prepared(with: writer)
+            let old = try vault.bytes()
+            let outcome = try strace.run([
+                "-o", "/dev/null", "-e", "inject=renameat2:error=\(error)",
+                writer, "add", vault.path, "new", "1",
+            ])
+            #expect(outcome.status == 0)
+            #expect(try vault.folder.bytes(of: TestVault.own("previous")) == old)
+            #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
+            #expect(try vault.files() == TestVault.files)
+        }
+    }
+
     private func name(of call: String) -> Substring { call.prefix { $0 != "(" } }
 
     // After the folder is synced for the first time, the vault is saved.
     private func markStart(_ calls: [String]) -> Int {
-        let renamed = calls.firstIndex { $0.hasPrefix("renameat(") && $0.contains("\"new\"") }
+        let renamed = calls.firstIndex { $0.hasPrefix("renameat2(") }
         return calls.indices.first { $0 > renamed ?? 0 && calls[$0].hasPrefix("fsync(") } ?? 0
     }
 

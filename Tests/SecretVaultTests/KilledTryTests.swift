@@ -11,7 +11,7 @@ struct KilledTryTests {
     /// What touches files; between two of these, nothing that could be seen changes.
     private static let calls = [
         "flock", "openat", "fchmod", "write", "pwrite64", "fsync", "fdatasync", "linkat",
-        "renameat", "unlinkat",
+        "renameat", "renameat2", "unlinkat",
     ]
     private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
 
@@ -140,7 +140,7 @@ struct KilledTryTests {
         let run = try Run("try", "wrong", on: prepared().0)
         try #require(run.counting.count == 2)
         let counted = run.counting[1]
-        let changed = try #require(run.first("renameat", of: "new"))
+        let changed = try #require(run.first("renameat2", of: "displaced"))
         #expect(counted < changed)
         for place in run.places {
             let (vault, id, boxes) = try prepared()

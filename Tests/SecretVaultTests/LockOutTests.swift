@@ -58,7 +58,9 @@ struct LockOutTests {
         func killedAfter(_ count: Int) throws {
             var attempts = try vault.attempts()
             for _ in 0..<count {
-                attempts[.vault] = .adding(to: attempts[.vault], at: clock.reading)
+                try attempts.addRefusal(
+                    of: .vault, by: VaultDocument(parsing: vault.bytes()).slotsDigest,
+                    at: clock.reading)
             }
             let counter = try AttemptCounter(VaultLocation(vault.path), of: attempts.vaultID)
             try counter.save(attempts)
@@ -125,6 +127,31 @@ struct LockOutTests {
         let after = try unlock(vault, new, at: clock)
         #expect(try ids.map { Facts(try after.open($0)) } == secrets)
         #expect(after.reports.isEmpty)
+    }
+
+    @Test("the recovery key opens where a wipe that is due can't be done, and the wipe stays due")
+    func recoveryBeforeWipe() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let id = try vault.fill()[3]
+        let key = try #require(vault.recoveryKey)
+        let obstacle = TestVault.own("new")
+        try vault.put(Array("my notes".utf8), as: obstacle)
+        let inTheWay = VaultError.inTheWay(name: obstacle)
+        for refusal in [VaultError.wrongPassphrase, .wrongPassphrase, inTheWay] {
+            #expect(throws: refusal) {
+                try Vault.unlock(at: vault.path, with: .passphrase(wrong))
+            }
+        }
+        let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
+        #expect(open.reports == [.failuresNotCleared(inTheWay)])
+        #expect(try vault.attempts().vault?.refused == 3)
+        #expect(throws: inTheWay) { try vault.unlock() }
+        try removeFile(vault.folder.file(obstacle))
+        #expect(try Vault.lockOut(at: vault.path).failures == 3)
+        let after = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
+        #expect(after.entries.filter { $0.tombstone != nil }.map(\.id) == [id])
+        #expect(after.reports.count == 1)
+        #expect(try vault.attempts().isEmpty)
     }
 
     @Test("a new passphrase seals all anew, and the old one opens nothing that is kept")

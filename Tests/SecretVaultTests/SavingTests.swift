@@ -48,6 +48,28 @@ struct SavingTests {
         _ = try VaultWriter(location, timeout: .zero)
     }
 
+    @Test("a folder or a symbolic link in the place of a lock is named, and left as it is")
+    func lockInTheWay() throws {
+        for isFolder in [true, false] {
+            let vault = try TestVault()
+            let open = try vault.unlock()
+            let own = ["lock", "login.lock"].map { TestVault.own($0) }
+            let counted = try ["presence.lock", "attempts.lock"].map { try vault.counted($0) }
+            for name in own + counted {
+                let path = vault.folder.file(name)
+                if FileManager.default.fileExists(atPath: path) { try removeFile(path) }
+                if isFolder { try makeFolder(path) } else { try linkSymbolically("x", to: path) }
+            }
+            #expect(throws: VaultError.inTheWay(name: own[0])) { try open.update(adding("a")) }
+            #expect(throws: VaultError.inTheWay(name: own[1])) { _ = try open.takeLoginTurn() }
+            #expect(throws: VaultError.inTheWay(name: counted[1])) { try vault.unlock() }
+            for name in own + counted {
+                let kind = try FileKind(at: vault.folder.file(name), following: false)
+                #expect(kind == (isFolder ? .folder : .symbolicLink))
+            }
+        }
+    }
+
     @Test("a vault is read while a writer holds the lock")
     func readingIsFree() throws {
         let vault = try TestVault()

@@ -11,8 +11,8 @@ struct SeparateVaultsTests {
         ".attempts.new", ".attempts.lock", ".presence.lock", ".lock", ".login.lock",
     ]
     private static let ownNames = [
-        "new", "previous", "previous.new", "generation", "generation.new", "attempts", "lock",
-        "login.lock", "presence.lock", "by-name", "by-id",
+        "new", "previous", "previous.new", "displaced", "generation", "generation.new", "attempts",
+        "lock", "login.lock", "presence.lock", "by-name", "by-id",
     ]
     private static let passphrase = TestVault.passphrase
 

@@ -131,7 +131,8 @@ struct UnwritableTests {
         let other = try mounted()
         let id = try VaultDocument(parsing: other.disk.folder.bytes(of: "vault")).vaultID
         var attempts = Attempts(of: id)
-        for _ in 0..<3 { attempts.vault = .adding(to: attempts.vault, at: .now()) }
+        let slots = try VaultDocument(parsing: VaultLocation(other.path).read()).slotsDigest
+        for _ in 0..<3 { attempts.addRefusal(of: .vault, by: slots, at: .now()) }
         try AttemptCounter(VaultLocation(other.path), of: id).save(attempts)
         try other.disk.setReadOnly(true)
         #expect(throws: VaultError.wipingDue) { try unlock(other, Self.right, readOnly: true) }
@@ -139,7 +140,7 @@ struct UnwritableTests {
 }
 
 /// A check that always says no.
-private struct Refusing: PresenceCheck {
+struct Refusing: PresenceCheck {
     typealias Grade = Advisory
 
     mutating func isPresent(for purpose: String) -> Bool { false }

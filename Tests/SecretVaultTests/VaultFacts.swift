@@ -46,16 +46,24 @@ struct VaultFacts: Codable, Equatable, Sendable {
         let subject: String
         var revision: UInt64?
         let refused: UInt64
+        /// The vault's that count towards wipes, by the digest of the slots that refused them.
+        var refusals: [String: UInt64]?
         let undecided: UInt64
         let wait: UInt64
         let seen: UInt64
         let boot: String
         let uptime: UInt64
 
-        init(_ subject: String, _ failures: Failures, revision: UInt64? = nil) {
+        init(
+            _ subject: String, _ failures: Failures, revision: UInt64? = nil,
+            refusals: [SlotsDigest: UInt64]? = nil
+        ) {
             self.subject = subject
             self.revision = revision
             refused = failures.refused
+            self.refusals = refusals.map { refusals in
+                Dictionary(uniqueKeysWithValues: refusals.map { (Hex.text($0.bytes), $1) })
+            }
             undecided = failures.undecided
             wait = failures.wait
             seen = failures.seen
@@ -90,7 +98,7 @@ struct VaultFacts: Codable, Equatable, Sendable {
         }
         entries = try state.records.map { try EntryFacts($0, key: key) }
         attempts =
-            (counted.vault.map { [AttemptsFacts("vault", $0)] } ?? [])
+            (counted.vault.map { [AttemptsFacts("vault", $0, refusals: counted.refusals)] } ?? [])
             + counted.records.sorted { $0.key.precedes($1.key) }.map { id, counted in
                 AttemptsFacts(id.text, counted.failures, revision: counted.revision)
             }

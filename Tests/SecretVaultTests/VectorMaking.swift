@@ -157,11 +157,16 @@ struct VectorMaking {
         let document = try VaultDocument(parsing: vault.bytes())
         let boot = [UInt8](repeating: 0xA5, count: 16)
         let now = ClockReading(wall: 1_795_000_000, boot: boot, uptime: 86_400)
+        // An older copy of the vault has refused two of the attempts.
+        let older = SlotsDigest([UInt8](repeating: 0x5A, count: SlotsDigest.count))
         var attempts = Attempts(of: document.vaultID)
         for subject in [Attempts.Subject.vault, .record(ids[1], revision: 3)] {
-            for _ in 0..<7 { attempts[subject] = .adding(to: attempts[subject], at: now) }
+            for _ in 0..<5 {
+                attempts.addRefusal(of: subject, by: document.slotsDigest, at: now)
+            }
+            for _ in 0..<2 { attempts.addRefusal(of: subject, by: older, at: now) }
         }
-        attempts[.record(ids[3], revision: 5)] = .adding(to: nil, at: now)
+        attempts.addRefusal(of: .record(ids[3], revision: 5), by: older, at: now)
         attempts.vault = .beginning(after: attempts.vault, at: now)
         // The slot that was written last counts more than the other one.
         var bytes = try AttemptsFile.holding(Attempts(of: document.vaultID))

@@ -113,7 +113,8 @@ extension ExitCode {
             case .openedReadOnly: .badInput
             case .system(let failure), .notCounted(let failure):
                 failure.meansForbidden ? .badInput : .system
-            case .busy, .replaced, .rekeyed, .entryChanged, .previousNotErased, .notConfirmed,
+            case .busy, .replaced, .changedMeanwhile, .rekeyed, .entryChanged, .previousNotErased,
+                .notConfirmed,
                 .cryptography:
                 .system
             }

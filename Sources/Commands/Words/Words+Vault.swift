@@ -11,7 +11,7 @@ extension Words {
         case .notFound: "there is no vault; watchword init makes one"
         case .alreadyExists: "there is something already; a vault is never written over"
         case .reservedPlace:
-            "Watchword keeps its own files under the name .watchword; make the vault elsewhere"
+            "Watchword keeps its own files under the name .watchword; name another place"
         case .keptGeneration:
             "this is a generation that Watchword keeps, and only reads; copy it to another folder to "
                 + "change it"
@@ -75,6 +75,9 @@ extension Words {
         case .busy: "another program is changing the vault; try again"
         case .entryChanged:
             "another program changed this entry meanwhile; nothing was changed; try again"
+        case .changedMeanwhile:
+            "another program, such as one that synchronizes folders, replaced the vault while it was being "
+                + "saved; its file was kept and nothing was saved; try again"
         case .rekeyed: "another program gave the vault a new key meanwhile; try again"
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
         case .noSuchEntry: "the entry is gone; another program has removed it"

@@ -1,0 +1,113 @@
+import Cryptography
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A program that synchronizes folders puts another file in the vault's place, and older copies beside it.
+struct SynchronizedVaultTests {
+    private static let new = secret("a new passphrase")
+
+    /// The vault as another device has saved it.
+    private func otherDevice(_ vault: TestVault, _ issuer: String) throws -> [UInt8] {
+        let other = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: other)
+        try Vault.unlock(at: other.file("vault"), with: .passphrase(TestVault.passphrase)).update {
+            changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: issuer, account: "", value: secret("x")), now: 0)
+        }
+        return try other.bytes(of: "vault")
+    }
+
+    /// Does what a program that synchronizes folders does: a new file takes the vault's name.
+    private func replace(_ vault: TestVault, with bytes: [UInt8]) throws {
+        try vault.put(bytes, as: "arriving")
+        try removeFile(vault.path)
+        try linkFile(vault.folder.file("arriving"), to: vault.path)
+        try removeFile(vault.folder.file("arriving"))
+    }
+
+    @Test(
+        "O-10 a vault that is replaced while it is being saved or purged is kept, and nothing is saved",
+        arguments: [false, true])
+    func replacedWhileSaving(purging: Bool) throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let theirs = try otherDevice(vault, "other device")
+        let open = try vault.unlock()
+        var failure: (any Error)?
+        #expect(throws: VaultError.changedMeanwhile) {
+            try open.update { changes throws(VaultError) in
+                do { try replace(vault, with: theirs) } catch { failure = error }
+                try changes.remove(ids[0], purge: purging)
+            }
+        }
+        #expect(failure == nil)
+        #expect(try vault.bytes() == theirs)
+        // Once more, it is read first, and both changes are there.
+        try open.update { changes throws(VaultError) in
+            try changes.remove(ids[0], purge: purging)
+        }
+        let after = try vault.unlock()
+        #expect(after.entries.count == 4 && after.entries.last?.issuer == "other device")
+        #expect(after.reports.isEmpty)
+        let kept = TestVault.own("previous")
+        #expect(try vault.files() == TestVault.files.filter { !purging || $0 != kept })
+    }
+
+    @Test("O-10 a vault that is replaced while entries are being wiped is kept")
+    func replacedWhileWiping() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[3]
+        let theirs = try otherDevice(vault, "other device")
+        let read = try VaultDocument(parsing: vault.bytes())
+        let wiped = try #require(
+            try read.wiping([id], leaving: Tombstone(time: 9, reason: .failures)))
+        let writer = try VaultWriter(VaultLocation(vault.path))
+        try replace(vault, with: theirs)
+        #expect(throws: VaultError.changedMeanwhile) {
+            try writer.save(wiped.bytes, of: wiped.vaultID, replacing: read.bytes, purging: true)
+        }
+        #expect(try vault.bytes() == theirs)
+    }
+
+    @Test(
+        "O-11 a passphrase that an older copy refuses costs a wait, and wipes nothing in the vault")
+    func olderCopy() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        try vault.put(vault.bytes(), as: "copy")
+        let copy = vault.folder.file("copy")
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: Self.new, cost: cost(), now: 9)
+        }
+        func refuse(_ path: String, _ passphrase: SecretBytes, times: Int) {
+            for _ in 0..<times {
+                #expect(throws: VaultError.wrongPassphrase) {
+                    try Vault.unlock(at: path, with: .passphrase(passphrase))
+                }
+            }
+        }
+        // The fourth entry is wiped by three refused attempts.
+        refuse(copy, Self.new, times: 3)
+        #expect(try Vault.lockOut(at: vault.path).failures == 3)
+        #expect(try Vault.standing(at: vault.path, since: 0).failuresToWipe == 3)
+        let open = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
+        #expect(open.entries.allSatisfy { $0.tombstone == nil })
+        #expect(try open.open(ids[3]).kind == .enrolled)
+        // Its own refusals still do, whatever a copy has refused in between.
+        refuse(vault.path, secret("wrong"), times: 2)
+        refuse(copy, secret("wrong"), times: 1)
+        #expect(try Vault.standing(at: vault.path, since: 0).failuresToWipe == 1)
+        refuse(vault.path, secret("wrong"), times: 1)
+        #expect(try Vault.standing(at: vault.path, since: 0).wiped == 1)
+        #expect(try Vault.lockOut(at: vault.path).failures == 4)
+    }
+
+    private func cost() throws(VaultError) -> ScryptCost {
+        do { return try ScryptCost(logN: 10) } catch { throw .noSuchSlot }
+    }
+}
