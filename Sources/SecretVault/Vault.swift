@@ -65,6 +65,17 @@ public enum Vault {
         try VaultLocation(path).expectFree()
     }
 
+    /// Whether the program keeps its own files at `path`, such as the previous generation of a vault and its
+    /// counted failures; nothing else may be written there.
+    public static func isReservedPlace(_ path: String) -> Bool {
+        do throws(VaultError) {
+            try VaultLocation(path).expectFree()
+            return false
+        } catch {
+            return error == .reservedPlace
+        }
+    }
+
     /// Tells whether there is anything at `path`, whatever it is.
     public static func isTaken(_ path: String) throws(VaultError) -> Bool {
         let location = try VaultLocation(path)

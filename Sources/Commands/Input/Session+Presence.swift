@@ -37,14 +37,8 @@ extension Session {
         let asks = entry.accessControl.presence.isPerUse
         if asks, try checkChoice().check(of: entry) == .pam {
             var check = PAMCheck()
-            // Who breaks off before an answer has tried nothing: that is written down before we go.
-            let proof = try SignalQueue.holdingBack([.interrupt, .quit, .terminate, .hangUp]) {
-                () throws(CommandFailure) in
-                try proved(&check, entry, in: vault, for: use) {
-                    .presence(.pam(entry.name, $0, entry.accessControl.presence))
-                }
-            } otherwise: {
-                .system($0)
+            let proof = try proved(&check, entry, in: vault, for: use) {
+                .presence(.pam(entry.name, $0, entry.accessControl.presence))
             }
             return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
         }

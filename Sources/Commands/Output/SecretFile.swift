@@ -12,8 +12,11 @@ enum SecretFile {
             guard !session.printer.outputIsTerminal else { throw .pictureOnTerminal }
             return try session.printer.bytes(bytes.span)
         }
+        // Nobody means to write a picture over a vault, or over what the program keeps for one.
+        guard !Vault.isReservedPlace(path) else {
+            throw .vault(VisibleText.of(path), .reservedPlace)
+        }
         do {
-            // Nobody means to write a picture over a vault.
             try OutputFile.write(
                 bytes.span, to: path, replacing: session.arguments.has(.force),
                 sparing: Vault.fileStart)
