@@ -1,21 +1,25 @@
 internal import Cryptography
 
-/// What is answered, and what has to be stored for that: all of it, or the answer is not given.
+/// The outcome of a request and the changes to store with it.
+///
+/// The outcome is returned only if all of the changes are committed.
 struct Decision<Outcome: Sendable>: Sendable {
     let outcome: Outcome
     var changes: [StoreChange]
-    /// The credential whose secrets the outcome hands out: with it ends the answer that is kept.
-    var secretsOf: CredentialID?
-    /// Whether the answer is kept for a request that comes again.
+    /// The credential whose secrets the outcome contains.
     ///
-    /// It need not be where deciding again denies again: so nobody fills the disk with denials, and none
-    /// outlives its cause.
+    /// The recorded response ends together with it.
+    var secretsOf: CredentialID?
+    /// Whether the response is recorded for a repeated request.
+    ///
+    /// Denials are not recorded where a repeated request is denied again anyway. So an attacker
+    /// cannot fill the disk with denials, and no denial outlives its cause.
     var keepsAnswer = true
-    /// What is written only as often as ``DenialBook`` permits.
+    /// An event that is written only as often as ``DenialBook`` permits.
     var denial: CountedDenial?
 }
 
-/// What a decision is made with beside the rows.
+/// Everything that a decision depends on besides the rows.
 struct DecisionContext: Sendable {
     let now: UnixTime
     let policy: Policy
@@ -32,7 +36,7 @@ struct DecisionContext: Sendable {
         return key
     }
 
-    /// An event of this decision.
+    /// Creates the change that records an event of this decision.
     func event(
         _ kind: Event.Kind, _ reason: Event.Reason? = nil, subject: Subject?,
         credential: CredentialID? = nil, number: Int64? = nil
@@ -42,7 +46,7 @@ struct DecisionContext: Sendable {
                 kind, reason, subject: subject, credential: credential, number: number))
     }
 
-    /// An event that may not be written.
+    /// Creates an event that is not necessarily written.
     func unwritten(
         _ kind: Event.Kind, _ reason: Event.Reason?, subject: Subject?,
         credential: CredentialID?, number: Int64? = nil
@@ -59,22 +63,22 @@ struct DecisionContext: Sendable {
         event(kind, reason, subject: record.subject, credential: record.id, number: number)
     }
 
-    /// What is written in place of the row that a wrong code changes.
+    /// The dummy row to write instead of the row that a wrong code would change.
     ///
-    /// - Parameter body: what that row would hold; nothing where it does not matter.
+    /// - Parameter body: the content of that row; `nil` if it does not matter.
     func decoy(_ body: [UInt8]? = nil) -> DecoyRow {
         let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         return DecoyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
     }
 
-    /// Random bytes that may be seen.
+    /// Random bytes that are not secret.
     func randomBytes(_ count: Int) throws(VerifierError) -> [UInt8] {
         do throws(CryptographyFailure) {
             return try randomness.bytes(count)
         } catch { throw .cryptography(error) }
     }
 
-    /// Random bytes that nobody may see.
+    /// Random bytes that are secret.
     func randomSecret(_ count: Int) throws(VerifierError) -> SecretBytes {
         do throws(CryptographyFailure) {
             return try randomness.secret(count)
@@ -82,7 +86,7 @@ struct DecisionContext: Sendable {
     }
 }
 
-/// Runs what OpenSSL does as part of a decision.
+/// Converts a failure of OpenSSL in a decision.
 func deciding<Result>(
     _ body: () throws(CryptographyFailure) -> Result
 ) throws(VerifierError) -> Result {

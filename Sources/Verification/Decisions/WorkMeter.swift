@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// Counts what a decision costs, so that a test can see that an unknown subject costs the same.
+/// Counts the work of a decision, so that a test can check that unknown subjects cost the same.
 final class WorkMeter: Sendable {
-    /// What is counted.
+    /// A kind of work.
     enum Work: Int, CaseIterable, Sendable {
-        /// Codes that were computed and compared.
+        /// Codes computed and compared.
         case codes
-        /// Boxes that were opened, or sealed in place of it.
+        /// Sealed boxes opened, or dummy boxes sealed instead.
         case openings
-        /// Digests and marks of secrets that were computed and compared.
+        /// Digests and marks of secrets computed and compared.
         case digests
-        /// Recovery codes that were hashed.
+        /// Recovery codes hashed.
         case hashes
     }
 
@@ -28,7 +28,7 @@ final class WorkMeter: Sendable {
         }
     }
 
-    /// How much was done since the beginning.
+    /// The work done so far.
     var counts: [Work: Int] {
         [
             .codes: codes.load(ordering: .relaxed), .openings: openings.load(ordering: .relaxed),

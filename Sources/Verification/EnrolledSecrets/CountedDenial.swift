@@ -1,11 +1,11 @@
-/// A denial that goes through the book, and what is written with it.
+/// A denial to be counted by ``DenialBook``, and the events to write with it.
 struct CountedDenial: Sendable {
     let sender: DenialBook.Sender
     let event: Event
-    /// Written beside it, if it is written.
+    /// Additional events, written only if ``event`` is written.
     var others: [Event] = []
 
-    /// The events of so many denials.
+    /// The events to write for `count` denials.
     func events(count: Int) -> [Event] {
         guard count > 1 else { return [event] + others }
         return [DenialBook.Line(last: event, count: count).event(at: event.time)] + others
@@ -13,7 +13,8 @@ struct CountedDenial: Sendable {
 }
 
 extension Decision {
-    /// The decision with an event that is written as often as the book permits; always without a sender.
+    /// The decision with an event that is written as often as ``DenialBook`` permits, or always if
+    /// `sender` is `nil`.
     func counting(
         _ event: Event, _ others: [Event] = [], by sender: DenialBook.Sender?
     ) -> Decision {
@@ -28,9 +29,11 @@ extension Decision {
 }
 
 extension Verifier {
-    /// Writes down the denials that were only counted; to be called once a minute, and at the end.
+    /// Writes the denials that were only counted.
     ///
-    /// - Parameter atEnd: whether all of them are written, because there is no next time.
+    /// Call it once a minute and at shutdown.
+    ///
+    /// - Parameter atEnd: whether to write all of them, because there is no later call.
     public func writeCountedDenials(atEnd: Bool = false) async throws(VerifierError) {
         let now = now
         let due = denials.takeDue(at: now, all: atEnd)

@@ -3,35 +3,36 @@ internal import Synchronization
 
 /// Counts denials of devices, so that they fill neither the audit log nor the disk.
 ///
-/// Devices have no API key, so anybody can cause any number of denials. Of each sender, one denial a
-/// minute is written at once, by its own decision. The others are counted, and a minute later one event
-/// tells their number for each reason. A sender who is denied more often in a minute than
-/// ``Policy/maximalDenials`` is told to wait, and nothing is written for him. Who is accepted never
-/// comes here, so strangers keep nobody out.
+/// Devices have no API key, so anybody can cause any number of denials. For each sender, one denial
+/// per minute is written immediately, with its decision. The others are counted, and one event per
+/// reason is written a minute later with their number. A sender with more denials per minute than
+/// ``Policy/maximalDenials`` is told to wait, and nothing is written. Accepted requests are not
+/// counted, so an attacker cannot lock anybody out.
 ///
-/// It is the memory of one process. Nothing is decided by it but what is written down.
+/// The counts are in the memory of one process. They only decide which events are written and who
+/// has to wait.
 final class DenialBook: Sendable {
-    /// Who was denied.
+    /// The sender of denied requests.
     enum Sender: Hashable, Sendable {
-        /// Somebody who proved nothing, at this address.
+        /// A sender without a valid secret, by network address.
         case stranger(NetworkAddress)
-        /// Somebody who has a secret that the server made.
+        /// A holder of a secret that the server issued.
         case holder(CredentialID)
-        /// Everybody for whom no page is left.
+        /// All senders beyond the capacity.
         case others
     }
 
-    /// What becomes of a denial.
+    /// What happens to a denial.
     enum Verdict: Hashable, Sendable {
-        /// It is written down now, for so many like it.
+        /// It is written now, as one event for `count` denials.
         case written(count: Int)
-        /// It is counted.
+        /// It is only counted.
         case counted
-        /// It is not answered: the sender has to wait for so many seconds.
+        /// It is not answered: the sender has to wait for this many seconds.
         case refused(retryAfter: Int)
     }
 
-    /// Denials of one reason that are not written yet.
+    /// Denials for one reason that are not written yet.
     struct Line: Sendable {
         var last: Event
         var count: Int
@@ -56,16 +57,18 @@ final class DenialBook: Sendable {
     private let capacity: Int
     private let pages = Mutex<[Sender: Page]>([:])
 
-    /// - Parameter capacity: strangers that have a page of their own; holders always have one.
+    /// - Parameter capacity: the number of strangers with their own page.
+    ///
+    /// Holders always have one.
     init(capacity: Int = 1_024) { self.capacity = capacity }
 
-    /// How many senders have a page.
+    /// The number of senders that have a page.
     var count: Int { pages.withLock { $0.count } }
 
-    /// Takes down a denial.
+    /// Counts a denial.
     ///
-    /// Whether it is written does not depend on its reason unless it is the sender's first of that
-    /// minute, so that the time does not tell the reasons apart (V-06).
+    /// Whether it is written depends on its reason only if it is the sender's first one of the
+    /// minute, so that the response time does not reveal the reason (V-06).
     func enter(_ event: Event, by sender: Sender) -> Verdict {
         let minute = Self.minute(event.time)
         let reason = event.reason ?? .unknown
@@ -96,9 +99,9 @@ final class DenialBook: Sendable {
         }
     }
 
-    /// Takes the lines that are due to be written, one for each sender and reason.
+    /// Removes and returns the lines that are due to be written, one per sender and reason.
     ///
-    /// - Parameter all: whether those are due, too, of whose kind an event was written in this minute.
+    /// - Parameter all: whether to include lines whose reason was already written in this minute.
     func takeDue(at now: UnixTime, all: Bool) -> [(sender: Sender, line: Line)] {
         let minute = Self.minute(now)
         return pages.withLock { pages in
@@ -118,7 +121,7 @@ final class DenialBook: Sendable {
         }
     }
 
-    /// Takes lines back that could not be written.
+    /// Puts back lines that could not be written.
     func giveBack(_ lines: [(sender: Sender, line: Line)]) {
         pages.withLock { pages in
             for (sender, line) in lines {
@@ -135,10 +138,13 @@ final class DenialBook: Sendable {
 }
 
 extension DenialBook.Sender {
-    /// Whether it is somebody whose number strangers do not determine.
+    /// Whether the sender is a holder.
+    ///
+    /// Strangers cannot increase the number of holders.
     fileprivate var isHolder: Bool { if case .holder = self { true } else { false } }
 
-    /// Who proved nothing; `nil` where the verifier is not told from where requests come.
+    /// The sender of a request without a valid secret; `nil` if the verifier is not given
+    /// addresses.
     init?(strangerAt origin: Origin) {
         guard !origin.address.isEmpty else { return nil }
         self = NetworkAddress(origin.address).map { .stranger($0.sender) } ?? .others
@@ -146,7 +152,8 @@ extension DenialBook.Sender {
 }
 
 extension Event {
-    /// The event as one that stands for several, with nothing in it that is not true of all of them.
+    /// The event as a summary of several denials, without the facts that are not the same for all
+    /// of them.
     fileprivate func summed(isMixed: Bool, hasOrigin: Bool) -> Event {
         Event(
             kind, reason: reason, time: time, subject: isMixed ? nil : subject,

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// A secret that a device presents, and everything it is to be checked with.
+/// A secret that a device presents, and the data needed to check it.
 struct LoginAttempt: Sendable {
     let credential: CredentialID
     let secret: PresentedSecret
@@ -8,23 +8,24 @@ struct LoginAttempt: Sendable {
     let nonceDigest: [UInt8]
     let context: DecisionContext
 
-    /// What a presented secret is, row by row of the table in the design, section 5.1.
+    /// The class of a presented secret, by the rows of the table in the design, section 5.1.
     enum Finding: Hashable, Sendable {
-        /// The current secret, and no successor was handed out yet.
+        /// The current secret, before a successor was issued.
         case current
-        /// The current secret with the nonce that the successor was handed out for: a lost reply.
+        /// The current secret with the nonce of the issued successor: the response was lost.
         case again
-        /// The successor, which thereby takes its predecessor's place.
+        /// The successor, which becomes the current secret.
         case successor
-        /// The current secret with another nonce, or an earlier one: two have it.
+        /// The current secret with another nonce, or an earlier secret: two holders have it.
         case reuse
-        /// One of a later generation than the row knows: the database has lost the commit that handed it out.
+        /// A secret of a later generation than the row knows: the database has lost the commit that
+        /// issued it.
         case later
-        /// None that was ever handed out for this credential.
+        /// A secret that was never issued for this credential.
         case foreign
     }
 
-    /// Decides on the secret for the row that the credential has, if it has one.
+    /// Decides on the secret, given the credential's record if there is one.
     func decide(_ record: CredentialRecord?) throws(VerifierError) -> Decision<LoginOutcome> {
         let derivation = SecretDerivation(
             credential: credential, lookup: context.keys.lookup, meter: context.meter)
@@ -41,8 +42,9 @@ struct LoginAttempt: Sendable {
         let generation = wasHandedOut ? secret.generation : nil
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
-        // The clock alone says that it has had its time, and a clock can be put right: nothing ends. Not for
-        // reuse either: a device whose successor is denied asks with the secret before it.
+        // Only the clock says that the secret has expired, and a clock can be corrected, so nothing
+        // is revoked. This applies to reuse as well: a device whose successor is denied presents
+        // the previous secret.
         case .current, .again, .successor, .reuse:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
                 return deny(record, because: reason, to: sender(isHolder: wasHandedOut))
@@ -57,7 +59,7 @@ struct LoginAttempt: Sendable {
             next.generation += 1
             return try accept(record, next, derivation)
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
-        // The right database may yet take this one's place, and nobody but a holder has such a secret.
+        // The missing commits may yet be restored, and only a holder has such a secret.
         case .later:
             return deny(record, because: .wrong, to: sender(isHolder: wasHandedOut))
         case .foreign:
@@ -67,15 +69,17 @@ struct LoginAttempt: Sendable {
         }
     }
 
-    /// There is no such credential in use; one that is revoked tells so to who had its secret, and
-    /// to nobody else.
+    /// Denies a request for a credential that is not active.
+    ///
+    /// Only a holder of its secret learns that a credential was revoked.
     private func refuse(
         _ record: CredentialRecord?, _ derivation: SecretDerivation
     ) throws(VerifierError) -> Decision<LoginOutcome> {
         let wasHandedOut = try deciding { () throws(CryptographyFailure) in
             try derivation.wasHandedOut(secret)
         }
-        // The work of a wrong secret, so that the time does not tell an unknown credential.
+        // Does the work of a wrong secret, so that the response time does not reveal unknown
+        // credentials.
         _ = try deciding { () throws(CryptographyFailure) in
             try derivation.digest(of: secret, under: context.keys.current)
         }
@@ -98,7 +102,7 @@ struct LoginAttempt: Sendable {
         ).counting(event, others, by: sender(isHolder: wasHandedOut))
     }
 
-    /// By whom a denial is counted.
+    /// The sender that a denial is counted for.
     private func sender(isHolder: Bool) -> DenialBook.Sender? {
         guard let stranger = DenialBook.Sender(strangerAt: context.origin) else { return nil }
         return isHolder ? .holder(credential) : stranger
@@ -107,7 +111,7 @@ struct LoginAttempt: Sendable {
     private func accept(
         _ record: CredentialRecord, _ chain: SecretChain, _ derivation: SecretDerivation
     ) throws(VerifierError) -> Decision<LoginOutcome> {
-        // From here on everything hangs on the current key: this is how digests move to a new one.
+        // Everything from here on uses the current key. This is how digests move to a new key.
         let key = context.keys.current
         let generation = chain.generation + 1
         let next = try deciding { () throws(CryptographyFailure) in
@@ -145,7 +149,7 @@ struct LoginAttempt: Sendable {
             .updateCredential(record.row), .insertTicket(ticket),
             context.event(.accepted, of: record),
         ]
-        // Who uses its first secret has got what the enrolment handed out.
+        // The first use of a secret confirms that the device has received the enrolment's response.
         if isFirst { changes.append(.endAnswers(of: record.id)) }
         return Decision(
             outcome: outcome(
@@ -156,7 +160,8 @@ struct LoginAttempt: Sendable {
             changes: changes, secretsOf: record.id)
     }
 
-    /// The same answer as before, made again from what was stored of it: nothing of it is kept.
+    /// Computes the earlier response again from stored values, because the response itself is not
+    /// stored.
     private func answerAgain(
         _ record: CredentialRecord, _ chain: SecretChain, _ key: KeyVersion,
         _ derivation: SecretDerivation
@@ -177,12 +182,13 @@ struct LoginAttempt: Sendable {
         return Decision(
             outcome: LoginOutcome(
                 verification: handedOut.verification, result: .accepted(acceptance)),
-            // On condition that it was not revoked meanwhile.
+            // The condition of this change fails if the credential has been revoked in the
+            // meantime.
             changes: [.updateCredential(record.row), context.event(.repeated, of: record)],
             secretsOf: record.id)
     }
 
-    /// Denies, and changes nothing: the next attempt is decided as if this one had not been.
+    /// Denies without a change: the next attempt is decided independently of this one.
     private func deny(
         _ record: CredentialRecord, because reason: Event.Reason, to sender: DenialBook.Sender?
     ) -> Decision<LoginOutcome> {
@@ -195,7 +201,9 @@ struct LoginAttempt: Sendable {
             by: sender)
     }
 
-    /// Counts a secret that is not accepted; the last one that is allowed ends the credential.
+    /// Counts a wrong secret.
+    ///
+    /// The last permitted failure revokes the credential.
     private func fail(
         _ record: CredentialRecord, _ chain: SecretChain
     ) -> Decision<LoginOutcome> {
@@ -213,8 +221,9 @@ struct LoginAttempt: Sendable {
             ])
     }
 
-    /// Ends the credential: both holders' secrets are worth nothing from this commit on, and so are
-    /// the login tickets that they got for them.
+    /// Revokes the credential.
+    ///
+    /// From this commit on, both holders' secrets and their login tickets are refused.
     private func revoke(
         _ record: CredentialRecord, because reason: Event.Reason, wipe: WipeReason?
     ) -> Decision<LoginOutcome> {
@@ -233,10 +242,10 @@ struct LoginAttempt: Sendable {
 }
 
 extension SecretChain {
-    /// Which of the chain's secrets has this digest.
+    /// Classifies the secret with this digest.
     ///
-    /// - Parameter presentedGeneration: the generation that the server's mark vouches for; nothing for a
-    ///   secret without such a mark.
+    /// - Parameter presentedGeneration: the generation that the secret's mark confirms; `nil` for a
+    ///   secret without a valid mark.
     func finding(
         _ presented: [UInt8], nonceDigest: [UInt8], handedOutAs presentedGeneration: UInt64?
     ) -> LoginAttempt.Finding {
@@ -254,7 +263,7 @@ extension SecretChain {
         return presentedGeneration > newest ? .later : .reuse
     }
 
-    /// Why the chain has had its time, if it has.
+    /// The reason why the chain has expired; `nil` if it has not.
     func expiry(at now: UnixTime, policy: Policy) -> Event.Reason? {
         if now.milliseconds(since: enrolledAt) >= policy.absoluteLifetime { return .tooOld }
         if now.milliseconds(since: usedAt) >= policy.idleLifetime { return .idle }
@@ -263,7 +272,7 @@ extension SecretChain {
 }
 
 extension WipeReason {
-    /// What a device is told of a credential that ended.
+    /// The reason to report to a device, given the reason why its credential ended.
     init(_ reason: Event.Reason?) {
         switch reason {
         case .reuseDetected: self = .reuseDetected

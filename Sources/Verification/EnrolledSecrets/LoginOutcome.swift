@@ -1,55 +1,59 @@
-/// How a login with an enrolled secret ended.
+/// The outcome of a login with an enrolled secret.
 public struct LoginOutcome: Sendable {
-    /// What the decision is called; the same for an answer that is given again.
+    /// The id of the decision; a repeated response has the same one.
     public let verification: VerificationID
-    /// Whether the secret was taken.
+    /// Whether the secret was accepted.
     public let result: Result
 
-    /// Whether the secret was taken.
+    /// Whether the secret was accepted.
     public enum Result: Sendable {
-        /// It was right.
+        /// The secret was correct.
         case accepted(Acceptance)
-        /// It was not taken; with a reason to wipe, the device deletes its secret.
+        /// The secret was denied.
+        ///
+        /// If a reason to wipe is given, the device deletes its secret.
         case denied(wipe: WipeReason?)
     }
 
-    /// What the device gets.
+    /// The response to a device whose secret was accepted.
     public struct Acceptance: Sendable {
-        /// The ticket by which the application learns who signed in.
+        /// The ticket with which the application learns who signed in.
         public let login: Token
-        /// Until when it can be redeemed.
+        /// The end of the ticket's lifetime.
         public let expiresAt: UnixTime
         /// The secret for the next login.
         public let secret: Token
-        /// Its generation.
+        /// The generation of the next secret.
         public let generation: UInt64
     }
 }
 
-/// Why a device is told to delete its secret; it obeys no other reason.
+/// Why a device is told to delete its secret.
+///
+/// It obeys no other reason.
 public enum WipeReason: String, CaseIterable, Hashable, Sendable {
     /// The credential was revoked.
     case revoked
     /// Two holders have the secret.
     case reuseDetected = "reuse-detected"
-    /// Three attempts in a row were wrong.
+    /// Three consecutive attempts were wrong.
     case tooManyFailures = "too-many-failures"
     /// The account is closed.
     case accountClosed = "account-closed"
 }
 
-/// What a device writes down before it presents a secret: 16 fresh random bytes.
+/// The 16 fresh random bytes that a device stores before it presents a secret.
 ///
-/// The next secret is derived from it, so that a lost reply can be given again to who asked, and to
-/// nobody else.
+/// The next secret is derived from them, so that only the device that sent a request can get a lost
+/// response again.
 public struct RotationNonce: Hashable, Sendable {
-    /// 16 bytes, always.
+    /// Exactly 16 bytes.
     public let bytes: [UInt8]
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public static let count = 16
 
-    /// Takes exactly 16 bytes; nothing for any other number.
+    /// Accepts exactly 16 bytes, and returns `nil` for any other number.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.count else { return nil }
         self.bytes = bytes

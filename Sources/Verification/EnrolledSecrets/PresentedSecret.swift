@@ -1,14 +1,14 @@
 internal import Cryptography
 
-/// The parts of an enrolled secret: 32 bytes that only its holder knows, and which one it is.
+/// The parts of an enrolled secret: 32 bytes that only its holder knows, its generation and a mark.
 ///
-/// The generation and a mark, which the server makes with a key of its own, let it recognise every
-/// secret that it ever handed out without keeping any of them: an earlier one is told from a guess
-/// however long ago it was retired, and the row does not grow.
+/// The server computes the mark with its own key. The mark lets it recognise every secret that it
+/// ever issued without storing any of them, so it can tell an earlier secret from a guess, however
+/// old, and the row does not grow.
 struct PresentedSecret: Sendable {
-    /// What is secret: 32 bytes.
+    /// The 32 bytes that only the holder knows.
     let secret: SecretBytes
-    /// 0 for the one handed out at the enrolment, one more at each rotation.
+    /// 0 for the secret issued at enrolment; each rotation adds one.
     let generation: UInt64
     /// The first 16 bytes of ``LookupKey/mark(of:credential:generation:)``.
     let mark: [UInt8]
@@ -17,7 +17,7 @@ struct PresentedSecret: Sendable {
     static let markCount = 16
     static let count = secretCount + 8 + markCount
 
-    /// Takes a token apart, which has the right length.
+    /// Splits a token, which always has the right length.
     init(_ token: Token) {
         precondition(token.kind == .secret, "only a secret has these parts")
         (secret, generation, mark) = token.bytes.withBytes { bytes in
@@ -32,7 +32,7 @@ struct PresentedSecret: Sendable {
         }
     }
 
-    /// The secret of a generation as it is handed out.
+    /// Creates the secret of a generation, with its mark.
     init(
         _ secret: SecretBytes, credential: CredentialID, generation: UInt64, marking key: LookupKey
     ) throws(CryptographyFailure) {
@@ -42,7 +42,7 @@ struct PresentedSecret: Sendable {
         mark = Array(full.prefix(Self.markCount))
     }
 
-    /// Whether the server handed it out for this credential, whenever that was.
+    /// Whether the server ever issued this secret for this credential.
     func wasHandedOut(
         for credential: CredentialID, marking key: LookupKey
     ) throws(CryptographyFailure) -> Bool {
@@ -50,7 +50,7 @@ struct PresentedSecret: Sendable {
         return isEqualInConstantTime(mark.span, full.span.extracting(..<Self.markCount))
     }
 
-    /// The whole as a token.
+    /// All parts as a token.
     var token: Token {
         Token(
             .secret,

@@ -1,39 +1,41 @@
-/// What is stored of an enrolled secret: digests alone, of the current secret and its successor.
+/// The stored state of an enrolled secret: only digests, of the current secret and its successor.
 struct SecretChain: Hashable, Sendable {
-    /// The current secret's number.
+    /// The generation of the current secret.
     var generation: UInt64
-    /// The current secret's digest under the row's pepper.
+    /// The digest of the current secret under the row's pepper.
     var digest: [UInt8]
-    /// When the first one was handed out.
+    /// When the first secret was issued.
     let enrolledAt: UnixTime
-    /// When one was last presented rightly.
+    /// When a valid secret was last presented.
     var usedAt: UnixTime
-    /// Wrong ones since then.
+    /// The number of wrong secrets since then.
     var failures: Int
-    /// What was last answered; nothing before the first login.
+    /// The last response; `nil` before the first login.
     var handedOut: HandedOut?
-    /// The logins whose tickets were not redeemed yet, the oldest first.
+    /// The logins whose tickets have not been redeemed yet, oldest first.
     ///
-    /// A ticket's row alone does not say whether it was redeemed: somebody who writes to the database can
-    /// put it back.
+    /// The ticket's own row does not decide that, because an attacker with write access to the
+    /// database could put it back.
     var openLogins: [VerificationID] = []
 
-    /// How many logins are kept open; an older one's ticket is refused.
+    /// The number of logins that stay open.
+    ///
+    /// The tickets of older ones are refused.
     static let maximalOpenLogins = 8
 
-    /// The answer that handed out the current secret's successor.
+    /// The response that issued the successor of the current secret.
     struct HandedOut: Hashable, Sendable {
-        /// The successor's digest under the row's pepper.
+        /// The digest of the successor under the row's pepper.
         let digest: [UInt8]
         /// SHA-256 of the rotation nonce.
         let nonceDigest: [UInt8]
-        /// The decision.
+        /// The id of the decision.
         let verification: VerificationID
-        /// When it was.
+        /// The time of the decision.
         let time: UnixTime
     }
 
-    /// A chain at its first secret.
+    /// Creates a chain at its first secret.
     init(digest: [UInt8], at now: UnixTime) {
         generation = 0
         self.digest = digest
@@ -47,9 +49,9 @@ struct SecretChain: Hashable, Sendable {
         openLogins = (openLogins + [login]).suffix(Self.maximalOpenLogins)
     }
 
-    /// Closes a login, whose ticket is being redeemed.
+    /// Closes a login when its ticket is redeemed.
     ///
-    /// - Returns: whether it was open.
+    /// - Returns: whether the login was open.
     mutating func close(_ login: VerificationID) -> Bool {
         guard let index = openLogins.firstIndex(of: login) else { return false }
         openLogins.remove(at: index)

@@ -1,12 +1,12 @@
 internal import Cryptography
 
-/// Makes the secrets and digests of one credential.
+/// Computes the secrets and digests of one credential.
 struct SecretDerivation: Sendable {
     let credential: CredentialID
     let lookup: LookupKey
     let meter: WorkMeter?
 
-    /// HMAC-SHA-256(pepper, credential ‖ secret): all that is stored of a secret.
+    /// HMAC-SHA-256(pepper, credential ‖ secret): the only thing stored of a secret.
     func digest(
         of secret: PresentedSecret, under key: KeyVersion
     ) throws(CryptographyFailure) -> [UInt8] {
@@ -14,19 +14,19 @@ struct SecretDerivation: Sendable {
         return try key.digests.authenticationCode(of: credential.bytes.span, secret.token.bytes)
     }
 
-    /// Whether the server ever handed the secret out for this credential.
+    /// Whether the server ever issued the secret for this credential.
     func wasHandedOut(_ secret: PresentedSecret) throws(CryptographyFailure) -> Bool {
         meter?.count(.digests)
         return try secret.wasHandedOut(for: credential, marking: lookup)
     }
 
-    /// The first secret.
+    /// Creates the first secret.
     func first(_ random: SecretBytes) throws(CryptographyFailure) -> PresentedSecret {
         try PresentedSecret(random, credential: credential, generation: 0, marking: lookup)
     }
 
-    /// HKDF(rotation key, credential ‖ generation ‖ SHA-256(nonce)): the same for who asks again
-    /// with the same nonce.
+    /// HKDF(rotation key, credential ‖ generation ‖ SHA-256(nonce)): the same nonce yields the same
+    /// secret.
     func secret(
         generation: UInt64, nonceDigest: [UInt8], under key: KeyVersion
     ) throws(CryptographyFailure) -> PresentedSecret {
@@ -40,7 +40,7 @@ struct SecretDerivation: Sendable {
             marking: lookup)
     }
 
-    /// The login ticket of a decision: the same for who asks again with the same nonce.
+    /// The login ticket of a decision: the same nonce yields the same ticket.
     func login(
         verification: VerificationID, nonceDigest: [UInt8], under key: KeyVersion
     ) throws(CryptographyFailure) -> Token {

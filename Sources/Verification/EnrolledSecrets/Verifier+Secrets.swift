@@ -1,7 +1,7 @@
 internal import Cryptography
 
 extension Verifier {
-    /// Hands out a ticket by which a device fetches its secret within ten minutes, once.
+    /// Issues a ticket with which a device can fetch its secret once, within ten minutes.
     ///
     /// - Parameter audience: the clients that may redeem the device's logins, at most
     ///   ``Policy/maximalAudience``; empty if the verifier is used without clients.
@@ -36,9 +36,9 @@ extension Verifier {
         }
     }
 
-    /// Gives the device its first secret for its ticket, once.
+    /// Issues a device's first secret for its ticket, once.
     ///
-    /// - Parameter name: takes the place of the name that the enrolment gave, unless it is nothing.
+    /// - Parameter name: replaces the name given at enrolment; `nil` keeps it.
     public func redeemEnrolment(
         _ ticket: Token, name: String? = nil, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<HandedOutSecret>>? = nil
@@ -67,23 +67,25 @@ extension Verifier {
                         credential: record.id, secret: secret.token, generation: 0)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
-                    // The ticket's; this one's own comes after it.
+                    // Ends the response with the ticket. The response to this request is recorded
+                    // afterwards.
                     .endAnswers(of: record.id), context.event(.enrolled, of: record),
                 ], secretsOf: record.id)
         }
     }
 
-    /// Signs a device in by its secret, which is spent, and hands out the next one.
+    /// Signs a device in with its secret, which is spent, and issues the next one.
     ///
     /// - Parameters:
-    ///   - secret: a token of the kind ``Token/Kind/secret``.
-    ///   - nonce: what the device wrote down before it asked.
+    /// - secret: a token of the kind ``Token/Kind/secret``.
+    /// - nonce: the nonce that the device stored before it sent the request.
     public func login(
         _ credential: CredentialID, secret: Token, nonce: RotationNonce, origin: Origin = .unknown,
         recorder: Recorder<LoginOutcome>? = nil
     ) async throws(VerifierError) -> LoginOutcome {
         let presented = PresentedSecret(secret)
-        // What ended it is told again: whoever lost a reply must learn that the credential was revoked.
+        // A login is decided again after the credential has ended, because a device that lost a
+        // response must learn of the revocation.
         return try await decide(
             origin, recorder: recorder, answeringUntil: .end, decidingAfterEnd: true
         ) { context throws(VerifierError) in
@@ -97,12 +99,12 @@ extension Verifier {
         }
     }
 
-    /// Tells the application who signed in, once, within a minute.
+    /// Tells the application once, within a minute, who signed in.
     ///
-    /// Revoking the credential takes its tickets away, in the same commit.
+    /// Revoking the credential deletes its tickets in the same commit.
     ///
-    /// - Parameter client: who asks. To a client that is not in the credential's audience, the ticket is
-    ///   one that is not known; it is not spent.
+    /// - Parameter client: the client that sends the request. If it is not in the credential's
+    ///   audience, the outcome is that of an unknown ticket, and the ticket is not spent.
     public func redeemLogin(
         _ ticket: Token, by client: ClientID? = nil, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<SignedIn>>? = nil
@@ -110,14 +112,16 @@ extension Verifier {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
-            // Its tickets go with a credential; one that is there all the same was put back.
+            // A credential's tickets are deleted when it ends, so a ticket that still exists was
+            // put back.
             guard var record = try await record(row.credential), record.state == .active,
                 case .secret(var chain) = record.material
             else { return denied(row, context, because: .revoked) }
             guard record.admits(client) else {
                 return denied(row, context, because: .otherAudience)
             }
-            // The credential knows which tickets were redeemed, whatever rows there are.
+            // The credential's own row records which tickets are still open, whatever ticket rows
+            // exist.
             guard chain.close(row.verification) else {
                 return denied(row, context, because: .spent)
             }
@@ -186,12 +190,12 @@ extension Verifier {
 }
 
 extension CredentialRecord {
-    /// Whether its logins are for this client.
+    /// Whether this client may redeem the credential's logins.
     fileprivate func admits(_ client: ClientID?) -> Bool {
         audience.isEmpty || client.map(audience.contains) ?? false
     }
 
-    /// The pending credential in use from now on, with its device's name and origin.
+    /// The pending credential after its activation, with its device's name and origin.
     fileprivate func comingIntoUse(
         name: String?, chain: SecretChain, _ context: DecisionContext
     ) -> CredentialRecord {

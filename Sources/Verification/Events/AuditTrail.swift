@@ -1,31 +1,32 @@
 public import Cryptography
 
-/// Goes through stored events and says whether one was deleted, edited, moved or cut off.
+/// Walks through stored events and detects deleted, edited, moved and truncated ones.
 ///
-/// Feed it every event in the order of positions, then ask ``findings()``. What it can't see: that
-/// a whole node was taken away with its record, or that events and record were put back to an
-/// earlier state together; ``init(chains:checkpoints:key:)`` takes marks kept elsewhere for that.
+/// Pass every event in the order of positions to ``check(_:)``, then call ``findings()``. The trail
+/// cannot detect that a whole node was deleted with its record, or that events and record were
+/// rolled back together. ``init(chains:checkpoints:key:)`` accepts checkpoints kept elsewhere for
+/// that purpose.
 public struct AuditTrail: Sendable {
-    /// What is wrong, and where.
+    /// A fault and its place.
     public enum Finding: Hashable, Sendable {
         /// A node's record is not authentic.
         case forgedRecord(node: [UInt8])
-        /// A node has events and no record.
+        /// A node has events but no record.
         case unknownNode([UInt8])
-        /// Events of this node are missing, doubled or out of order at this number.
+        /// Events of this node are missing, duplicated or out of order at this number.
         case gap(node: [UInt8], sequence: UInt64)
-        /// The event, or one before it, is not what was written.
+        /// This event or an earlier one is not what was written.
         case altered(node: [UInt8], sequence: UInt64)
-        /// Events behind this number are missing at the end.
+        /// Events after this number are missing at the end.
         case cutOff(node: [UInt8], behind: UInt64)
-        /// There is an event behind the recorded end.
+        /// There is an event after the recorded head.
         case behindHead(node: [UInt8], sequence: UInt64)
-        /// An event is not at the position that it was written at, or others are missing before it.
+        /// An event is not at its original position, or other events are missing before it.
         case moved(node: [UInt8], sequence: UInt64)
-        /// The recorded position of the chain's end is not that of its last event.
+        /// The recorded position of the chain's head is not that of its last event.
         case movedHead(node: [UInt8])
-        /// A checkpoint is not authentic, or says something else than the chain, or names an event that
-        /// is missing though it was not pruned.
+        /// A checkpoint is not authentic, contradicts the chain, or names a missing event that was
+        /// not pruned.
         case checkpoint(node: [UInt8], sequence: UInt64)
     }
 
@@ -42,12 +43,12 @@ public struct AuditTrail: Sendable {
     private var nodes: [[UInt8]: Progress] = [:]
     private var checkpoints: [[UInt8]: [UInt64: [UInt8]]] = [:]
     private var found: [Finding] = []
-    /// The position of the event that was taken last.
+    /// The position of the last event that was checked.
     private var position: UInt64?
 
-    /// Begins at the recorded beginnings.
+    /// Begins at the recorded starts of the chains.
     ///
-    /// - Parameter checkpoints: marks that were kept outside the database.
+    /// - Parameter checkpoints: checkpoints that were kept outside the database.
     public init(
         chains: [ChainRecord], checkpoints: [ChainMark] = [], key: AuditKey
     ) throws(CryptographyFailure) {
@@ -73,23 +74,23 @@ public struct AuditTrail: Sendable {
         }
     }
 
-    /// Whether a checkpoint is one that the chain can have had, as far as its ends tell.
+    /// Whether a checkpoint is consistent with the chain's start and head.
     private func fits(_ mark: ChainMark, _ chain: ChainRecord) throws(CryptographyFailure) -> Bool {
         let start = chain.start
         if mark.sequence > start.sequence { return mark.sequence <= chain.head.sequence }
         if mark.sequence == start.sequence { return mark.digest == start.digest }
-        // The event is gone, which pruning alone explains.
+        // The event no longer exists. Only pruning explains that.
         guard start.pruning != nil else { return false }
         return try key.isAuthentic(start)
     }
 
-    /// Takes the next event.
+    /// Checks the next event.
     public mutating func check(_ event: ChainedEvent) throws(CryptographyFailure) {
         guard var progress = nodes[event.node] else {
             if !found.contains(.unknownNode(event.node)) { found.append(.unknownNode(event.node)) }
             return
         }
-        // One fault is enough to know; behind it, only what is wrong by itself is said.
+        // One fault is enough. After it, only independent faults are reported.
         let expected = try key.tying(event, behind: progress.digest).digest
         if event.sequence != progress.sequence + 1 {
             found.append(.gap(node: event.node, sequence: event.sequence))
@@ -113,23 +114,24 @@ public struct AuditTrail: Sendable {
         position = event.position
     }
 
-    /// Whether nothing was found in the chains' records and in the events that were taken so far.
+    /// Whether no fault was found in the records and in the events checked so far.
     var isWholeSoFar: Bool { found.isEmpty }
 
-    /// Whether an event is at its position: directly behind the one before it in the order of all, and
+    /// Whether an event is at its position: directly after the previous event of all nodes, and
     /// where its own chain says.
     ///
-    /// Positions have no gap but before the first event of a chain, which a restored database begins
-    /// further on.
+    /// Positions have no gaps, except before the first event of a chain, because a restored
+    /// database continues at a later position.
     private func stands(_ event: ChainedEvent, behind last: Progress) -> Bool {
         let isNext = position.map { $0 + 1 == event.position } ?? true
-        // The first one of a commit names the last one before it; the others follow the first directly.
+        // The first event of a commit names the chain's position before the commit. The other
+        // events follow without a gap.
         let isFirst = event.behind == last.position
         let isFurther = event.behind == last.behind && event.position == last.position + 1
         return (isNext || event.sequence == 1) && (isFirst || isFurther)
     }
 
-    /// Everything that was found, once all events were taken.
+    /// All findings, after all events have been checked.
     public func findings() -> [Finding] {
         var all = found
         for (node, progress) in nodes where progress.sequence < progress.head.sequence {
@@ -152,14 +154,14 @@ public struct AuditTrail: Sendable {
 }
 
 extension AuditKey {
-    /// Tells whether a mark was made with this key.
+    /// Checks whether a checkpoint was made with this key.
     public func isAuthentic(_ mark: ChainMark) throws(CryptographyFailure) -> Bool {
         let expected = try self.mark(
             node: mark.node, sequence: mark.sequence, digest: mark.digest)
         return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)
     }
 
-    /// Tells whether a start was made with this key.
+    /// Checks whether a start was made with this key.
     public func isAuthentic(_ start: ChainStart) throws(CryptographyFailure) -> Bool {
         let expected = try self.start(
             node: start.node, sequence: start.sequence, digest: start.digest,

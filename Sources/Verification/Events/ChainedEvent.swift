@@ -1,29 +1,35 @@
-/// An event in its place in a node's chain, as a store keeps it.
+internal import Cryptography
+
+/// An event in its place in a node's chain, as stored.
 public struct ChainedEvent: Hashable, Sendable {
-    /// The store's own number: 1 and up in the order in which events became visible, over all nodes;
-    /// gaps mean nothing.
+    /// The store's own number: 1 and up over all nodes, in the order in which events became
+    /// visible.
+    ///
+    /// Gaps have no meaning.
     public let position: UInt64
-    /// Whose chain it is in: 16 bytes.
+    /// The node whose chain contains the event: 16 bytes.
     public let node: [UInt8]
-    /// Its number in the chain: 1 and up, without a gap.
+    /// The number in the chain: 1 and up, without gaps.
     public let sequence: UInt64
-    /// The position of the chain's last event before the commit that wrote this one; covered by
-    /// ``digest``, so that nobody can move an event to another position.
+    /// The position of the chain's last event before the commit that wrote this one.
+    ///
+    /// ``digest`` covers it, so that an event cannot be moved to another position.
     public let behind: UInt64
-    /// The event with the rows of its commit, in Verification's own encoding; under 16 KiB.
+    /// The event and the rows of its commit, in Verification's own encoding; less than 16 KiB.
     public let body: [UInt8]
-    /// Ties the event to all before it: 32 bytes.
+    /// Chains the event to all earlier ones: 32 bytes.
     public let digest: [UInt8]
-    /// When it happened, in a column of its own for ``Pruning/eventsBefore``.
+    /// The time of the event, in its own column for ``Pruning/eventsBefore``.
     public let time: UnixTime
 
-    /// The event; nothing when the body is damaged or a newer version wrote it.
+    /// The event; `nil` if the body is damaged or a newer version wrote it.
     public var event: Event? { recorded?.event }
 
-    /// The event with the rows of its commit; nothing when the body is damaged or newer.
+    /// The event and the rows of its commit; `nil` if the body is damaged or a newer version wrote
+    /// it.
     public var recorded: RecordedEvent? { RecordedEvent(decoding: body) }
 
-    /// Puts a stored event together.
+    /// Creates an event from its stored columns.
     public init(
         position: UInt64, node: [UInt8], sequence: UInt64, behind: UInt64, body: [UInt8],
         digest: [UInt8], time: UnixTime
@@ -38,17 +44,18 @@ public struct ChainedEvent: Hashable, Sendable {
     }
 }
 
-/// Where a node's chain begins and ends; a store keeps one for each node and changes it in the
-/// commit that changes the chain.
+/// The start and head of a node's chain.
+///
+/// A store has one record per node, and updates it in the commit that changes the chain.
 public struct ChainRecord: Hashable, Sendable {
-    /// Where the chain's first event that is kept stands.
+    /// The start of the part of the chain that is stored.
     public let start: ChainStart
     /// The chain's last event.
     public let head: ChainMark
-    /// The position of that event; of a chain without events, where it begins.
+    /// The position of the head; for a chain without events, the position of its start.
     public let headPosition: UInt64
 
-    /// Takes both ends.
+    /// Creates a record from its stored columns.
     public init(start: ChainStart, head: ChainMark, headPosition: UInt64) {
         self.start = start
         self.head = head
@@ -56,27 +63,29 @@ public struct ChainRecord: Hashable, Sendable {
     }
 }
 
-/// Where a node's chain begins, and why it does not begin any earlier.
+/// The start of a node's chain, and the reason why it does not start earlier.
 ///
-/// It is authenticated for this purpose alone: nobody without the key makes the beginning of an end, or
-/// of an event's digest.
+/// It is authenticated for this purpose only. Without the key, nobody can make a start from a head
+/// or an event's digest.
 public struct ChainStart: Hashable, Sendable {
-    /// Whose chain: 16 bytes.
+    /// The node whose chain it is: 16 bytes.
     public let node: [UInt8]
-    /// The number of the last event that was pruned; 0 when none was.
+    /// The number of the last pruned event; 0 if none was pruned.
     public let sequence: UInt64
     /// The digest of that event; zeros for number 0.
     public let digest: [UInt8]
-    /// Where in the order of events that one stood; with number 0, where the chain began.
+    /// The position of that event; for number 0, the position where the chain began.
     public let position: UInt64
-    /// That event's ``ChainedEvent/behind``.
+    /// The ``ChainedEvent/behind`` of that event.
     public let behind: UInt64
-    /// What was pruned by; nothing when nothing was.
+    /// The rule that events were pruned by; `nil` if none were pruned.
     public let pruning: PrunedEvents?
-    /// An HMAC over all that: 32 bytes.
+    /// An HMAC over all other fields: 32 bytes.
     public let authentication: [UInt8]
 
-    /// Puts a stored start together; whether it is authentic, ``AuditTrail`` says.
+    /// Creates a start from its stored columns.
+    ///
+    /// ``AuditTrail`` checks whether it is authentic.
     public init(
         node: [UInt8], sequence: UInt64, digest: [UInt8], position: UInt64, behind: UInt64,
         pruning: PrunedEvents?, authentication: [UInt8]
@@ -91,20 +100,20 @@ public struct ChainStart: Hashable, Sendable {
     }
 }
 
-/// Which events were pruned, and when.
+/// The rule and the time of a pruning.
 public struct PrunedEvents: Hashable, Sendable {
-    /// Events from before this moment were pruned.
+    /// Events before this time were pruned.
     public let before: UnixTime
-    /// When that was done (``Pruning/now``).
+    /// The time of the pruning (``Pruning/now``).
     public let at: UnixTime?
 
-    /// Takes both moments.
+    /// Creates the value from both times.
     public init(before: UnixTime, at: UnixTime?) {
         self.before = before
         self.at = at
     }
 
-    /// Takes two columns in milliseconds; nothing without the first one.
+    /// Creates the value from two columns in milliseconds; `nil` if the first one is `nil`.
     public init?(before: Int64?, at: Int64?) {
         guard let before else { return nil }
         self.init(
@@ -112,25 +121,57 @@ public struct PrunedEvents: Hashable, Sendable {
     }
 }
 
-/// A place in a node's chain, authenticated, so that nobody moves an end who lacks the key.
+/// An authenticated place in a node's chain, so that nobody can move the head without the key.
 ///
-/// Who can write the database can still put an older head back together with the older events. A
-/// mark that was kept elsewhere, in a log as text, finds that.
+/// An attacker with write access to the database can still put back an older head together with the
+/// older events. A checkpoint that was kept elsewhere, such as a line in a log, reveals that.
 public struct ChainMark: Hashable, Sendable {
     /// Whose chain: 16 bytes.
     public let node: [UInt8]
-    /// The number of the event; 0 is the place before the first.
+    /// The number of the event; 0 means before the first event.
     public let sequence: UInt64
     /// The digest of the event; zeros for number 0.
     public let digest: [UInt8]
-    /// An HMAC over all that: 32 bytes.
+    /// An HMAC over all other fields: 32 bytes.
     public let authentication: [UInt8]
 
-    /// Puts a stored mark together; whether it is authentic, ``AuditTrail`` says.
+    /// Creates a checkpoint from its stored columns.
+    ///
+    /// ``AuditTrail`` checks whether it is authentic.
     public init(node: [UInt8], sequence: UInt64, digest: [UInt8], authentication: [UInt8]) {
         self.node = node
         self.sequence = sequence
         self.digest = digest
         self.authentication = authentication
+    }
+}
+
+// Outside the database, a checkpoint is a line of text in a file or a log.
+extension ChainMark {
+    /// The prefix of every checkpoint's text.
+    public static let textPrefix = "watchword-chain-mark "
+
+    /// The checkpoint as one line, without a line break: node, number, digest and HMAC.
+    public var text: String {
+        Self.textPrefix + Base64URL.encode(node.span) + " \(sequence) "
+            + Base64URL.encode(digest.span) + " " + Base64URL.encode(authentication.span)
+    }
+
+    /// Parses the canonical text of a checkpoint.
+    ///
+    /// ``AuditTrail`` checks whether it is authentic.
+    public init?(text: String) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 5, let sequence = UInt64(words[2]) else { return nil }
+        do throws(Base64Error) {
+            self.init(
+                node: try Base64URL.decode(Array(words[1].utf8).span), sequence: sequence,
+                digest: try Base64URL.decode(Array(words[3].utf8).span),
+                authentication: try Base64URL.decode(Array(words[4].utf8).span))
+        } catch {
+            return nil
+        }
+        guard node.count == 16, digest.count == 32, authentication.count == 32, self.text == text
+        else { return nil }
     }
 }

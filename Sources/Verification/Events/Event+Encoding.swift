@@ -1,5 +1,7 @@
 extension Event {
-    /// Writes every field; every event has one encoding.
+    /// Writes every field.
+    ///
+    /// Each event has exactly one encoding.
     func write(into writer: inout ByteWriter) {
         writer.write(kind.rawValue)
         writer.writeIfThere(reason) { $0.write($1.rawValue) }

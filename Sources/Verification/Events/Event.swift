@@ -1,26 +1,26 @@
-/// Something that happened to a credential, for those who must know or look into it later.
+/// An event in the life of a credential, for notifications and the audit log.
 ///
-/// There is no secret in an event: no code, key, ticket or digest. Subject, address and user agent
-/// are strangers' texts, which may hold line breaks; who prints an event escapes them.
+/// An event contains no secret: no code, key, ticket or digest. Subject, address and user agent are
+/// untrusted text that may contain line breaks. Escape them for output.
 public struct Event: Hashable, Sendable {
     /// What happened.
     public let kind: Kind
-    /// Why; nothing where there is nothing to add.
+    /// The reason; `nil` if the kind says everything.
     public let reason: Reason?
-    /// When.
+    /// The time of the event.
     public let time: UnixTime
-    /// To whom; nothing when it was to no subject or none is known.
+    /// The subject; `nil` if there is none or it is unknown.
     public let subject: Subject?
-    /// To which credential; nothing when it was none or several.
+    /// The credential; `nil` if there is none or several.
     public let credential: CredentialID?
-    /// In which decision.
+    /// The id of the decision.
     public let verification: VerificationID?
     /// Where the request came from.
     public let origin: Origin
-    /// A figure, as ``Kind`` says.
+    /// A number whose meaning depends on ``Kind``.
     public let number: Int64?
 
-    /// Whether the subject should be told at once (RFC 4226, section 7.2; NIST SP 800-63B-4,
+    /// Whether the subject should be notified at once (RFC 4226, section 7.2; NIST SP 800-63B-4,
     /// sections 3.1.4.2, 4.1.2.1, 4.2.3 and 4.6).
     public var isNotification: Bool {
         switch kind {
@@ -31,57 +31,68 @@ public struct Event: Hashable, Sendable {
         }
     }
 
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
-        /// A key, a set of codes or a ticket was handed out.
+        /// A key, a set of codes or a ticket was issued.
         case enrolmentStarted
-        /// A credential is in use from now on.
+        /// A credential was activated.
         case enrolled
-        /// A code or secret was right; the number is the offset from the expected step, or how many
-        /// recovery codes are left.
+        /// A code or secret was accepted.
+        ///
+        /// The number is the offset from the expected step, or the number of recovery codes left.
         case accepted
-        /// A code, secret or ticket was refused; the number is how often that happened from the same
-        /// address since the last such event, where it was more than once.
+        /// A code, secret or ticket was denied.
+        ///
+        /// The number is the count of such denials from the same address since the last such event,
+        /// if there was more than one.
         case denied
-        /// A code was right and had been spent before.
+        /// A code was correct but already spent.
         case replayed
-        /// A device asked again for an answer that it had lost, and got the same.
+        /// A device repeated a request and received the same response again.
         case repeated
-        /// The limit of consecutive failures is reached, so that attempts have to wait; once.
+        /// The limit of consecutive failures was reached, so attempts have to wait.
+        ///
+        /// Reported once.
         case locked
-        /// A credential accepts nothing any more.
+        /// A credential was disabled and accepts nothing any more.
         case disabled
-        /// A wait was lifted.
+        /// A wait was ended.
         case unlocked
-        /// The counter or the drift was set anew by two consecutive codes; the number is by how
-        /// much.
+        /// The counter or the drift was reset with two consecutive codes.
+        ///
+        /// The number is the change.
         case resynchronised
         /// The credential's name was changed.
         case renamed
-        /// The credential ended, and its secrets are deleted.
+        /// The credential was revoked, and its secrets were deleted.
         case revoked
         /// A device was told to delete its secret.
         case wiped
-        /// The application learnt who had signed in.
+        /// The application learned who signed in.
         case loginRedeemed
-        /// Rows were sealed under another key; the number is how many.
+        /// Rows were sealed under another key.
+        ///
+        /// The number is their count.
         case keysRotated
-        /// The database came from a backup; the number is how many credentials were ended for it.
-        /// With a credential: that one goes on, and nothing from before is accepted by it.
+        /// The database was restored from a backup.
+        ///
+        /// The number is the count of credentials revoked for it. If a credential is named, it
+        /// stays active, but accepts nothing from before the restore.
         case restored
-        /// An application may ask from now on; ``Origin/client`` names it.
+        /// An application was added; ``Origin/client`` names it.
         case clientAdded
-        /// An application has a new API key, and its old one is worthless; ``Origin/client`` names it.
+        /// An application received a new API key that replaces the old one; ``Origin/client`` names
+        /// it.
         case clientRenewed
-        /// An application may not ask any more; ``Origin/client`` names it.
+        /// An application was revoked; ``Origin/client`` names it.
         case clientRevoked
     }
 
-    /// Why it can happen.
+    /// The reasons of events.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
-        /// It was none of the expected codes or secrets.
+        /// The code or secret matched no expected one.
         case wrong
-        /// It had been spent before.
+        /// The code or ticket was already spent.
         case spent
         /// The wait was not over.
         case throttled
@@ -89,36 +100,37 @@ public struct Event: Hashable, Sendable {
         case disabled
         /// There is no such subject, credential or ticket.
         case unknown
-        /// It came too late.
+        /// The request came too late.
         case expired
         /// The login ticket is for other clients.
         case otherAudience
         /// The credential was revoked on request.
         case revoked
-        /// An earlier secret, or the current one by two holders: two have it, and nobody can tell
-        /// who is the thief (RFC 6819, section 5.2.2.3).
+        /// An earlier secret was used, or two holders used the current one.
+        ///
+        /// Nobody can tell which of them is the thief (RFC 6819, section 5.2.2.3).
         case reuseDetected
-        /// There were too many failures in a row.
+        /// There were too many consecutive failures.
         case tooManyFailures
         /// The subject's account is closed.
         case accountClosed
         /// The secret was not used for too long.
         case idle
-        /// The secret's longest life is over.
+        /// The secret reached its maximum age.
         case tooOld
-        /// The counter came to its end.
+        /// The counter reached its end.
         case counterExhausted
-        /// A new set of recovery codes took its place.
+        /// A new set of recovery codes replaced it.
         case replaced
         /// The enrolment was not confirmed in time.
         case lapsed
-        /// What was spent since the backup is not known.
+        /// The backup does not know which codes were spent after it.
         case restored
-        /// It was a recovery code.
+        /// The code was a recovery code.
         case recoveryCode
     }
 
-    /// Puts an event together.
+    /// Creates an event.
     public init(
         _ kind: Kind, reason: Reason? = nil, time: UnixTime, subject: Subject? = nil,
         credential: CredentialID? = nil, verification: VerificationID? = nil,

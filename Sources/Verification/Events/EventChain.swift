@@ -1,28 +1,29 @@
 public import Cryptography
 
-/// One node's chain of events, at its end: each event's digest covers the one before.
+/// The end of one node's event chain, in which each event's digest covers the previous one.
 ///
-/// A store holds one for each writer that it has, and changes it together with the rows: when a
-/// commit does not happen, the chain as it was before goes on. A node is whoever appends alone, be it
-/// a process or a database.
+/// A store has one for each of its writers and updates it together with the rows: if a commit
+/// fails, it continues with the earlier chain. A node is anything that appends alone, be it a
+/// process or a database.
 public struct EventChain: Sendable {
-    /// Whose chain: 16 random bytes.
+    /// The node: 16 random bytes.
     public let node: [UInt8]
-    /// How many events it has had.
+    /// The number of events so far.
     public private(set) var sequence: UInt64
-    /// The last event's digest.
+    /// The digest of the last event.
     public private(set) var digest: [UInt8]
-    /// The last event's position, as far as the store has told it; see ``ChainedEvent/behind``.
+    /// The position of the last event, as far as the store has reported it; see
+    /// ``ChainedEvent/behind``.
     public private(set) var position: UInt64
     private let key: AuditKey
 
     /// Starts a new chain.
     ///
     /// - Parameters:
-    ///   - node: 16 random bytes.
-    ///   - position: where it begins in the store's order of events.
+    /// - node: 16 random bytes.
+    /// - position: its start in the store's order of events.
     public init(node: [UInt8], position: UInt64 = 0, key: AuditKey) {
-        precondition(node.count == 16, "a node is named by 16 bytes")
+        precondition(node.count == 16, "a node id has 16 bytes")
         self.node = node
         sequence = 0
         digest = [UInt8](repeating: 0, count: 32)
@@ -30,7 +31,7 @@ public struct EventChain: Sendable {
         self.key = key
     }
 
-    /// Goes on behind a stored head, which stands at `position`.
+    /// Continues after a stored head, which is at `position`.
     public init(resuming head: ChainMark, at position: UInt64, key: AuditKey) {
         node = head.node
         sequence = head.sequence
@@ -39,11 +40,11 @@ public struct EventChain: Sendable {
         self.key = key
     }
 
-    /// Ties an event to the end of the chain.
+    /// Appends an event to the chain.
     ///
-    /// - Parameter position: the store's own number for it; nothing where the store tells it when the
-    ///   commit is done, to ``stand(at:)``.
-    /// - Throws: ``CryptographyFailure``; the chain is as it was then.
+    /// - Parameter position: the store's own number for the event; `nil` if the store only reports
+    ///   it after the commit, to ``stand(at:)``.
+    /// - Throws: ``CryptographyFailure``; the chain is then unchanged.
     public mutating func append(
         _ recorded: RecordedEvent, position: UInt64?
     ) throws(CryptographyFailure) -> ChainedEvent {
@@ -57,22 +58,22 @@ public struct EventChain: Sendable {
         return tied
     }
 
-    /// Learns the last event's position.
+    /// Sets the position of the last event.
     public mutating func stand(at position: UInt64) { self.position = position }
 
-    /// The end of the chain, to be stored with it.
+    /// The head of the chain, to be stored with it.
     public func head() throws(CryptographyFailure) -> ChainMark {
         try key.mark(node: node, sequence: sequence, digest: digest)
     }
 
-    /// The beginning of a chain that was just started.
+    /// The start of a chain that has no events yet.
     public func start() throws(CryptographyFailure) -> ChainStart {
         try key.start(
             node: node, sequence: sequence, digest: digest, position: position, behind: position,
             pruning: nil)
     }
 
-    /// The new beginning of a chain whose events up to `last` are pruned.
+    /// The new start of a chain whose events up to `last` are pruned.
     public static func start(
         behind last: ChainedEvent, pruning: PrunedEvents, key: AuditKey
     ) throws(CryptographyFailure) -> ChainStart {
@@ -83,7 +84,7 @@ public struct EventChain: Sendable {
 }
 
 extension AuditKey {
-    /// The event with the digest that ties it to the one with the digest `previous`.
+    /// The event with the digest that chains it to the event with the digest `previous`.
     func tying(
         _ event: ChainedEvent, behind previous: [UInt8]
     ) throws(CryptographyFailure) -> ChainedEvent {

@@ -1,18 +1,18 @@
 public import Cryptography
 
-/// The oldest events of a store, which pruning takes away, and where the chains begin without them.
+/// The oldest events of a store, which are to be pruned, and the new starts of the chains.
 ///
-/// Whoever can write the database can write the column of the times and add rows. So nothing goes that
-/// is not tied to an authentic beginning, or whose time is not the one in its body: otherwise the server
-/// would erase its own history and authenticate the gap.
+/// An attacker with write access to the database can change the time column and add rows. So an
+/// event is only pruned if it is chained to an authentic start and its time matches its body.
+/// Otherwise the server would erase its own history and authenticate the gap.
 public struct OldEvents: Hashable, Sendable {
-    /// How many events go.
+    /// The number of events to prune.
     public let count: Int
-    /// The position of the last one that goes; those before it go, too.
+    /// The position of the last event to prune; all earlier ones are pruned, too.
     public let end: UInt64?
-    /// The new beginnings of the chains, in the order of their nodes.
+    /// The new starts of the chains, ordered by node.
     public let starts: [ChainStart]
-    /// Whether events stay because they, or the records of the chains, are not what was written.
+    /// Whether nothing is pruned because the events or the records of the chains were altered.
     public let areAltered: Bool
 
     private static let nothing = OldEvents(count: 0, end: nil, starts: [], areAltered: false)
@@ -25,11 +25,11 @@ public struct OldEvents: Hashable, Sendable {
         self.areAltered = areAltered
     }
 
-    /// Takes the events that are old enough to go, from the front, and checks them.
+    /// Selects the events that are old enough, from the start, and checks them.
     ///
     /// - Parameters:
-    ///   - first: the first events that are stored.
-    ///   - chains: the chains' records, read at the same time as the events or later.
+    /// - first: the first stored events.
+    /// - chains: the chains' records, read at the same time as the events or later.
     public init(
         _ first: [ChainedEvent], chains: [ChainRecord], pruning: Pruning, key: AuditKey
     ) throws(CryptographyFailure) {
@@ -37,7 +37,7 @@ public struct OldEvents: Hashable, Sendable {
             self = .nothing
             return
         }
-        // Where the two times differ, the check finds it.
+        // If the two times differ, the check below detects it.
         let old = first.prefix { event in
             event.time < before || event.event.map { $0.time < before } ?? true
         }

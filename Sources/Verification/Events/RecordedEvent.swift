@@ -1,23 +1,23 @@
-/// An event together with the rows of credentials and clients that its commit wrote.
+/// An event, and the rows of credentials and clients that its commit wrote.
 public struct RecordedEvent: Hashable, Sendable {
-    /// What happened.
+    /// The event.
     public let event: Event
-    /// The rows, as they were from then on; in the first event of each commit.
+    /// The rows as written by the commit; only in the first event of each commit.
     public let rows: [RowMark]
 
-    /// Puts an event and its rows together.
+    /// Creates a recorded event.
     public init(_ event: Event, rows: [RowMark] = []) {
         self.event = event
         self.rows = rows
     }
 }
 
-/// Which version of a row was written.
+/// The version of a row that was written.
 ///
-/// An older version that is put back is authentic by itself. It is found because the events name a
-/// later one.
+/// An older version that was put back is authentic by itself. It is detected because the events
+/// name a later one.
 public struct RowMark: Hashable, Sendable {
-    /// Whose row it is.
+    /// The owner of the row.
     public enum Owner: Hashable, Sendable {
         /// A credential.
         case credential(CredentialID)
@@ -25,16 +25,18 @@ public struct RowMark: Hashable, Sendable {
         case client([UInt8])
     }
 
-    /// Whose row.
+    /// The owner of the row.
     public let owner: Owner
-    /// Its version.
+    /// The version of the row.
     public let version: UInt64
-    /// Whether the credential waits for its confirmation; such a row may be pruned without an event.
+    /// Whether the credential is still unconfirmed.
+    ///
+    /// Such a row may be pruned without an event.
     public let isPending: Bool
     /// The first bytes of the row's authentication code.
     public let code: UInt64
 
-    /// Marks a credential's row.
+    /// Creates the mark of a credential's row.
     ///
     /// - Parameter code: the row's authentication code.
     public init(_ row: CredentialRow, code: [UInt8]) {
@@ -42,7 +44,7 @@ public struct RowMark: Hashable, Sendable {
             .credential(row.id), version: row.version, isPending: row.state == .pending, code: code)
     }
 
-    /// Marks a client's row.
+    /// Creates the mark of a client's row.
     ///
     /// - Parameter code: the row's authentication code.
     public init(_ row: ClientRow, code: [UInt8]) {
@@ -60,7 +62,7 @@ public struct RowMark: Hashable, Sendable {
 extension RecordedEvent {
     private static let format: UInt8 = 1
 
-    /// The event as a store keeps it.
+    /// The encoding that a store keeps.
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -70,7 +72,7 @@ extension RecordedEvent {
         return writer.bytes
     }
 
-    /// Reads a stored event; nothing when it is none, or one of a newer version.
+    /// Decodes a stored event; `nil` if it is malformed or of a newer version.
     init?(decoding bytes: [UInt8]) {
         do throws(ByteReaderError) { try self.init(strictlyDecoding: bytes) } catch { return nil }
     }

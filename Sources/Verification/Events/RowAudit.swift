@@ -1,19 +1,19 @@
 public import Cryptography
 
-/// Compares the stored rows with the events, and says which are not what was written last.
+/// Compares the stored rows with the events, and finds rows that are not what was written last.
 ///
-/// Feed it every event in the order of positions, then every row, then ask ``findings()``. The row of a
-/// credential or client whose events are all pruned has nothing to be compared with.
+/// Pass every event in the order of positions to ``take(_:)``, then every row to ``check(_:)``,
+/// then call ``findings()``. A row whose events are all pruned cannot be compared.
 public struct RowAudit: Sendable {
-    /// What is wrong, and where.
+    /// A fault and its place.
     public enum Finding: Hashable, Sendable {
-        /// A row is not what this program wrote; the table, and the row's key as it stands there.
+        /// A row that this program did not write, by table and stored key.
         case damaged(table: String, key: [UInt8])
-        /// An older version of the row is stored, or was at some time.
+        /// An older version of the row is stored, or was stored at some time.
         case putBack(RowMark.Owner)
-        /// No event tells of this version of the row.
+        /// No event records this version of the row.
         case unrecorded(RowMark.Owner)
-        /// The row is gone.
+        /// The row is missing.
         case missing(RowMark.Owner)
     }
 
@@ -23,7 +23,7 @@ public struct RowAudit: Sendable {
     private var last: [RowMark.Owner: RowMark] = [:]
     private var found: Set<Finding> = []
 
-    /// Begins without any event.
+    /// Starts without any events.
     public init(chains: [ChainRecord], key: AuditKey) {
         self.key = key
         hasAllEvents = chains.allSatisfy { $0.start.pruning == nil }
@@ -39,7 +39,7 @@ public struct RowAudit: Sendable {
         }
     }
 
-    /// Takes rows of one table, in any order.
+    /// Checks rows of one table, in any order.
     public mutating func check<Row: StoredRow>(
         _ rows: [AuditedRow<Row>]
     ) throws(CryptographyFailure) {
@@ -51,7 +51,7 @@ public struct RowAudit: Sendable {
         }
     }
 
-    /// What the last event of the row must tell, if events tell of such rows.
+    /// What the last event of the row must say; `nil` if events do not record such rows.
     private func mark(of row: some StoredRow) throws(CryptographyFailure) -> RowMark? {
         switch row {
         case let row as CredentialRow: RowMark(row, code: try key.code(of: row))
@@ -82,9 +82,9 @@ public struct RowAudit: Sendable {
         }
     }
 
-    /// Everything that was found, once all events and rows were taken.
+    /// All findings, after all events and rows have been checked.
     public func findings() -> [Finding] {
-        // A pending row goes without an event when its time is up.
+        // An expired pending row is pruned without an event.
         let missing = last.values.filter { !$0.isPending }.map { Finding.missing($0.owner) }
         return found.union(missing).sorted { $0.order < $1.order }
     }
@@ -92,12 +92,12 @@ public struct RowAudit: Sendable {
 
 /// A row as an audit reads it.
 public enum AuditedRow<Row: StoredRow>: Sendable {
-    /// One that is authentic.
+    /// An authentic row.
     case whole(Row)
-    /// One that is not, by what stands there for its key.
+    /// A row that is not authentic, by its stored key.
     case damaged(key: [UInt8])
 
-    /// The primary key, as it stands there.
+    /// The primary key as stored.
     public var key: [UInt8] {
         switch self {
         case .whole(let row): row.primaryKey
@@ -107,7 +107,7 @@ public enum AuditedRow<Row: StoredRow>: Sendable {
 }
 
 extension RowAudit.Finding {
-    /// By the kind, then by the row.
+    /// Orders by kind, then by row.
     fileprivate var order: String {
         switch self {
         case .damaged(let table, let key): "1 \(table) \(key)"

@@ -1,8 +1,8 @@
 internal import Cryptography
 
-/// What proves that this program wrote what a database holds.
+/// The keys that prove that this program wrote the contents of a database.
 ///
-/// It authenticates rows and ties events together; it is kept outside the database and never changes.
+/// They authenticate rows and chain events. They are stored outside the database and never change.
 public struct AuditKey: Sendable {
     private let events: HMACKey
     let rows: HMACKey
@@ -12,7 +12,7 @@ public struct AuditKey: Sendable {
         self.rows = HMACKey(rows)
     }
 
-    /// Authenticates what `write` writes for this purpose.
+    /// Computes an authentication code over the bytes that `write` produces, for this purpose only.
     func authenticate(
         _ purpose: String, _ write: (inout ByteWriter) -> Void
     ) throws(CryptographyFailure) -> [UInt8] {

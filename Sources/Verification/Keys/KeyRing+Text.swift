@@ -1,14 +1,14 @@
 public import Cryptography
 
 extension KeyRing {
-    /// The ring as a file keeps it: text, and a secret.
+    /// The key ring in its file format, a text that is secret.
     ///
     ///     watchword-keys 1
     ///     lookup BASE64
     ///     key 1 BASE64
     ///     key 2 BASE64
     ///     current 2
-    ///     end BASE64 (SHA-256 of all before the line, so that half a file is noticed)
+    ///     end BASE64 (SHA-256 of everything before this line, to detect truncation)
     public func text() throws(KeyRingError) -> SecretBytes {
         let lines = SecretBytes(capacity: 64 * (versions.count + 3)) { output in
             func append(_ text: String) { for byte in text.utf8 { output.append(byte) } }
@@ -32,7 +32,7 @@ extension KeyRing {
         }
     }
 
-    /// Reads what ``text()`` wrote, and nothing else.
+    /// Parses exactly what ``text()`` writes.
     ///
     /// - Throws: ``KeyRingError``.
     public init(parsing text: SecretBytes) throws(KeyRingError) {
@@ -51,7 +51,7 @@ extension KeyRing {
     }
 }
 
-/// Walks through the lines of a key file.
+/// A parser for the lines of a key file.
 private struct KeyFileLines {
     private let text: SecretBytes
     private var index = 0
@@ -67,7 +67,7 @@ private struct KeyFileLines {
         } catch { throw .failed(error) }
     }
 
-    /// Steps over `word`, if it comes next.
+    /// Consumes `word` if it comes next.
     private mutating func take(_ word: some Sequence<UInt8>) -> Bool {
         let end = text.withBytes { text -> Int? in
             var end = index
@@ -82,7 +82,7 @@ private struct KeyFileLines {
         return true
     }
 
-    /// A number without a leading zero, up to the end of its line or word.
+    /// Consumes a number without a leading zero, and the character `end` after it.
     private mutating func takeNumber(upTo end: UInt8) -> UInt32? {
         let read = text.withBytes { text -> (UInt32, Int)? in
             var value: UInt32 = 0
@@ -125,7 +125,7 @@ private struct KeyFileLines {
         } catch { throw .malformed }
     }
 
-    /// Only the last line is left, and it fits those before.
+    /// Checks that only the last line is left and that its digest is correct.
     mutating func end() throws(KeyRingError) {
         let lines = text.withBytes { SecretBytes(copying: $0.extracting(..<index)) }
         let digest = try Self.digest(of: lines)

@@ -1,32 +1,35 @@
 public import Cryptography
 
-/// The keys that are kept outside the database: without them its rows are worth nothing.
+/// The keys that are stored outside the database.
 ///
-/// Each version is 32 random bytes, from which the key that seals seeds, the pepper of digests and
-/// the key that rotates enrolled secrets are derived. New rows take the current version; the others
-/// open what still hangs on them. Beside them is one lookup key, for what must give the same answer
-/// under every version: the blind index of seeds, the digests of tickets and API keys, the marks by
-/// which earlier secrets are known, the rows' authentication codes and the chain of events. It opens
-/// nothing.
+/// Without them, its rows are useless.
+///
+/// Each version is 32 random bytes. From them are derived the key that seals seeds, the pepper of
+/// digests and the key that rotates enrolled secrets. New rows use the current version; the others
+/// open the rows that still use them.
+///
+/// In addition, there is one lookup key, for everything that must be the same under every version:
+/// the blind index of seeds, the digests of tickets and API keys, the marks of earlier secrets, the
+/// authentication codes of rows and the event chain. It opens nothing.
 public struct KeyRing: Sendable {
     /// All versions, by number.
     public let versions: [KeyVersion]
-    /// The version that new rows take.
+    /// The version that new rows use.
     public let current: KeyVersion
-    /// What authenticates rows and ties events together.
+    /// The key that authenticates rows and chains events.
     public let auditKey: AuditKey
     let lookup: LookupKey
-    /// What is checked where there is no credential.
+    /// The dummy credential that is checked if there is no real one.
     let standIn: StandIn
-    /// The lookup key as the file has it.
+    /// The lookup key as stored in the file.
     let lookupSecret: SecretBytes
 
-    /// The most versions that a ring holds.
+    /// The maximum number of versions in a ring.
     public static let maximalCount = 16
-    /// How many bytes each of the keys has.
+    /// The number of bytes in each key.
     static let keyCount = 32
 
-    /// Puts a ring together.
+    /// Checks and combines the keys.
     init(
         versions: [KeyVersion], current: KeyID, lookup: SecretBytes
     ) throws(KeyRingError) {
@@ -49,7 +52,7 @@ public struct KeyRing: Sendable {
         } catch { throw .failed(error) }
     }
 
-    /// Makes a ring of one version.
+    /// Creates a ring with one version.
     public static func make(
         randomness: RandomSource = .system
     ) throws(KeyRingError) -> KeyRing {
@@ -59,10 +62,10 @@ public struct KeyRing: Sendable {
             lookup: try secret(randomness))
     }
 
-    /// The ring with a new version behind the others.
+    /// The ring with an additional version.
     ///
-    /// Every node has to know a version before the first one writes with it: hand out the ring with
-    /// the new version first, and then make it the current one.
+    /// Every node must know a version before any node writes with it. Distribute the ring with the
+    /// new version first, and then make that version current.
     ///
     /// - Throws: ``KeyRingError/full``.
     public func adding(
@@ -78,12 +81,14 @@ public struct KeyRing: Sendable {
             lookup: lookupSecret)
     }
 
-    /// The ring with `id` as the version that new rows take.
+    /// The ring with `id` as the version that new rows use.
     public func making(current id: KeyID) throws(KeyRingError) -> KeyRing {
         try KeyRing(versions: versions, current: id, lookup: lookupSecret)
     }
 
-    /// The ring without `id`; what still hangs on it can't be used any more.
+    /// The ring without `id`.
+    ///
+    /// Rows that still use that version become useless.
     ///
     /// - Throws: ``KeyRingError/isCurrent`` for the current version.
     public func retiring(_ id: KeyID) throws(KeyRingError) -> KeyRing {
@@ -103,24 +108,24 @@ public struct KeyRing: Sendable {
     }
 }
 
-/// Why there is no such ring of keys.
+/// Why a key ring is invalid or cannot be changed.
 public enum KeyRingError: Error, Hashable, Sendable {
-    /// It is no key file, or not a whole one; where, never what stands there.
+    /// The file is not a complete key file.
     case malformed
-    /// A newer version of the program wrote it.
+    /// A newer version of the program wrote the file.
     case newer
-    /// There is no version with this number.
+    /// The ring has no version with this number.
     case unknownVersion
-    /// The current version can't be retired.
+    /// The current version cannot be retired.
     case isCurrent
-    /// There are as many versions as a ring holds.
+    /// The ring already has the maximum number of versions.
     case full
-    /// OpenSSL could not do its work.
+    /// OpenSSL failed.
     case failed(CryptographyFailure)
 }
 
 extension SecretBytes {
-    /// Another key of 32 bytes for another purpose.
+    /// Derives a 32-byte key for another purpose.
     func derived(_ purpose: String) throws(CryptographyFailure) -> SecretBytes {
         let info = Array(purpose.utf8)
         let salt: [UInt8] = []

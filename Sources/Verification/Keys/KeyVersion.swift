@@ -2,23 +2,24 @@ internal import Cryptography
 
 /// One version of the keys outside the database.
 public struct KeyVersion: Sendable {
-    /// Its number, which every row names that hangs on it.
+    /// The version's number, which is stored in every row that uses it.
     public let id: KeyID
-    /// Tells this key from another one that was given the same number elsewhere: 16 bytes, from which
-    /// nothing of the key can be learnt.
+    /// Distinguishes this key from another one with the same number from elsewhere: 16 bytes that
+    /// reveal nothing about the key.
     public let fingerprint: [UInt8]
-    /// The version as the file has it.
+    /// The version's key as stored in the file.
     let secret: SecretBytes
-    /// Seals seeds and the hashes of recovery codes: a few boxes in each credential's life, far from
-    /// the 2^32 that one key may seal.
+    /// Seals seeds and the hashes of recovery codes.
+    ///
+    /// Each credential needs only a few boxes, so one key stays far below its limit of 2^32.
     let sealing: SealingKey
     /// Keys the digests of enrolled secrets and recovery codes (NIST SP 800-63B-4, 3.1.1.2).
     let digests: HMACKey
-    /// The same key, for codes that are computed for their time alone.
+    /// The same key, for codes that are computed only to take equal time.
     let pepper: SecretBytes
-    /// Derives what a rotation hands out.
+    /// Derives the secrets and tickets that a login issues.
     let rotation: SecretBytes
-    /// Derives the key of each answer that is kept.
+    /// Derives the key of each recorded response.
     private let answers: SecretBytes
 
     init(_ id: KeyID, _ secret: SecretBytes) throws(KeyRingError) {
@@ -38,10 +39,12 @@ public struct KeyVersion: Sendable {
         } catch { throw .failed(error) }
         do throws(SealedBoxError) {
             self.sealing = try SealingKey(sealing)
-        } catch { throw .malformed }  // HKDF gives as many bytes as it was asked for.
+        } catch { throw .malformed }  // HKDF returns the requested number of bytes.
     }
 
-    /// A key that seals one answer: a busy server makes more of them than one key may seal.
+    /// The key that seals one recorded response.
+    ///
+    /// A busy server seals more responses than one key may.
     func answerKey(_ name: [UInt8]) throws(VerifierError) -> SealingKey {
         let salt: [UInt8] = []
         let derived = try deciding { () throws(CryptographyFailure) in
@@ -52,4 +55,19 @@ public struct KeyVersion: Sendable {
             return try SealingKey(derived)
         } catch { throw VerifierError(error) }
     }
+}
+
+/// The number of a key version: 1 and up, in order of creation.
+public struct KeyID: Hashable, Comparable, Sendable {
+    /// 1 to 4,294,967,295.
+    public let number: UInt32
+
+    /// Accepts numbers from 1; returns `nil` for 0.
+    public init?(_ number: UInt32) {
+        guard number > 0 else { return nil }
+        self.number = number
+    }
+
+    /// Compares by creation order.
+    public static func < (left: KeyID, right: KeyID) -> Bool { left.number < right.number }
 }

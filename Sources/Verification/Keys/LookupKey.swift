@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// Makes what a row is found by, without saying what it stands for.
+/// Computes the keyed indexes by which rows are found, without revealing what they stand for.
 struct LookupKey: Sendable {
     private let seeds: HMACKey
     private let tokens: HMACKey
@@ -14,12 +14,13 @@ struct LookupKey: Sendable {
         recoverySets = HMACKey(try secret.derived("watchword recovery set"))
     }
 
-    /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that `algorithm`'s
-    /// HMAC takes for one key.
+    /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that HMAC with
+    /// `algorithm` treats as the same key.
     ///
-    /// HMAC hashes a key that is longer than a block, and pads a shorter one with zeros (RFC 2104,
-    /// section 2): so a long key is indexed by its digest, and zeros at the end do not count. The
-    /// algorithm is no part of the index: up to 64 bytes, a key has the same one for all of them.
+    /// HMAC hashes a key that is longer than a block and pads a shorter one with zeros (RFC 2104,
+    /// section 2). So a long key is indexed by its digest, and trailing zeros do not count. The
+    /// algorithm is not part of the index: a key of up to 64 bytes has the same index for all
+    /// algorithms.
     func fingerprint(
         of seed: SecretBytes, for algorithm: HashAlgorithm
     ) throws(CryptographyFailure) -> [UInt8] {
@@ -31,7 +32,8 @@ struct LookupKey: Sendable {
         }
     }
 
-    /// The blind indexes that a seed has with any algorithm, each once; `algorithm`'s own comes first.
+    /// The distinct blind indexes of a seed for all algorithms, starting with the one for
+    /// `algorithm`.
     func fingerprints(
         of seed: SecretBytes, first algorithm: HashAlgorithm
     ) throws(CryptographyFailure) -> [[UInt8]] {
@@ -43,19 +45,21 @@ struct LookupKey: Sendable {
         return all
     }
 
-    /// The blind index of the one set of recovery codes that a subject may have in use.
+    /// The blind index of a subject's set of recovery codes, of which only one may be active.
     func fingerprint(ofSetFor subject: Subject) throws(CryptographyFailure) -> [UInt8] {
         try recoverySets.authenticationCode(of: subject.utf8.span)
     }
 
-    /// The digest by which a token is stored: one of many random bits needs no slow hash (NIST SP
-    /// 800-63B-4, section 3.1.2.2), the key is beyond that.
+    /// The digest under which a token is stored.
+    ///
+    /// A token has enough random bits to need no slow hash (NIST SP 800-63B-4, section 3.1.2.2).
+    /// The key is an additional protection.
     func digest(of token: SecretBytes, as kind: Token.Kind) throws(CryptographyFailure) -> [UInt8] {
         let prefix = Array(kind.prefix.utf8)
         return try tokens.authenticationCode(of: prefix.span, token)
     }
 
-    /// Marks a secret as the one of this generation that was handed out for this credential.
+    /// Computes the mark of a secret issued for this credential and generation.
     func mark(
         of secret: SecretBytes, credential: CredentialID, generation: UInt64
     ) throws(CryptographyFailure) -> [UInt8] {

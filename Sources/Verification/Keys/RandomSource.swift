@@ -1,10 +1,10 @@
 public import Cryptography
 
-/// Where random bytes come from, so that a test can know them.
+/// The source of random bytes, which tests can replace.
 public struct RandomSource: Sendable {
-    /// Makes so many random bytes that may be seen.
+    /// Generates random bytes that are not secret.
     public let bytes: @Sendable (Int) throws(CryptographyFailure) -> [UInt8]
-    /// Makes so many random bytes that nobody may see.
+    /// Generates random bytes that are secret.
     public let secret: @Sendable (Int) throws(CryptographyFailure) -> SecretBytes
 
     /// OpenSSL's generator.
@@ -12,7 +12,7 @@ public struct RandomSource: Sendable {
         bytes: { count throws(CryptographyFailure) in try Randomness.bytes(count: count) },
         secret: { count throws(CryptographyFailure) in try Randomness.secret(count: count) })
 
-    /// Takes both closures.
+    /// Creates a source from two closures.
     public init(
         bytes: @escaping @Sendable (Int) throws(CryptographyFailure) -> [UInt8],
         secret: @escaping @Sendable (Int) throws(CryptographyFailure) -> SecretBytes

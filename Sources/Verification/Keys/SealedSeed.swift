@@ -1,10 +1,10 @@
 internal import Cryptography
 
-/// What one-time passwords are made with, at rest: the seed sealed, the parameters bound to it.
+/// The stored form of a one-time-password key: the sealed seed, with its parameters bound to it.
 struct SealedSeed: Hashable, Sendable {
     let algorithm: HashAlgorithm
     let digits: Int
-    /// Seconds of a time step; nothing for a counter.
+    /// The time step in seconds; `nil` for HOTP.
     let period: Int?
     private let box: [UInt8]
 
@@ -19,7 +19,7 @@ struct SealedSeed: Hashable, Sendable {
         box = try key.sealing.seal(seed, associatedData: data.span)
     }
 
-    /// The seed, when this is the row and the key that it was sealed for.
+    /// The seed, if this is the row and the key that it was sealed for.
     func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
         let data = Self.associatedData(algorithm, digits, period, row, key.id)
         do throws(SealedBoxError) {
@@ -27,7 +27,7 @@ struct SealedSeed: Hashable, Sendable {
         } catch { throw VerifierError(error) }
     }
 
-    /// The same seed under another key.
+    /// The same seed, sealed under another key.
     func resealed(
         for row: SealedPlace, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedSeed {
@@ -72,7 +72,9 @@ struct SealedSeed: Hashable, Sendable {
     }
 }
 
-/// The row that something is sealed for: put into another one, it does not open.
+/// The row that data is sealed for.
+///
+/// In another row, the data does not open.
 struct SealedPlace: Sendable {
     let id: CredentialID
     let subject: Subject
@@ -94,7 +96,7 @@ extension CredentialRecord {
 }
 
 extension VerifierError {
-    /// A box that does not open says nothing of why.
+    /// Does not reveal why a box did not open.
     init(_ error: SealedBoxError) {
         if case .failed(let failure) = error {
             self = .cryptography(failure)

@@ -1,21 +1,21 @@
 public import Cryptography
 
-/// A long random text that is worth something to who has it: a ticket, a secret, an API key.
+/// A long random value that grants its holder something: a ticket, a secret or an API key.
 ///
-/// As text it is a prefix, which says what it is, and base64url. The text is a secret.
+/// Its text is a prefix for its kind, followed by base64url. The text is a secret.
 public struct Token: Sendable {
-    /// What a token is.
+    /// The kind of a token.
     public enum Kind: CaseIterable, Hashable, Sendable {
-        /// Fetches a device's secret.
+        /// Lets a device fetch its secret.
         case enrolmentTicket
-        /// Tells who signed in.
+        /// Tells an application who signed in.
         case loginTicket
-        /// Signs in, once.
+        /// Signs a device in, once.
         case secret
-        /// Says which application asks.
+        /// Identifies the application that sends a request.
         case clientKey
 
-        /// What its text begins with.
+        /// The prefix of its text.
         public var prefix: String {
             switch self {
             case .enrolmentTicket: "wwt_"
@@ -25,26 +25,26 @@ public struct Token: Sendable {
             }
         }
 
-        /// How many bytes it has.
+        /// The number of bytes.
         ///
-        /// A secret is 32 bytes, its generation and the mark by which it is known again.
+        /// A secret consists of 32 bytes, its generation and its mark.
         var count: Int { self == .secret ? PresentedSecret.count : 32 }
     }
 
-    /// What it is.
+    /// The kind of token.
     public let kind: Kind
-    /// Its bytes.
+    /// The token without its prefix.
     let bytes: SecretBytes
 
     init(_ kind: Kind, _ bytes: SecretBytes) {
-        precondition(bytes.count == kind.count, "a token of a kind has so many bytes")
+        precondition(bytes.count == kind.count, "a token must have its kind's number of bytes")
         self.kind = kind
         self.bytes = bytes
     }
 
-    /// Reads the text of a token of this kind; nothing unless it is well-formed.
+    /// Parses the text of a token of this kind; `nil` if the text is malformed.
     ///
-    /// That says nothing of its worth. Each token has one text.
+    /// A well-formed token is not necessarily valid. Each token has exactly one text.
     public init?(_ kind: Kind, text: Span<UInt8>) {
         let prefix = Array(kind.prefix.utf8)
         guard text.count > prefix.count, text.count <= 128,
@@ -57,7 +57,7 @@ public struct Token: Sendable {
         } catch { return nil }
     }
 
-    /// The text, which its owner gets once.
+    /// The text, which is shown to its owner once.
     public var text: SecretBytes {
         let rest = Base64URL.encode(bytes)
         return SecretBytes(capacity: kind.prefix.utf8.count + rest.count) { output in

@@ -1,21 +1,21 @@
 extension CodeAttempt {
-    /// What an attempt came to, credential by credential.
+    /// The results of an attempt for each credential.
     private struct Findings {
         var right: [(record: CredentialRecord, offset: Int64)] = []
         var spent: [(record: CredentialRecord, isChanged: Bool)] = []
         var wrong: [CredentialRecord] = []
-        /// Those that have to wait, and for how many milliseconds yet.
+        /// Credentials with a running wait, and the remaining milliseconds.
         var waiting: [(record: CredentialRecord, wait: Int64)] = []
         var disabled: [CredentialRecord] = []
 
-        /// All that the code was tried on.
+        /// All credentials that the code was tried on.
         var checked: [CredentialRecord] { right.map(\.record) + spent.map(\.record) + wrong }
     }
 
-    /// Decides on the code for these credentials, whose states are looked at here.
+    /// Decides on the code for these credentials, after checking their states.
     ///
-    /// A code that is right for several is spent on all of them; one that is right for none counts
-    /// against all of them.
+    /// A code that matches several credentials is spent on all of them. A code that matches none
+    /// counts against all of them.
     func decide(
         _ candidates: [CredentialRecord], subject: Subject?, credential: CredentialID?
     ) throws(VerifierError) -> Decision<VerificationOutcome> {
@@ -42,7 +42,7 @@ extension CodeAttempt {
         return denied(findings, decoy, subject: subject, credential: credential)
     }
 
-    /// Whether the credential is of the kind and in the state that the code is presented for.
+    /// Whether the credential has the kind and the state that the code requires.
     private func accepts(_ record: CredentialRecord) -> Bool {
         let isOfForm =
             switch code.form {
@@ -64,13 +64,13 @@ extension CodeAttempt {
         var changes: [StoreChange] = []
         for (index, match) in right.enumerated() {
             var record = match.record
-            // The others have spent the code, too; that they were used would not be true.
+            // The code is spent on the others as well, but they do not count as used.
             if index == 0 { use(&record) }
             changes +=
                 record.state == .disabled
                 ? record.changesAtEnd : [.updateCredential(record.row)]
             guard index == 0 else { continue }
-            // Who uses it has got what the enrolment handed out.
+            // The first use confirms that the user has received the enrolment's response.
             if match.record.lastUsedAt == nil { changes.append(.endAnswers(of: record.id)) }
             changes += events(of: record, offset: match.offset)
         }
@@ -87,7 +87,7 @@ extension CodeAttempt {
             changes: changes)
     }
 
-    /// Notes the use, and what follows from it.
+    /// Records the use and its consequences.
     private func use(_ record: inout CredentialRecord) {
         record.throttle.succeed()
         record.lastUsedAt = context.now
@@ -132,7 +132,8 @@ extension CodeAttempt {
                 credential: credential ?? (tried.count == 1 ? tried[0].id : nil))
         }
         if !findings.spent.isEmpty {
-            // No guess, so it does not count: who presses the button twice is not locked out.
+            // A replay is not a guess, so it does not count: submitting a form twice locks nobody
+            // out.
             denial = .replayed
             let changed = findings.spent.filter(\.isChanged)
             changes = changed.map { .updateCredential($0.record.row) }
@@ -176,7 +177,7 @@ extension CodeAttempt {
         }
     }
 
-    /// Waits that seem to begin in the future, since the clock was set back, begin again now.
+    /// Restarts waits that seem to start in the future because the clock was set back.
     private func restartedWaits(
         _ records: [CredentialRecord], _ decoy: StoreChange
     ) -> [StoreChange] {

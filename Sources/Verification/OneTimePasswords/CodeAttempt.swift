@@ -1,27 +1,31 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// A code, or two consecutive ones, and everything it is to be checked with.
+/// A code, or two consecutive ones, and the data needed to check them.
 struct CodeAttempt: Sendable {
     /// What the code is presented for.
     enum Purpose: Sendable {
         /// To sign in.
         case verification
-        /// To bring a pending credential into use.
+        /// To activate a pending credential.
         case confirmation
-        /// To find the authenticator's counter or clock again; the code is followed by this one.
+        /// To resynchronise the authenticator's counter or clock.
+        ///
+        /// `next` is the code after this one.
         case resynchronization(next: SecretBytes)
     }
 
     let code: PresentedCode
     let purpose: Purpose
-    /// The counter that the client says the code is of.
+    /// The counter that the client claims for the code.
     let counter: UInt64?
-    /// The code's hash under the salt of each recovery set that is to be tried.
+    /// The code's hash under the salt of each recovery set to try.
     let hashes: [[UInt8]: SecretBytes]
     let context: DecisionContext
 
-    /// Checks the code against one credential; `record` has spent it when it is right.
+    /// Checks the code against one credential.
+    ///
+    /// After a match, `record` has spent the code.
     func check(_ record: inout CredentialRecord) throws(VerifierError) -> CodeFinding {
         switch record.material {
         case .time(var password):
@@ -78,7 +82,7 @@ struct CodeAttempt: Sendable {
         guard let hash = hashes[set.salt] else { return .wrong }
         context.meter?.count(.openings)
         var left = try set.open(for: record.place, under: try context.key(record.keyID))
-        // All are compared, wherever the right one stands.
+        // Compares with all of them, so that the time does not depend on the position of the match.
         var found: Int?
         for (index, stored) in left.enumerated() where stored == hash { found = index }
         guard let found else { return .wrong }
@@ -96,7 +100,7 @@ struct CodeAttempt: Sendable {
 }
 
 extension CodeAttempt {
-    /// Codes that checking a credential computes.
+    /// The number of codes that a check of this credential computes.
     func codeCount(of record: CredentialRecord) -> Int { codeCount(of: record.kind) }
 
     private func codeCount(of kind: CredentialKind) -> Int {
@@ -109,10 +113,10 @@ extension CodeAttempt {
         }
     }
 
-    /// Does what a usual check costs and was not done: so an unknown subject, a wait and every kind
-    /// of one-time password take the same work.
+    /// Does the work of the usual check that was not done, so that unknown subjects, waits and all
+    /// kinds of one-time passwords take the same time.
     ///
-    /// - Returns: the body of the row that a wrong code would change, where nobody has one.
+    /// - Returns: the body of the row that a wrong code would change, if there is no such row.
     func pad(beyond checked: [CredentialRecord]) throws(VerifierError) -> [UInt8]? {
         var done = checked.reduce(0) { $0 + codeCount(of: $1) }
         var standIn: [UInt8]?
@@ -142,7 +146,7 @@ extension CodeAttempt {
         return standIn
     }
 
-    /// The codes that the widest window has.
+    /// The number of codes in the widest window.
     private var usualCodeCount: Int {
         switch purpose {
         case .resynchronization: 2 * (Policy.resynchronizationCounters + 1)

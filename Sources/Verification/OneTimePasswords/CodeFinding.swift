@@ -1,22 +1,24 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// What looking for a code in a credential's window came to.
+/// The match of a code with a credential's window.
 enum CodeFinding: Hashable, Sendable {
-    /// It is right; the credential as it is passed has spent it already.
+    /// The code matches; `record` has already spent it.
     case right(offset: Int64)
-    /// It is right and was spent before; the record has changed if further steps are spent with it.
+    /// The code matches but was spent before.
+    ///
+    /// `further` says whether more steps were spent with it.
     case spent(further: Bool)
-    /// It is none of the expected codes.
+    /// The code matches no expected code.
     case wrong
 }
 
 extension TimePassword {
     /// Looks for a code in the window around the expected step, and spends it.
     ///
-    /// The whole window is walked. Where several steps share the code, all of them are spent, and
-    /// one of them being spent before is enough to refuse it: what is accepted twice must not be a
-    /// matter of luck (RFC 6238, section 5.2).
+    /// The whole window is searched. If several steps have the same code, all of them are spent,
+    /// and the code is refused if any of them was spent before: whether a code can be accepted
+    /// twice must not depend on chance (RFC 6238, section 5.2).
     mutating func take(
         _ code: Span<UInt8>, from generator: borrowing CodeGenerator, at now: UnixTime,
         profile: WindowProfile, meter: WorkMeter?
@@ -43,17 +45,18 @@ extension TimePassword {
         return .right(offset: first)
     }
 
-    /// Centres the next window on the step that matched, unless the old centre would lie outside:
-    /// a code that was only slow in coming must not shut out the next one that is quick.
+    /// Centres the next window on the step that matched, unless the old centre would then lie
+    /// outside: a late code must not exclude the next code that arrives on time.
     private mutating func follow(_ offset: Int64, _ profile: WindowProfile, at now: UnixTime) {
         let reach = offset < 0 ? profile.ahead : profile.behind
         moveDrift(by: offset.magnitude <= UInt64(reach) ? offset : 0, at: now)
     }
 
-    /// Looks for two consecutive codes, the later one within ±``Policy/maximalDrift`` of our own clock,
-    /// and spends both (RFC 6238, section 6).
+    /// Looks for two consecutive codes, the second one within ±``Policy/maximalDrift`` of the
+    /// server's clock, and spends both (RFC 6238, section 6).
     ///
-    /// The tracked drift does not move this window: several resynchronisations reach no further than one.
+    /// The tracked drift does not move this window, so several resynchronisations reach no further
+    /// than one.
     mutating func resynchronize(
         _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
         at now: UnixTime, meter: WorkMeter?
@@ -68,7 +71,7 @@ extension TimePassword {
             meter?.count(.codes, 2)
             let isSecond = generator.match(second, around: step, behind: 0, ahead: 0) != nil
             if isSecond, wasFirst {
-                // The earlier of the two is the step before.
+                // The first code belongs to the previous step.
                 if self.isSpent(step - 1) { isSpent = true } else { found = (step, Int64(offset)) }
             }
             wasFirst = generator.match(first, around: step, behind: 0, ahead: 0) != nil
@@ -83,9 +86,10 @@ extension TimePassword {
 }
 
 extension CounterPassword {
-    /// Looks for a code among the next ones (RFC 4226, section 7.4), and spends it and all before.
+    /// Looks for a code within the look-ahead (RFC 4226, section 7.4), and spends it and all
+    /// earlier ones.
     ///
-    /// - Parameter claimed: the counter that the client says it is of; then no other is looked at
+    /// - Parameter claimed: the counter that the client claims; if given, only this one is checked
     ///   (appendix E.4).
     mutating func take(
         _ code: Span<UInt8>, claiming claimed: UInt64?, from generator: borrowing CodeGenerator,
@@ -130,7 +134,7 @@ extension CounterPassword {
 }
 
 extension UInt64 {
-    /// The number so far away; nothing outside the range.
+    /// The sum; `nil` if it is out of range.
     func advanced(byChecking offset: Int) -> UInt64? {
         let (sum, isOutside) =
             offset < 0
@@ -141,7 +145,7 @@ extension UInt64 {
 }
 
 extension SealedSeed {
-    /// A generator of the codes.
+    /// The generator of this seed's codes.
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
         do throws(CodeLengthError) {
             return CodeGenerator(

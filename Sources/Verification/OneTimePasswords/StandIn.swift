@@ -1,17 +1,17 @@
 internal import Cryptography
 
-/// A credential that nobody has, for attempts on what is not there.
+/// A dummy credential for attempts on credentials that do not exist.
 ///
-/// It is read, opened, checked, counted against and written as a real one would be, so that the time
-/// of a refusal does not tell whether there was a credential (V-06).
+/// It is read, opened, checked, counted and written like a real one, so that the response time does
+/// not reveal whether a credential exists (V-06).
 struct StandIn: Sendable {
-    /// As a store would give it.
+    /// The row, as a store would return it.
     let row: CredentialRow
 
     init(under key: KeyVersion) throws(CryptographyFailure) {
         let nothing = [UInt8](repeating: 0, count: CredentialID.count)
         guard let id = CredentialID(bytes: nothing), let subject = Subject("nobody") else {
-            preconditionFailure("any sixteen bytes are an id, and a word is a subject")
+            preconditionFailure("the id and the subject are valid")
         }
         let place = SealedPlace(id: id, subject: subject, kind: .totp)
         let seed = SecretBytes(
@@ -27,10 +27,10 @@ struct StandIn: Sendable {
         row = record.row
     }
 
-    /// Does with `attempt` what is done with a wrong code, and gives the row that it would come to.
+    /// Treats `attempt` as a wrong code, and returns the row that would result.
     func refuse(_ attempt: CodeAttempt) throws(VerifierError) -> CredentialRow {
         var record = try CredentialRecord(row)
-        // Whatever the finding: nobody has the key, and nothing is accepted by it.
+        // The result is ignored: nobody has the key, and nothing is accepted.
         _ = try attempt.check(&record)
         _ = record.throttle.fail(at: attempt.context.now, policy: attempt.context.policy)
         return record.row

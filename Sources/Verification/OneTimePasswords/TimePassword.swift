@@ -1,17 +1,19 @@
-/// What is stored of a TOTP credential.
+/// The stored state of a TOTP credential.
 struct TimePassword: Hashable, Sendable {
     var seed: SealedSeed
-    /// The last step that is spent: it and all before it are refused for good.
+    /// The last spent step.
+    ///
+    /// This step and all earlier ones are refused permanently.
     var spentThrough: UInt64?
-    /// Steps by which the authenticator's clock was last seen ahead of ours (RFC 6238, section 6): at
-    /// most ``Policy/maximalDrift`` either way.
+    /// The number of steps by which the authenticator's clock was last seen ahead of the server's
+    /// (RFC 6238, section 6), at most ``Policy/maximalDrift`` in either direction.
     private(set) var drift: Int64 = 0
-    /// When a login last moved the drift; `nil` since the enrolment or a resynchronisation.
+    /// When a login last changed the drift; `nil` since the enrolment or a resynchronisation.
     private(set) var driftMovedAt: UnixTime?
 
     init(seed: SealedSeed) { self.seed = seed }
 
-    /// The step that is expected at `now`; nothing before the first one.
+    /// The expected step at `now`; `nil` before the first step.
     func expectedStep(at now: UnixTime) -> UInt64? {
         guard let step = step(at: now) else { return nil }
         let (sum, isOutside) =
@@ -21,7 +23,7 @@ struct TimePassword: Hashable, Sendable {
         return isOutside ? nil : sum
     }
 
-    /// The step of our own clock; nothing before 1970.
+    /// The step of the server's clock; `nil` before 1970.
     func step(at now: UnixTime) -> UInt64? {
         guard let period = seed.period, now.milliseconds >= 0 else { return nil }
         return UInt64(now.seconds) / UInt64(period)
@@ -31,8 +33,10 @@ struct TimePassword: Hashable, Sendable {
 
     mutating func spend(through step: UInt64) { spentThrough = max(spentThrough ?? 0, step) }
 
-    /// Moves the drift by what a login showed, within ``Policy/maximalDrift`` and no faster than a step
-    /// in each ``Policy/driftInterval``: whoever holds many codes must not walk the window away with them.
+    /// Changes the drift by the offset of a login, up to ``Policy/maximalDrift`` and by at most one
+    /// step per ``Policy/driftInterval``.
+    ///
+    /// Otherwise somebody who has many codes could move the window along with them.
     mutating func moveDrift(by steps: Int64, at now: UnixTime) {
         let isDue = driftMovedAt.map { now.milliseconds(since: $0) >= Policy.driftInterval } ?? true
         guard steps != 0, isDue, isPermitted(drift + steps) else { return }
@@ -40,15 +44,17 @@ struct TimePassword: Hashable, Sendable {
         driftMovedAt = now
     }
 
-    /// Sets the drift that two consecutive codes proved; the next move is not delayed.
+    /// Sets the drift that two consecutive codes proved.
+    ///
+    /// The next change needs no wait.
     mutating func setDrift(to steps: Int64) {
-        precondition(isPermitted(steps), "a resynchronisation looks no further")
+        precondition(isPermitted(steps), "a resynchronisation searches only this range")
         drift = steps
         driftMovedAt = nil
     }
 
-    /// Spends every step that may have been accepted up to `now`, in the widest window and at the
-    /// largest drift, and counts the drift as moved now.
+    /// Spends every step that may have been accepted up to `now`, with the widest window and the
+    /// largest drift, and sets the time of the last drift change to `now`.
     mutating func spendAllThatCouldBe(by now: UnixTime) {
         guard let step = step(at: now) else { return }
         let reach = Policy.maximalDrift + WindowProfile.wide.ahead
@@ -78,13 +84,15 @@ struct TimePassword: Hashable, Sendable {
     }
 }
 
-/// What is stored of an HOTP credential.
+/// The stored state of an HOTP credential.
 struct CounterPassword: Hashable, Sendable {
     var seed: SealedSeed
-    /// The counter of the next code: all before it are spent.
+    /// The counter of the next code.
+    ///
+    /// All earlier counters are spent.
     var counter: UInt64
 
-    /// No code of this counter is ever accepted: the one before it is the last.
+    /// This counter is never accepted: the one before it is the last.
     static let end = UInt64.max
 
     init(seed: SealedSeed, counter: UInt64) {

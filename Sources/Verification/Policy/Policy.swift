@@ -1,50 +1,56 @@
-/// What a verifier allows; the defaults are the design's.
+/// The limits of a verifier; the defaults come from the design.
 public struct Policy: Hashable, Sendable {
     /// The window of time steps.
     public let profile: WindowProfile
     /// How far the counter of a code may be ahead (RFC 4226, section 7.4): 0 to 50.
     public let lookAhead: Int
-    /// Consecutive failures after which attempts have to wait (RFC 4226, section 7.3): 1 to 10.
+    /// The number of consecutive failures after which attempts have to wait (RFC 4226, section
+    /// 7.3): 1 to 10.
     public let freeFailures: Int
     /// Consecutive failures that disable (NIST SP 800-63B-4, section 3.2.2): at most 100.
     public let disablingFailures: Int
-    /// Milliseconds of an enrolled secret's life without use: 90 days.
+    /// The maximum time without use of an enrolled secret, in milliseconds: 90 days.
     ///
-    /// Once they are over it is denied, and not ended: only the clock says so.
+    /// After that it is denied but not revoked, because only the clock says so.
     public let idleLifetime: Int64
-    /// Milliseconds of an enrolled secret's life: a year, then as ``idleLifetime``.
-    public let absoluteLifetime: Int64
-    /// Credentials of a subject that are not revoked: more are not enrolled.
-    public let maximalCredentials: Int
-    /// Whether a secret that this server never made counts towards ``secretFailures``.
+    /// The maximum age of an enrolled secret, in milliseconds: a year.
     ///
-    /// If it does, anybody who knows a credential's id, which is no secret, can end the credential. By
-    /// default it is denied and nothing else: a guess would have to hit 256 random bits.
+    /// Then as for ``idleLifetime``.
+    public let absoluteLifetime: Int64
+    /// The maximum number of a subject's credentials that are not revoked.
+    public let maximalCredentials: Int
+    /// Whether a secret that this server never issued counts towards ``secretFailures``.
+    ///
+    /// If it does, anybody who knows a credential's id, which is not a secret, can revoke the
+    /// credential. By default such a secret is only denied: a guess would have to match 256 random
+    /// bits.
     public let countsForeignSecrets: Bool
 
-    /// The most steps that a counter may be ahead.
+    /// The maximum look-ahead.
     public static let maximalLookAhead = 50
-    /// Time steps to either side of our clock that an authenticator's clock may be tracked, and in which
-    /// a resynchronisation looks.
+    /// The maximum tracked drift of an authenticator's clock in either direction, in time steps,
+    /// which is also the range that a resynchronisation searches.
     public static let maximalDrift = 20
-    /// Milliseconds between two steps by which logins move the tracked drift: a day, in which no
-    /// authenticator's clock that works is off by as much as a step.
+    /// The minimum time between two changes of the tracked drift by logins, in milliseconds: a day,
+    /// in which no working authenticator's clock drifts by a whole step.
     public static let driftInterval: Int64 = 86_400_000
-    /// Counters ahead in which a resynchronisation looks.
+    /// The number of counters ahead that a resynchronisation searches.
     public static let resynchronizationCounters = 100
-    /// Milliseconds in which an enrolment has to be confirmed (NIST SP 800-63B-4, 4.1.2.2).
+    /// The time to confirm an enrolment, in milliseconds (NIST SP 800-63B-4, 4.1.2.2).
     public static let enrolmentLifetime: Int64 = 600_000
-    /// Milliseconds in which a login has to be redeemed.
+    /// The time to redeem a login, in milliseconds.
     public static let loginLifetime: Int64 = 60_000
-    /// Denied requests of devices from one address in a minute; more are told to wait.
+    /// The number of denied device requests per address and minute; after that, senders are told to
+    /// wait.
     public static let maximalDenials = 60
-    /// The most clients that may redeem an enrolled secret's logins.
+    /// The maximum number of clients that may redeem an enrolled secret's logins.
     public static let maximalAudience = 16
-    /// Failures in a row that end an enrolled secret.
+    /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
-    /// The most bytes of an answer that is kept: a row is under 64 KiB, and sealing adds a few.
+    /// The maximum size of a recorded response in bytes: a row is under 64 KiB, and sealing adds a
+    /// few.
     public static let maximalAnswerCount = 60_000
-    /// Milliseconds for which an answer is given again: a day.
+    /// The time for which a response is recorded, in milliseconds: a day.
     public static let answerLifetime: Int64 = 86_400_000
 
     /// The design's defaults.
@@ -55,9 +61,9 @@ public struct Policy: Hashable, Sendable {
 
     private static let day: Int64 = 86_400_000
 
-    /// Takes what is given in place of the defaults.
+    /// Creates a policy that differs from the defaults.
     ///
-    /// - Throws: ``PolicyError``, which names the first that is out of its range.
+    /// - Throws: ``PolicyError`` for the first value that is out of range.
     public init(
         profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
         disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
@@ -96,16 +102,34 @@ public struct Policy: Hashable, Sendable {
     }
 }
 
-/// Which part of a policy is out of its range.
+/// The value of a policy that is out of range.
 public enum PolicyError: Error, Hashable, Sendable {
     /// 0 to 50.
     case lookAhead
     /// 1 to 10.
     case freeFailures
-    /// More than the free ones, at most 100.
+    /// More than the failures without a wait, and at most 100.
     case disablingFailures
-    /// More than nothing.
+    /// More than 0.
     case lifetime
     /// 1 to 100.
     case maximalCredentials
+}
+
+/// The number of time steps around the expected one that are accepted (RFC 6238, sections 5.2 and
+/// 6).
+public enum WindowProfile: String, CaseIterable, Hashable, Sendable {
+    /// Only the expected step.
+    case strict
+    /// One step behind as well, the most that RFC 6238 recommends for the transmission delay.
+    case rfc
+    /// One step behind and one ahead.
+    case wide
+
+    /// Steps behind the expected one.
+    public var behind: Int { self == .strict ? 0 : 1 }
+    /// Steps ahead of the expected one.
+    public var ahead: Int { self == .wide ? 1 : 0 }
+    /// The number of valid codes at any moment.
+    public var codeCount: Int { behind + 1 + ahead }
 }

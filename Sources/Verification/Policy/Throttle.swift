@@ -1,11 +1,11 @@
-/// Consecutive failures of a credential, and the wait that follows from them (RFC 4226, section 7.3;
-/// NIST SP 800-63B-4, section 3.2.2).
+/// The consecutive failures of a credential and the resulting wait (RFC 4226, section 7.3; NIST SP
+/// 800-63B-4, section 3.2.2).
 struct Throttle: Hashable, Sendable {
     /// Failures since the last success.
     private(set) var failures = 0
-    /// When the running wait began; nothing when there is none.
+    /// The start of the current wait; `nil` if there is none.
     private(set) var waitsSince: UnixTime?
-    /// Milliseconds of the running wait.
+    /// The length of the current wait in milliseconds.
     private(set) var wait: Int64 = 0
 
     private static let firstWait: Int64 = 30_000
@@ -13,35 +13,37 @@ struct Throttle: Hashable, Sendable {
 
     init() {}
 
-    /// What a further failure leads to.
+    /// The consequence of a failure.
     enum Consequence: Hashable, Sendable {
-        /// Nothing yet.
+        /// None.
         case none
-        /// Attempts have to wait, for the first time: the one moment to tell the subject.
+        /// Attempts have to wait, for the first time.
+        ///
+        /// This is the one moment to notify the subject.
         case locked
         /// Attempts have to wait longer.
         case waiting
-        /// The credential must not be used any more.
+        /// The credential must be disabled.
         case disabled
     }
 
-    /// Until when attempts have to wait.
+    /// The end of the current wait.
     var waitsUntil: UnixTime? { waitsSince?.adding(milliseconds: wait) }
 
-    /// Milliseconds that an attempt has to wait yet; nothing when it may be looked at.
+    /// The remaining wait in milliseconds; `nil` if an attempt may be checked.
     ///
-    /// A clock that was set back makes the wait begin again, once (``isAhead(of:)``), and never
-    /// makes it longer than it is.
+    /// If the clock was set back, the wait starts again once (``isAhead(of:)``). It never becomes
+    /// longer than ``wait``.
     func remainingWait(at now: UnixTime) -> Int64? {
         guard let waitsSince else { return nil }
         let elapsed = max(now.milliseconds(since: waitsSince), 0)
         return elapsed < wait ? wait - elapsed : nil
     }
 
-    /// Whether the wait began at a time that is yet to come, so that it has to begin anew now.
+    /// Whether the wait started in the future, so that it has to start again now.
     func isAhead(of now: UnixTime) -> Bool { waitsSince.map { $0 > now } ?? false }
 
-    /// Lets a running wait begin at `now`.
+    /// Restarts the current wait at `now`.
     mutating func restart(at now: UnixTime) {
         if waitsSince != nil { waitsSince = now }
     }
@@ -60,10 +62,12 @@ struct Throttle: Hashable, Sendable {
         return failures == policy.freeFailures ? .locked : .waiting
     }
 
-    /// Forgets all failures (NIST SP 800-63B-4, section 3.2.2).
+    /// Resets all failures (NIST SP 800-63B-4, section 3.2.2).
     mutating func succeed() { self = Throttle() }
 
-    /// Ends the wait; the failures stay, because lifting waits must not lift the limit above all.
+    /// Ends the wait.
+    ///
+    /// The failures stay counted, because ending waits must not lift the overall limit.
     mutating func liftWait() {
         waitsSince = nil
         wait = 0

@@ -18,12 +18,12 @@ extension CredentialRecord {
 
     private static let format: UInt8 = 1
 
-    /// The body, in the spelling of ``ByteWriter``.
+    /// The body, encoded with ``ByteWriter``.
     ///
-    /// Format (1), name, address and user agent of the enrolment; how many clients may redeem its logins,
-    /// and their ids; the times of confirmation, last use
-    /// and end, each if there; the end's reason, if there; failures, the beginning of the wait if
-    /// there, the wait; then what it is checked against, one byte for its kind and its own fields.
+    /// Format (1); name, address and user agent of the enrolment; the number of clients that may
+    /// redeem its logins, and their ids; the times of confirmation, last use and end, each
+    /// optional; the reason of the end, optional; the failures, the start of the wait, optional,
+    /// and the wait; then the verifier's material: one byte for its kind, and its own fields.
     private var body: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -83,7 +83,7 @@ extension CredentialRecord {
             return reason
         }
         throttle = try Throttle(from: &reader)
-        // Which material it is, is said twice: a row whose kind was changed is not read.
+        // The kind is stored twice, so that a row whose kind was changed is refused.
         switch (try reader.read(UInt8.self), row.kind) {
         case (0, _): material = .none
         case (1, .totp): material = .time(try TimePassword(from: &reader))

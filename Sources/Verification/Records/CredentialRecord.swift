@@ -1,11 +1,13 @@
-/// A credential's row with its body taken apart: what decisions read and change.
+/// A credential's row with its body decoded: what decisions read and change.
 struct CredentialRecord: Sendable {
     let id: CredentialID
     let subject: Subject
     let kind: CredentialKind
     let createdAt: UnixTime
     let origin: Origin
-    /// The version that is stored; the row that is made of the record has the next one.
+    /// The stored version.
+    ///
+    /// The row made from this record has the next one.
     var version: UInt64 = 0
     var state: CredentialState
     var keyID: KeyID?
@@ -27,19 +29,19 @@ struct CredentialRecord: Sendable {
         case counter(CounterPassword)
         case recovery(RecoverySet)
         case secret(SecretChain)
-        /// Nothing yet, or nothing any more.
+        /// Nothing yet, or deleted.
         case none
     }
 
-    /// Whether it was handed out and not confirmed in time.
+    /// Whether it was not confirmed in time.
     func isLapsed(at now: UnixTime) -> Bool {
         state == .pending && lapsesAt.map { $0 <= now } ?? false
     }
 
-    /// Ends the credential's life; what it was checked against is deleted.
+    /// Ends the credential and deletes its material.
     ///
-    /// What was never in use leaves its key free for another enrolment, and a set of recovery codes its
-    /// place to the next one.
+    /// If it was never confirmed, its key can be enrolled again. A set of recovery codes makes room
+    /// for the next set.
     mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
         if confirmedAt == nil || kind == .recovery { fingerprint = nil }
         self.state = state
@@ -50,13 +52,14 @@ struct CredentialRecord: Sendable {
         endReason = reason
     }
 
-    /// What is stored once ``end(as:because:at:)`` has ended it: nothing is left that could be redeemed
-    /// or read again.
+    /// The changes to store after ``end(as:because:at:)``.
+    ///
+    /// They delete everything that could still be redeemed or read.
     var changesAtEnd: [StoreChange] {
         [.updateCredential(row), .dropTickets(of: id), .endAnswers(of: id)]
     }
 
-    /// What may be told of it.
+    /// The facts about it that are not secret.
     func summary(at now: UnixTime) -> CredentialSummary {
         var remaining: Int?
         if case .recovery(let set) = material { remaining = set.remaining }

@@ -1,17 +1,17 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// How recovery codes are made and look: 80 random bits in 16 of Base32's characters, in groups.
+/// The form of recovery codes: 80 random bits as 16 Base32 characters, in groups.
 enum RecoveryCode {
-    /// How many codes are shown at once.
+    /// The number of codes in a set.
     static let setCount = 10
-    /// 80 bits, more than the 64 that NIST SP 800-63B-4, section 4.2.1.1 asks for.
+    /// 80 bits, more than the 64 that NIST SP 800-63B-4, section 4.2.1.1 requires.
     static let byteCount = 10
     private static let groupCount = 4
     private static let textCount = 19
     private static let dash = UInt8(ascii: "-")
 
-    /// Makes a code.
+    /// Generates a code.
     static func make(_ randomness: RandomSource) throws(CryptographyFailure) -> SecretBytes {
         let characters = Base32.encode(try randomness.secret(byteCount))
         return SecretBytes(capacity: textCount) { output in
@@ -24,7 +24,7 @@ enum RecoveryCode {
         }
     }
 
-    /// Whether `text` looks as ``make(_:)`` writes codes.
+    /// Whether `text` has the form that ``make(_:)`` writes.
     static func isWellFormed(_ text: Span<UInt8>) -> Bool {
         text.count == textCount
             && text.indices.allSatisfy { index in

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import Synchronization
 
-/// Hashes recovery codes one after the other, so that guessers who send many keep one processor core
-/// busy at most, and one mebibyte of memory.
+/// Hashes recovery codes one at a time, so that an attacker who sends many of them keeps at most
+/// one processor core and one mebibyte of memory busy.
 final class RecoveryHashing: Sendable {
     private actor Queue {
         func hash(
@@ -16,12 +16,13 @@ final class RecoveryHashing: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
 
-    /// - Parameter limit: so many are hashed or wait for it, further ones are turned away.
+    /// - Parameter limit: the maximum number of codes that are being hashed or waiting; more are
+    ///   refused.
     init(limit: Int = 64) { self.limit = limit }
 
-    /// The hash of a code.
+    /// Hashes a code.
     ///
-    /// - Throws: ``VerifierError/overloaded`` when too many wait.
+    /// - Throws: ``VerifierError/overloaded`` if too many codes are waiting.
     func hash(
         _ code: SecretBytes, salt: [UInt8], logN: Int, meter: WorkMeter?
     ) async throws(VerifierError) -> SecretBytes {

@@ -1,24 +1,26 @@
 internal import Cryptography
 
-/// What is stored of a set of recovery codes.
+/// The stored form of a set of recovery codes.
 ///
-/// Each code is hashed by scrypt with the set's salt (NIST SP 800-63B-4, section 3.1.2.2), so that one
-/// hash is enough to look a code up in the whole set; the hashes are sealed as seeds are, in place of
-/// a pepper, so that rotating keys reaches them, too. A spent code's hash is deleted.
+/// Each code is hashed with scrypt and the set's salt (NIST SP 800-63B-4, section 3.1.2.2), so that
+/// one hash is enough to look up a code in the whole set. The hashes are sealed like seeds rather
+/// than keyed with a pepper, so that a key rotation includes them. The hash of a spent code is
+/// deleted.
 struct RecoverySet: Hashable, Sendable {
     /// 16 random bytes.
     let salt: [UInt8]
-    /// The base-two logarithm of scrypt's N.
+    /// The binary logarithm of scrypt's N.
     let logN: Int
-    /// How many codes are left.
+    /// The number of codes left.
     let remaining: Int
     private let box: [UInt8]
 
-    /// Bytes of a salt.
+    /// The number of bytes in a salt.
     static let saltCount = 16
-    /// Bytes of a hash.
+    /// The number of bytes in a hash.
     static let hashCount = 32
-    /// 1 MiB and about 3 ms: 80 random bits need no more, and an attempt must not be a weapon.
+    /// 1 MiB and about 3 ms: 80 random bits need no more, and a higher cost would make overloading
+    /// the server easier.
     static let logN = 10
 
     init(
@@ -75,7 +77,7 @@ struct RecoverySet: Hashable, Sendable {
         salt = try reader.readBytes()
         logN = Int(try reader.read(UInt8.self))
         remaining = Int(try reader.read(UInt8.self))
-        // The cost is bounded before anybody pays it.
+        // The cost is limited before anything is computed with it.
         guard salt.count == Self.saltCount, (10...14).contains(logN),
             remaining <= RecoveryCode.setCount
         else { throw .malformed }

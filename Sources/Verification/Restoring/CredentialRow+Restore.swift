@@ -1,28 +1,31 @@
-/// A row as it stands after its database came from a backup.
+/// A row as it must be stored after a restore from a backup.
 public struct RestoredRow: Hashable, Sendable {
-    /// The row's next version.
+    /// The next version of the row.
     public let row: CredentialRow
-    /// That the credential ended, or goes on with nothing to be accepted of what came before.
+    /// The event that the credential was revoked, or stays active without accepting anything
+    /// earlier.
     public let event: Event
-    /// Whether it ended.
+    /// Whether the credential was revoked.
     public var isEnded: Bool { row.state == .revoked }
 }
 
 extension CredentialRow {
-    /// The row as it must stand when a backup that holds it takes the place of a lost database.
+    /// The row as it must be stored when its backup replaces a lost database.
     ///
-    /// What was spent between the backup and `now` is not known, so all of it is refused. Codes by
-    /// time go on: every step that could have been accepted by now counts as spent, whatever the drift
-    /// came to since: up to 21 steps ahead of the clock, ten and a half minutes as a rule.
-    /// Codes by count, recovery codes and enrolled secrets do not show how old they are, so their
-    /// credentials end and are enrolled anew, and so do enrolments that were not confirmed. What had
-    /// ended stays as it is.
+    /// The codes spent between the backup and `now` are unknown, so all of them are refused. TOTP
+    /// credentials stay active: every step that could have been accepted by now counts as spent,
+    /// whatever the drift since the backup. That is up to 21 steps ahead of the clock, usually ten
+    /// and a half minutes.
     ///
-    /// That a credential was revoked or failed too often since the backup can't be seen here: whoever
-    /// knows says so.
+    /// HOTP credentials, recovery codes and enrolled secrets do not show how old they are, so they
+    /// are revoked and must be enrolled again, and so are unconfirmed enrolments. Credentials that
+    /// had already ended stay unchanged.
+    ///
+    /// This method cannot tell whether a credential was revoked or disabled after the backup. The
+    /// caller passes what it knows.
     ///
     /// - Parameter hasEnded: whether it is known to have ended since the backup.
-    /// - Returns: nothing when the row stays as it is.
+    /// - Returns: `nil` if the row stays unchanged.
     /// - Throws: ``VerifierError/damagedRow``.
     public func afterRestoring(
         at now: UnixTime, hasEnded: Bool = false
@@ -37,7 +40,7 @@ extension CredentialRow {
                 event: Event(.restored, time: now, subject: subject, credential: id))
         }
         record.end(as: .revoked, because: .restored, at: now)
-        // It may have been confirmed since, and then its key must not come back.
+        // It may have been confirmed since the backup, so its key must not be enrolled again.
         if kind != .recovery { record.fingerprint = fingerprint }
         return RestoredRow(
             row: record.row,

@@ -1,23 +1,23 @@
 public import Cryptography
 
-/// The last event of each chain, by which a clock is checked before anything is decided by it for good.
+/// The last event of each chain, used to check the clock before irreversible decisions.
 public struct LastEvents: Sendable {
     private struct End: Sendable {
         let record: ChainRecord
         let last: ChainedEvent
-        /// The digest that the last event is tied to.
+        /// The digest that the last event is chained to.
         let previous: [UInt8]
     }
 
-    /// When the newest of them happened; nothing where there is no event.
+    /// The time of the newest event; `nil` if there are no events.
     public let newest: UnixTime?
     private let ends: [End]
-    /// Whether each event that the records name was found.
+    /// Whether every event that the records name was found.
     private let areThere: Bool
 
-    /// Finds them.
+    /// Finds the last event of each chain.
     ///
-    /// - Parameter page: the first events from behind a position on, at most so many.
+    /// - Parameter page: returns at most `limit` events after a position.
     public init<Failure: Error>(
         of chains: [ChainRecord],
         _ page: (_ position: UInt64, _ limit: Int) throws(Failure) -> [ChainedEvent]
@@ -35,7 +35,7 @@ public struct LastEvents: Sendable {
             }
             guard let last = try event(at: record.headPosition, sequence) else { continue }
             var previous = record.start.sequence + 1 == sequence ? record.start.digest : nil
-            // It stands directly before, or where the last commit of the chain ended.
+            // The previous event is directly before, or at the end of the chain's last commit.
             for position in [last.position - 1, last.behind] where previous == nil {
                 previous = try event(at: position, sequence - 1)?.digest
             }
@@ -46,7 +46,7 @@ public struct LastEvents: Sendable {
         newest = ends.compactMap(\.last.event?.time).max()
     }
 
-    /// Whether they, with their times, are what was written.
+    /// Whether the events and their times are authentic.
     public func areAuthentic(_ key: AuditKey) throws(CryptographyFailure) -> Bool {
         for end in ends {
             let expected = try key.tying(end.last, behind: end.previous).digest

@@ -1,13 +1,13 @@
-/// Goes through all that a store has of something, a page at a time, so that its size does not count.
+/// Walks through all rows of a store page by page, so that memory use does not depend on its size.
 ///
-/// The store gives the pages, inside a transaction of its own where all has to be of one moment.
+/// The store supplies the pages, in one transaction if all of them must show the same state.
 public enum StoreWalk {
-    /// The most rows of a page.
+    /// The maximum number of rows per page.
     public static let limit = 1_000
 
-    /// Hands over all events, in the order of their positions.
+    /// Passes all events to `take`, in the order of positions.
     ///
-    /// - Parameter page: the first events from behind a position on, at most so many.
+    /// - Parameter page: returns at most `limit` events after a position.
     public static func events<Failure: Error>(
         _ page: (_ position: UInt64, _ limit: Int) throws(Failure) -> [ChainedEvent],
         _ take: ([ChainedEvent]) throws(Failure) -> Void
@@ -21,9 +21,10 @@ public enum StoreWalk {
         }
     }
 
-    /// Hands over all credentials, in the order of their ids.
+    /// Passes all credentials to `take`, in the order of ids.
     ///
-    /// - Parameter page: the first rows from an id's bytes on, which are none at the beginning.
+    /// - Parameter page: returns at most `limit` rows from an id on; the id is empty for the first
+    ///   page.
     public static func credentials<Failure: Error>(
         _ page: (_ id: [UInt8], _ limit: Int) throws(Failure) -> [CredentialRow],
         _ take: ([CredentialRow]) throws(Failure) -> Void
@@ -31,10 +32,10 @@ public enum StoreWalk {
         try rows(page, key: \.id.bytes, take)
     }
 
-    /// Hands over all rows of a table, in the order of their keys.
+    /// Passes all rows of a table to `take`, in the order of keys.
     ///
-    /// - Parameter page: the first rows from a key on, the row with that key included; the key is empty at
-    ///   the beginning, and somebody may have written a row with an empty key.
+    /// - Parameter page: returns at most `limit` rows from a key on, including that key. The key is
+    ///   empty for the first page, because an attacker may have written a row with an empty key.
     public static func rows<Row, Failure: Error>(
         _ page: (_ key: [UInt8], _ limit: Int) throws(Failure) -> [Row], key: (Row) -> [UInt8],
         _ take: ([Row]) throws(Failure) -> Void
@@ -48,17 +49,17 @@ public enum StoreWalk {
         }
     }
 
-    /// The least key behind another one, in the order of their bytes.
+    /// The smallest key after another one, in byte order.
     public static func following(_ key: [UInt8]) -> [UInt8] { key + [0] }
 }
 
 extension CredentialRow {
-    /// Whether it accepts nothing any more, for good.
+    /// Whether it has ended permanently.
     public var hasEnded: Bool { state == .revoked || state == .disabled }
 }
 
 extension ChainedEvent {
-    /// The credential that ended by it, if one did.
+    /// The credential that this event ended; `nil` if it ended none.
     public var endedCredential: CredentialID? {
         guard let event, event.kind == .revoked || event.kind == .disabled else { return nil }
         return event.credential
@@ -66,7 +67,7 @@ extension ChainedEvent {
 }
 
 extension ClientRow {
-    /// The row once it is revoked at `now`; what may not ask any more stays as it is.
+    /// The row after revoking it at `now`; `nil` if it was already revoked.
     public func afterRevoking(at now: UnixTime) -> ClientRow? {
         guard revokedAt == nil else { return nil }
         return ClientRow(
@@ -74,7 +75,7 @@ extension ClientRow {
             createdAt: createdAt, revokedAt: now)
     }
 
-    /// What is told of the client; in ``Origin/client`` it is named.
+    /// An event about the client, which ``Origin/client`` names.
     public func event(
         _ kind: Event.Kind, because reason: Event.Reason? = nil, at now: UnixTime
     ) -> Event {

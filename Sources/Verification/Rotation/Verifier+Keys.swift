@@ -1,26 +1,27 @@
 internal import Cryptography
 
-/// What a rotation of keys came to.
+/// The result of a key rotation.
 public struct KeyRotation: Hashable, Sendable {
-    /// How many rows were sealed under the current key.
+    /// The number of rows sealed under the current key.
     public let resealed: Int
-    /// What hangs on other keys yet: enrolled secrets until they are used next, answers for a day.
+    /// The rows that still use other keys: enrolled secrets until their next login, responses for a
+    /// day.
     public let left: [KeyUsage]
 }
 
 extension Verifier {
-    /// How much hangs on each key version.
+    /// Which rows use which key version, as counts.
     public func keyUsage() async throws(VerifierError) -> [KeyUsage] {
         try await read { store throws(StoreFailure) in try await store.keyUsage() }
     }
 
-    /// Seals everything under the current key that another one seals, while the verifier is in use.
+    /// Seals everything under the current key that another key seals, while the verifier is in use.
     ///
-    /// It may be broken off at any moment and begun again.
+    /// It can be interrupted at any time and started again.
     ///
-    /// - Parameter batch: so many rows at once.
+    /// - Parameter batch: the number of rows per commit.
     public func rotateKeys(batch: Int = 64) async throws(VerifierError) -> KeyRotation {
-        precondition(batch > 0, "a batch holds something")
+        precondition(batch > 0, "a batch must not be empty")
         var resealed = 0
         let ring = await ring()
         for version in ring.versions where version.id != ring.current.id {
@@ -39,7 +40,7 @@ extension Verifier {
         return KeyRotation(resealed: resealed, left: left)
     }
 
-    /// Seals rows anew, together; one by one when one of them was used meanwhile.
+    /// Reseals rows in one commit, or one by one if any of them was changed in the meantime.
     private func reseal(_ rows: [CredentialRow]) async throws(VerifierError) -> Int {
         guard !rows.isEmpty else { return 0 }
         let context = try await context(.unknown)
@@ -72,7 +73,7 @@ extension Verifier {
 }
 
 extension CredentialRecord {
-    /// The record under the current key; nothing when nothing in it is sealed under another one.
+    /// The record sealed under the current key; `nil` if nothing in it is sealed under another one.
     func resealed(_ context: DecisionContext) throws(VerifierError) -> CredentialRecord? {
         let new = context.keys.current
         guard let keyID, keyID != new.id else { return nil }

@@ -1,37 +1,42 @@
-/// An answer that was given and is given again when the same request comes again.
+/// A recorded response, which is returned again if the same request is repeated.
 public struct AnswerRow: Hashable, Sendable {
-    /// The primary key: a digest of who asked and of the key that came with the request; 32 bytes.
+    /// The primary key: a digest of the sender and of the request's idempotency key; 32 bytes.
     public let key: [UInt8]
-    /// A digest of the request, by which another request under the same key is noticed.
+    /// A digest of the request, to detect another request under the same key.
     public let request: [UInt8]
-    /// The credential whose secrets the answer holds, with which it ends; `nil` if it holds none; indexed.
+    /// The credential whose secrets the response contains and with which it ends; `nil` if there
+    /// are none.
+    ///
+    /// Indexed.
     public let credential: CredentialID?
-    /// The answer; `nil` once it ended (``StoreChange/endAnswers(of:)``).
+    /// The sealed response; `nil` after it ended (``StoreChange/endAnswers(of:)``).
     public let sealed: Sealed?
-    /// From when on it may be pruned; until it is, it is valid.
+    /// The time from which it may be pruned.
+    ///
+    /// Until it is pruned, it is valid.
     public let expiresAt: UnixTime
 
-    /// An answer, sealed, because it may hold secrets that are shown once.
+    /// A response, sealed because it may contain secrets that are shown only once.
     public struct Sealed: Hashable, Sendable {
         /// The key version that seals it.
         public let keyID: KeyID
         /// The sealed bytes, under 64 KiB.
         public let bytes: [UInt8]
 
-        /// Takes what was sealed.
+        /// Creates the value from sealed bytes.
         public init(_ bytes: [UInt8], under keyID: KeyID) {
             self.keyID = keyID
             self.bytes = bytes
         }
     }
 
-    /// The row once its answer ended.
+    /// The row after its response has ended.
     public var ended: AnswerRow {
         AnswerRow(
             key: key, request: request, credential: credential, sealed: nil, expiresAt: expiresAt)
     }
 
-    /// Puts a row together, as a store does that has read one.
+    /// Creates a row from its stored columns.
     public init(
         key: [UInt8], request: [UInt8], credential: CredentialID?, sealed: Sealed?,
         expiresAt: UnixTime

@@ -1,15 +1,15 @@
 public import Cryptography
 
-/// A change as it goes to a database: with what authenticates the row that it writes.
+/// A change, with the authentication code of the row that it writes.
 public struct AuthenticatedChange: Sendable {
     /// The change.
     public let change: StoreChange
-    /// The authentication code of its row; empty where it writes none that has one.
+    /// The authentication code of its row; empty if it writes no row that has one.
     public let code: [UInt8]
     /// Every row of a credential or client that the commit writes, for its first event.
     fileprivate(set) var rows: [RowMark] = []
 
-    /// What is appended to the chain of events, if that is the change.
+    /// The event to append to the chain, if this is such a change.
     public var event: RecordedEvent? {
         guard case .appendEvent(let event) = change else { return nil }
         return RecordedEvent(event, rows: rows)
@@ -17,10 +17,10 @@ public struct AuthenticatedChange: Sendable {
 }
 
 extension AuditKey {
-    /// The changes of one commit as they go to a database.
+    /// The changes of one commit, with their authentication codes.
     ///
-    /// The first event names the rows that are written, so that each row's last version is known from
-    /// the events.
+    /// The first event names the rows that are written, so that the events record the last version
+    /// of each row.
     public func authenticating(
         _ changes: [StoreChange]
     ) throws(CryptographyFailure) -> [AuthenticatedChange] {
@@ -44,7 +44,7 @@ extension AuditKey {
         case .insertTicket(let row): try code(of: row)
         case .insertAnswer(let row): try code(of: row)
         case .insertClient(let row), .updateClient(let row): try code(of: row)
-        // Nothing is decided by a decoy; it costs what a row does.
+        // A dummy row decides nothing, but costs the same as a real row.
         case .writeDecoy(let row): try code(of: row.sought)
         case .expectRoom, .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
         }
@@ -52,7 +52,7 @@ extension AuditKey {
 }
 
 extension StoreChange {
-    /// What events tell of the row that it writes, if they tell of such rows.
+    /// The mark of the row that it writes; `nil` if events do not record such rows.
     fileprivate func mark(code: [UInt8]) -> RowMark? {
         switch self {
         case .insertCredential(let row), .updateCredential(let row): RowMark(row, code: code)

@@ -1,24 +1,28 @@
-/// An application that may ask, as a store keeps it: its API key by the digest alone.
+/// An application that may send requests, as stored: only the digest of its API key.
 public struct ClientRow: Hashable, Sendable {
     /// The primary key: 16 random bytes.
     public let id: [UInt8]
-    /// 1 when it is inserted, one more at each update.
+    /// 1 when it is inserted; each update adds one.
     public let version: UInt64
     /// The keyed digest of its API key: 32 bytes, unique.
     public let digest: [UInt8]
-    /// What people call it; of the clients that are not revoked, one has a name.
+    /// A name for people.
+    ///
+    /// No two clients that are not revoked have the same name.
     public let name: String
-    /// What it may do, in words that the service gives a meaning, sorted.
+    /// The scopes of its API key, sorted.
+    ///
+    /// The service defines their meaning.
     public let scopes: [String]
     /// When it was added.
     public let createdAt: UnixTime
-    /// When it was revoked; nothing while it may ask.
+    /// When it was revoked; `nil` while it is active.
     public let revokedAt: UnixTime?
 
-    /// Bytes of a name at most.
+    /// The maximum length of a name in bytes.
     public static let maximalNameCount = OneTimePasswordEnrolment.maximalTextCount
 
-    /// Puts a row together, as a store does that has read one.
+    /// Creates a row from its stored columns.
     public init(
         id: [UInt8], version: UInt64, digest: [UInt8], name: String, scopes: [String],
         createdAt: UnixTime, revokedAt: UnixTime?

@@ -1,33 +1,38 @@
-/// One credential as a store keeps it.
+/// A credential as stored.
 ///
-/// A store looks at the columns and never into ``body``. Nothing in a row is a secret in clear:
-/// seeds are sealed under a key that is kept outside the database, digests are keyed with one.
+/// A store interprets the columns but never ``body``. A row contains no secret in clear: seeds are
+/// sealed under a key that is kept outside the database, and digests are keyed with one.
 public struct CredentialRow: Hashable, Sendable {
     /// The primary key.
     public let id: CredentialID
-    /// Whose credential it is; indexed.
+    /// The owner of the credential; indexed.
     public let subject: Subject
-    /// What kind it is.
+    /// The kind of authenticator.
     public let kind: CredentialKind
-    /// How far its life has come.
+    /// The state in the credential's life cycle.
     public let state: CredentialState
-    /// 1 when it is inserted, one more at each update; fits 63 bits.
-    public let version: UInt64
-    /// The key version that seals ``body``'s seed or keys its digests; nothing when neither is left.
-    public let keyID: KeyID?
-    /// The blind index of what there may be one of: 32 bytes, unique in the table where it is given.
+    /// 1 when it is inserted; each update adds one.
     ///
-    /// That of a seed (RFC 6238, section 3, R5) stays when a credential ends: a seed that was ever in use
-    /// never comes back. That of a subject's set of recovery codes goes with the set.
+    /// At most 63 bits.
+    public let version: UInt64
+    /// The key version that seals ``body``'s seed or keys its digests; `nil` after both were
+    /// deleted.
+    public let keyID: KeyID?
+    /// A blind index of something that may exist only once: 32 bytes, unique in the table if
+    /// present.
+    ///
+    /// The index of a seed (RFC 6238, section 3, R5) stays when a credential ends, so that a used
+    /// seed is never accepted again. The index of a subject's set of recovery codes is deleted with
+    /// the set.
     public let fingerprint: [UInt8]?
-    /// When it was made; a subject's rows are listed by it.
+    /// The time of creation; a subject's rows are listed in this order.
     public let createdAt: UnixTime
-    /// From when on a pending row may be pruned; nothing for others.
+    /// The time from which a pending row may be pruned; `nil` for other rows.
     public let lapsesAt: UnixTime?
-    /// All the rest, in a versioned encoding of Verification's own; under 64 KiB.
+    /// All other data, in Verification's own versioned encoding; less than 64 KiB.
     public let body: [UInt8]
 
-    /// Puts a row together, as a store does that has read one.
+    /// Creates a row from its stored columns.
     public init(
         id: CredentialID, subject: Subject, kind: CredentialKind, state: CredentialState,
         version: UInt64, keyID: KeyID?, fingerprint: [UInt8]?, createdAt: UnixTime,

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// What a ``MemoryStore`` holds.
+/// The contents of a ``MemoryStore``.
 struct MemoryContent: Sendable {
     private(set) var credentials: [CredentialID: CredentialRow] = [:]
     private(set) var subjects: [Subject: Set<CredentialID>] = [:]
@@ -15,14 +15,14 @@ struct MemoryContent: Sendable {
 
     init(chain: EventChain) { self.chain = chain }
 
-    /// Where the chain begins and ends.
+    /// The start and head of the chain.
     func record(_ key: AuditKey) throws(CryptographyFailure) -> ChainRecord {
         let origin = try EventChain(node: chain.node, key: key).start()
         return ChainRecord(
             start: start ?? origin, head: try chain.head(), headPosition: chain.position)
     }
 
-    /// Whether a change's condition holds.
+    /// Whether the condition of a change holds.
     func allows(_ change: StoreChange) -> Bool {
         switch change {
         case .expectRoom(let subject, let limit):
@@ -48,7 +48,7 @@ struct MemoryContent: Sendable {
         }
     }
 
-    /// Does a change whose condition holds.
+    /// Applies a change whose condition holds.
     ///
     /// - Parameter rows: the rows that an event names.
     mutating func apply(

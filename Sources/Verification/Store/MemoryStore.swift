@@ -1,13 +1,13 @@
 internal import Cryptography
 
-/// The reference of a store: everything in memory, gone with the process.
+/// The reference implementation of a store, entirely in memory.
 public actor MemoryStore: VerificationStore {
     var content: MemoryContent
     private let key: AuditKey
 
-    /// Starts empty.
+    /// Creates an empty store.
     ///
-    /// - Parameter node: 16 random bytes that name the chain of events.
+    /// - Parameter node: 16 random bytes that identify the event chain.
     public init(node: [UInt8], key: AuditKey) {
         self.key = key
         content = MemoryContent(chain: EventChain(node: node, key: key))
@@ -16,7 +16,7 @@ public actor MemoryStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) -> CredentialRow? { content.credentials[id] }
 
-    /// A subject's rows, the oldest first.
+    /// A subject's rows, oldest first.
     public func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) -> [CredentialRow] {
@@ -32,7 +32,7 @@ public actor MemoryStore: VerificationStore {
         content.fingerprints[fingerprint].flatMap { content.credentials[$0] }
     }
 
-    /// The rows that hang on a key, by id.
+    /// The rows that use a key version, in the order of ids.
     public func credentials(
         under key: KeyID?, after: CredentialID?, limit: Int
     ) -> [CredentialRow] {
@@ -42,7 +42,7 @@ public actor MemoryStore: VerificationStore {
         return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
     }
 
-    /// How many rows and answers hang on each key.
+    /// The number of rows and recorded responses that use each key version.
     public func keyUsage() -> [KeyUsage] {
         var credentials: [KeyID: [CredentialKind: Int]] = [:]
         for row in content.credentials.values {
@@ -61,7 +61,7 @@ public actor MemoryStore: VerificationStore {
     /// The ticket with this digest.
     public func ticket(digest: [UInt8]) -> TicketRow? { content.tickets[digest] }
 
-    /// The answer kept under this key.
+    /// The recorded response under this key.
     public func answer(key: [UInt8]) -> AnswerRow? { content.answers[key] }
 
     /// The client with this digest.
@@ -69,26 +69,26 @@ public actor MemoryStore: VerificationStore {
         content.clients.values.first { $0.digest == digest }
     }
 
-    /// All clients, the oldest first.
+    /// All clients, oldest first.
     public func clients() -> [ClientRow] {
         content.clients.values.sorted { $0.createdAt < $1.createdAt }
     }
 
-    /// Events in their order.
+    /// Events in the order of positions.
     public func events(after position: UInt64, limit: Int) -> [ChainedEvent] {
         Array(content.events.lazy.filter { $0.position > position }.prefix(limit))
     }
 
-    /// Where the chain begins and ends.
+    /// The start and head of the chain.
     public func chains() throws(StoreFailure) -> [ChainRecord] {
         do throws(CryptographyFailure) {
             return [try content.record(key)]
         } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
     }
 
-    /// Does all of `changes`, in their order, or none.
+    /// Applies all of `changes`, in their order, or none.
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) -> CommitOutcome {
-        // Each change meets what the ones before it left.
+        // Each condition sees the effect of the earlier changes.
         var changed = content
         let authenticated: [AuthenticatedChange]
         do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
@@ -102,7 +102,7 @@ public actor MemoryStore: VerificationStore {
         return .done
     }
 
-    /// Takes away what has had its time.
+    /// Deletes expired rows and old events.
     public func prune(_ pruning: Pruning) throws(StoreFailure) -> PruningOutcome {
         do throws(CryptographyFailure) {
             return try content.prune(pruning, key: key)

@@ -1,38 +1,58 @@
-/// One change of a commit.
+/// A change in a commit.
 ///
-/// The conditions are what makes a decision a compare-and-set: when one of them does not hold,
-/// nothing of the commit happens.
+/// The conditions make each decision a compare-and-set: if one of them does not hold, the commit
+/// changes nothing.
 public enum StoreChange: Hashable, Sendable {
-    /// Changes nothing; on condition that the subject has fewer than `limit` rows that are not revoked.
+    /// Changes nothing.
     ///
-    /// Of two commits at the same moment that expect it of one subject, the later one counts what the
-    /// earlier one added.
+    /// Condition: the subject has fewer than `limit` rows that are not revoked.
+    ///
+    /// If two concurrent commits have this condition for the same subject, the later one counts
+    /// what the earlier one added.
     case expectRoom(for: Subject, limit: Int)
-    /// Adds a row; on condition that its id and its fingerprint are not there.
+    /// Adds a row.
+    ///
+    /// Condition: neither its id nor its fingerprint exists.
     case insertCredential(CredentialRow)
-    /// Replaces a row; on condition that the stored version is one less than the row's.
+    /// Replaces a row.
+    ///
+    /// Condition: the stored version is one less than the row's.
     case updateCredential(CredentialRow)
-    /// Adds a ticket; on condition that its digest is not there.
+    /// Adds a ticket.
+    ///
+    /// Condition: its digest does not exist.
     case insertTicket(TicketRow)
-    /// Takes the ticket with this digest away; on condition that it is there.
+    /// Deletes the ticket with this digest.
+    ///
+    /// Condition: it exists.
     case spendTicket(digest: [UInt8])
-    /// Takes all tickets of a credential away, however many there are.
+    /// Deletes all tickets of a credential, if there are any.
     case dropTickets(of: CredentialID)
-    /// Keeps an answer; on condition that its key is not there.
+    /// Records a response.
+    ///
+    /// Condition: its key does not exist.
     case insertAnswer(AnswerRow)
-    /// Deletes what is sealed in the answers that hold a credential's secrets, however many there are;
-    /// the rows stay, so that their requests are not decided again.
+    /// Deletes the sealed bytes of all responses that contain a credential's secrets, if there are
+    /// any.
+    ///
+    /// The rows stay, so that their requests are not decided again.
     case endAnswers(of: CredentialID)
-    /// Adds a client; on condition that its id and its digest are not there.
+    /// Adds a client.
+    ///
+    /// Condition: neither its id nor its digest exists.
     case insertClient(ClientRow)
-    /// Replaces a client; on condition that the stored version is one less than the row's.
+    /// Replaces a client.
+    ///
+    /// Condition: the stored version is one less than the row's.
     case updateClient(ClientRow)
-    /// Writes a row that means nothing into one of ``DecoyRow/slotCount`` slots, whatever is there.
+    /// Writes a dummy row into one of ``DecoyRow/slotCount`` slots, replacing its contents.
     case writeDecoy(DecoyRow)
-    /// Adds an event to the end of the store's chain, by ``EventChain``.
+    /// Appends an event to the store's chain with ``EventChain``.
     case appendEvent(Event)
 
-    /// Whether it may not hold; the others are done whatever is there.
+    /// Whether the change has a condition.
+    ///
+    /// The others always succeed.
     public var hasCondition: Bool {
         switch self {
         case .expectRoom, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
@@ -43,39 +63,42 @@ public enum StoreChange: Hashable, Sendable {
     }
 }
 
-/// What is written in place of a credential's row when there is none.
+/// The dummy row to write instead of a credential's row.
 ///
-/// An attempt on an unknown subject must cost what a wrong code costs, and most of that is a durable
-/// write. A decoy has a row's size and one of a few slots, so guessers fill no disk.
+/// An attempt on an unknown subject must cost as much as a wrong code, and most of that cost is a
+/// durable write. A dummy row has the size of a real row and uses one of a few slots, so attackers
+/// cannot fill the disk with them.
 public struct DecoyRow: Hashable, Sendable {
     /// The primary key: 0 to ``slotCount`` - 1.
     public let slot: Int
-    /// Bytes without a meaning.
+    /// Meaningless bytes.
     public let body: [UInt8]
 
-    /// How many slots there are.
+    /// The number of slots.
     public static let slotCount = 1_024
 
-    /// Takes a slot, which is brought into the range.
+    /// Creates a row; the slot is reduced to the valid range.
     public init(slot: UInt64, body: [UInt8]) {
         self.slot = Int(slot % UInt64(Self.slotCount))
         self.body = body
     }
 
-    /// A row of the usual shape, under an id that no credential has: to be looked for first, as a
-    /// credential's row would be (V-06).
+    /// A row of the usual size under an id that no credential has, to be looked up first, as for a
+    /// real credential (V-06).
     public var sought: CredentialRow {
-        guard let subject = Subject("nobody") else { preconditionFailure("a word is a subject") }
+        guard let subject = Subject("nobody") else { preconditionFailure("the subject is valid") }
         return CredentialRow(
             id: .anywhere(), subject: subject, kind: .totp, state: .active, version: 1, keyID: nil,
             fingerprint: nil, createdAt: UnixTime(milliseconds: 0), lapsesAt: nil, body: body)
     }
 }
 
-/// How a commit ended.
+/// The outcome of a commit.
 public enum CommitOutcome: Hashable, Sendable {
-    /// Everything is done and durable.
+    /// All changes are made and durable.
     case done
-    /// A condition did not hold: somebody else was faster. Nothing is done; read and decide again.
+    /// A condition did not hold, because another commit was faster.
+    ///
+    /// Nothing was changed; read and decide again.
     case conflict
 }

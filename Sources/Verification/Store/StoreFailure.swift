@@ -1,30 +1,30 @@
-/// A store that could not do its work: which kind of trouble, never what it worked on.
+/// A failure of the store: its kind, but not the data it concerns.
 ///
-/// Whether a commit that failed was done may be unknown, as when a connection breaks while waiting
-/// for the answer. Nothing may be accepted then.
+/// A failed commit may still have been made, for example if the connection broke before the
+/// response. Nothing may be accepted in that case.
 public struct StoreFailure: Error, Hashable, Sendable {
-    /// The kinds of trouble, as an operator tells them apart.
+    /// The kinds of failure that matter to an operator.
     public enum Trouble: String, CaseIterable, Hashable, Sendable {
-        /// No connection, or it broke.
+        /// There is no connection, or it broke.
         case unavailable
-        /// Locked or overloaded for longer than was waited.
+        /// The database was locked or overloaded for longer than the timeout.
         case busy
-        /// No room is left.
+        /// There is no space left.
         case full
-        /// It can't be written.
+        /// The database is not writable.
         case readOnly
-        /// What is stored can't be read as it was written.
+        /// The stored data is damaged.
         case damaged
-        /// A newer version of the program made it.
+        /// A newer version of the program created it.
         case newer
     }
 
-    /// The kind of trouble.
+    /// The kind of failure.
     public let trouble: Trouble
-    /// The database's own code, such as `SQLITE_BUSY` or an SQLSTATE; empty when it gave none.
+    /// The database's own code, such as `SQLITE_BUSY` or an SQLSTATE; empty if there is none.
     public let code: String
 
-    /// Names the trouble.
+    /// Creates a failure.
     public init(_ trouble: Trouble, code: String = "") {
         self.trouble = trouble
         self.code = code

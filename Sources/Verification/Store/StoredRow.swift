@@ -1,35 +1,39 @@
 public import Cryptography
 
-/// A row that is authenticated whole, so that nobody without the key can change a column or move the
-/// row to another place.
+/// A row that is authenticated as a whole, so that without the key nobody can change a column or
+/// move the row.
 public protocol StoredRow: Sendable {
     /// The name of its table.
     static var table: String { get }
     /// Its primary key.
     var primaryKey: [UInt8] { get }
-    /// Every column of the row behind the name of its table; no two rows give the same bytes.
+    /// Every column of the row after the name of its table.
+    ///
+    /// No two rows have the same bytes.
     var authenticatedBytes: [UInt8] { get }
-    /// The same of the row that a store may make of this one without the key; `nil` where there is none.
+    /// The authenticated bytes of the row that a store may derive from this one without the key;
+    /// `nil` if there is no such row.
     var authenticatedBytesOnceEnded: [UInt8]? { get }
 }
 
 extension StoredRow {
-    /// Nothing: most rows are written by whoever has the key.
+    /// `nil`: most rows are only written with the key.
     public var authenticatedBytesOnceEnded: [UInt8]? { nil }
 }
 
 extension AuditKey {
-    /// Bytes of a row's authentication code.
+    /// The number of bytes in a row's authentication code.
     public static let rowCodeCount = 16
 
-    /// The authentication code that a store keeps with a row, and behind it that of the ended row.
+    /// The authentication code that a store keeps with a row, followed by the code of the ended
+    /// row.
     public func code(of row: some StoredRow) throws(CryptographyFailure) -> [UInt8] {
         let code = try code(of: row.authenticatedBytes)
         guard let ended = row.authenticatedBytesOnceEnded else { return code }
         return code + (try self.code(of: ended))
     }
 
-    /// Tells whether a row was written by somebody who has this key.
+    /// Checks whether a row was written with this key.
     public func isAuthentic(
         _ row: some StoredRow, by code: [UInt8]
     ) throws(CryptographyFailure) -> Bool {
@@ -37,8 +41,8 @@ extension AuditKey {
         return isEqualInConstantTime(expected.span, code.span)
     }
 
-    /// Does the work of checking a usual row where none was found, so that the time does not tell
-    /// (V-06).
+    /// Does the work of checking a typical row if none was found, so that the response time reveals
+    /// nothing (V-06).
     public func checkNothing() throws(CryptographyFailure) {
         _ = try code(of: [UInt8](repeating: 0, count: Self.usualRowCount))
     }
@@ -121,13 +125,13 @@ extension AnswerRow: StoredRow {
         return writer.bytes
     }
 
-    /// The row without what is sealed in it.
+    /// The row without its sealed bytes.
     public var authenticatedBytesOnceEnded: [UInt8]? {
         sealed == nil ? nil : ended.authenticatedBytes
     }
 }
 
-/// A number that a database remembers of itself.
+/// A number that a database stores about itself.
 public struct SettingRow: StoredRow {
     /// The name of its table.
     public static let table = "settings"
@@ -136,10 +140,10 @@ public struct SettingRow: StoredRow {
     public let name: String
     /// The number.
     public let value: Int64
-    /// The digest of the database's last event, so that the row says nothing in another state.
+    /// The digest of the database's last event, so that the row is not valid in another state.
     public let lastEvent: [UInt8]
 
-    /// Puts a row together.
+    /// Creates a row from its stored columns.
     public init(name: String, value: Int64, lastEvent: [UInt8]) {
         self.name = name
         self.value = value
@@ -149,7 +153,7 @@ public struct SettingRow: StoredRow {
     /// Its primary key.
     public var primaryKey: [UInt8] { Array(name.utf8) }
 
-    /// Every column, and the state that it is bound to.
+    /// Every column, and the state that the row is bound to.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.table)

@@ -1,7 +1,6 @@
-/// How a store keeps several texts in one column: one behind the other, each with its count of bytes
-/// in front.
+/// The encoding of several texts in one column: each text after its length in bytes.
 public enum TextList {
-    /// The texts as bytes.
+    /// Encodes the texts.
     public static func bytes(_ texts: [String]) -> [UInt8] {
         texts.flatMap { text in
             let count = UInt32(text.utf8.count)
@@ -9,7 +8,7 @@ public enum TextList {
         }
     }
 
-    /// The texts of ``bytes(_:)``; nothing when it made no such bytes.
+    /// Decodes the result of ``bytes(_:)``; `nil` if the bytes are malformed.
     public static func read(_ bytes: [UInt8]) -> [String]? {
         var texts: [String] = []
         var rest = bytes[...]

@@ -1,29 +1,29 @@
-/// A ticket that can be spent once, as a store keeps it: by its digest alone.
+/// A ticket that can be spent once, as stored: only its digest.
 public struct TicketRow: Hashable, Sendable {
-    /// What a ticket is good for.
+    /// The purpose of a ticket.
     public enum Purpose: String, CaseIterable, Hashable, Sendable {
-        /// A device may fetch its secret with it.
+        /// Lets a device fetch its secret.
         case enrolment
-        /// The application may learn with it who signed in.
+        /// Tells the application who signed in.
         case login
     }
 
-    /// The primary key: 32 bytes, keyed, of the ticket.
+    /// The primary key: the keyed digest of the ticket, 32 bytes.
     public let digest: [UInt8]
-    /// What it is good for.
+    /// The purpose of the ticket.
     public let purpose: Purpose
-    /// The credential that it was made for; indexed, so that revoking can drop it.
+    /// The credential that it was issued for; indexed, so that revoking can delete it.
     public let credential: CredentialID
-    /// Whose credential that is.
+    /// The owner of the credential.
     public let subject: Subject
-    /// The decision that it was made by.
+    /// The id of the decision that issued it.
     public let verification: VerificationID
-    /// When that decision was made.
+    /// The time of that decision.
     public let createdAt: UnixTime
-    /// From when on it is worth nothing, and may be pruned.
+    /// The time from which it is invalid and may be pruned.
     public let expiresAt: UnixTime
 
-    /// Puts a row together, as a store does that has read one.
+    /// Creates a row from its stored columns.
     public init(
         digest: [UInt8], purpose: Purpose, credential: CredentialID, subject: Subject,
         verification: VerificationID, createdAt: UnixTime, expiresAt: UnixTime

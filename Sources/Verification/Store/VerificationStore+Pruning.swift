@@ -1,18 +1,19 @@
 internal import Cryptography
 
 extension VerificationStore {
-    /// What may be deleted at `now`: the one rule for everything that goes because its time is over.
+    /// What may be deleted at `now`: the single rule for everything that is deleted because of its
+    /// age.
     ///
-    /// A clock that is ahead takes all for old, and what is deleted does not come back when the clock is
-    /// put right. So nothing goes by a clock that nothing but itself vouches for: the events have to bear
-    /// out what it says (``bearsOut(_:keepingEventsFor:)``), on the scale of the time for which the thing
-    /// is kept. Whoever can ask somebody else about the clock, such as the kernel, does so before.
-    /// Nothing that is in use goes by a clock at all: a secret that has had its time is denied, and its
-    /// credential stays as it is.
+    /// To a clock that is ahead, everything is old, and deleted data does not come back when the
+    /// clock is corrected. So nothing is deleted because of an unconfirmed clock: the events must
+    /// confirm the time (``bearsOut(_:keepingEventsFor:key:)``), on the scale of the lifetime of
+    /// the data. A caller that can check the clock otherwise, such as with the kernel, does so
+    /// first. Nothing in use is deleted because of its age at all: an expired secret is denied, and
+    /// its credential stays unchanged.
     ///
     /// - Parameters:
-    ///   - eventLifetime: milliseconds for which events are kept; `nil` keeps all.
-    ///   - key: proves that an event is one that was written.
+    /// - eventLifetime: milliseconds for which events are kept; `nil` keeps all.
+    /// - key: proves that an event is authentic.
     public func pruning(
         at now: UnixTime, keepingEventsFor eventLifetime: Int64?, key: AuditKey
     ) async throws(StoreFailure) -> Pruning {
@@ -25,11 +26,12 @@ extension VerificationStore {
         return Pruning(now: isDayBorneOut ? now : nil, eventsBefore: horizon)
     }
 
-    /// Deletes all that has had its time, a little in each call, so that nobody waits long behind it.
+    /// Deletes everything that has expired, in small batches, so that other commits never wait for
+    /// long.
     ///
-    /// Ends early when its task is cancelled.
+    /// Ends early if its task is cancelled.
     ///
-    /// - Returns: what was deleted.
+    /// - Returns: the number of deleted rows.
     @discardableResult public func pruneAll(
         _ pruning: Pruning
     ) async throws(StoreFailure) -> PruningOutcome {
@@ -49,25 +51,26 @@ extension VerificationStore {
         }
     }
 
-    /// Whether the events bear out that it is `now`, so that what is old at that time may go.
+    /// Whether the events confirm that it is `now`, so that data that is old at that time may be
+    /// deleted.
     ///
-    /// To a clock that leapt ahead everything is old, and events that were written since are no witnesses.
-    /// So one has to be there from between one week and four weeks ago; for what is kept for a shorter
-    /// time than eight weeks, from between an eighth and the half of that time. A clock that is farther
-    /// ahead than that has to stand for the week, or the eighth, before anything goes by it. Where
-    /// nothing happened for so long, what is old stays until something has. An event that is not what was
-    /// written bears nothing out.
+    /// To a clock that jumped ahead, everything is old, and events written since then prove
+    /// nothing. So there must be an event from between one and four weeks ago; for data with a
+    /// lifetime of less than eight weeks, from between an eighth and a half of the lifetime ago. A
+    /// clock that is further ahead must run for the week, or the eighth, before anything is deleted
+    /// because of it. If nothing happened for that long, old data stays until something does. An
+    /// event that is not authentic confirms nothing.
     ///
     /// - Parameters:
-    ///   - lifetime: milliseconds for which the things are kept that may go.
-    ///   - key: proves that an event is one that was written.
+    /// - lifetime: the lifetime of the data, in milliseconds.
+    /// - key: proves that an event is authentic.
     public func bearsOut(
         _ now: UnixTime, keepingEventsFor lifetime: Int64, key: AuditKey
     ) async throws(StoreFailure) -> Bool {
         let latest = min(7 * 86_400_000, lifetime / 8)
         let earliest = now.adding(milliseconds: -4 * latest)
-        // The first event since then, by halves: they stand in the order of their times, but for what
-        // clocks differ by.
+        // Binary search for the first event since then. Events are ordered by time, apart from
+        // differences between clocks.
         var (low, high): (UInt64, UInt64) = (0, UInt64(Int64.max))
         while low < high {
             let middle = low + (high - low) / 2
@@ -84,7 +87,7 @@ extension VerificationStore {
         return try await isAuthentic(witness, key)
     }
 
-    /// Whether an event, with its time, was written behind the one before it in its chain.
+    /// Whether an event with its time was chained to the previous event of its chain.
     private func isAuthentic(
         _ event: ChainedEvent, _ key: AuditKey
     ) async throws(StoreFailure) -> Bool {
@@ -97,9 +100,9 @@ extension VerificationStore {
         } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
     }
 
-    /// The digest of the event before this one in its chain, which may be the last one that was pruned.
+    /// The digest of the previous event in the chain, which may be the last pruned event.
     private func digest(before event: ChainedEvent) async throws(StoreFailure) -> [UInt8]? {
-        // It stands directly before, or where the last commit of the chain ended.
+        // The previous event is directly before, or at the end of the chain's last commit.
         for position in [event.position - 1, event.behind] where position > 0 {
             let found = try await events(after: position - 1, limit: 1).first
             if let found, found.node == event.node, found.sequence + 1 == event.sequence {

@@ -1,16 +1,18 @@
-/// What the verifier asks of a database.
+/// The operations that the verifier needs from a database.
 ///
-/// A commit is all or nothing, and durable before it returns. Commits happen one after the other:
-/// what one has written, every read sees that begins after its end, on every connection and in every
-/// process. Reads need no transaction. ``MemoryStore`` is the reference; `StoreContract` tests the
-/// others.
+/// A commit is atomic, and durable before it returns. Commits are serialised: every read that
+/// starts after a commit has ended sees its changes, on every connection and in every process.
+/// Reads need no transaction. ``MemoryStore`` is the reference implementation; `StoreContract`
+/// tests the others.
 public protocol VerificationStore: Sendable {
     /// The row with this id.
     func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow?
 
-    /// A subject's rows, the oldest first; those that are revoked only when they are asked for.
+    /// A subject's rows, oldest first.
     ///
-    /// - Parameter limit: at most so many, the youngest left out.
+    /// - Parameters:
+    /// - includingRevoked: whether to include revoked rows.
+    /// - limit: the maximum number of rows; the newest are left out.
     func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
@@ -18,54 +20,59 @@ public protocol VerificationStore: Sendable {
     /// The row with this fingerprint.
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow?
 
-    /// The rows that hang on a key, by id from behind `after` on; of all keys when it is nil.
+    /// The rows that use a key version, in the order of ids after `after`; `nil` means all
+    /// versions.
     func credentials(
         under key: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
 
-    /// How many rows and answers hang on each key.
+    /// The number of rows and recorded responses that use each key version.
     func keyUsage() async throws(StoreFailure) -> [KeyUsage]
 
-    /// The ticket with this digest, also when it has expired.
+    /// The ticket with this digest, even if it has expired.
     func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow?
 
-    /// The answer kept under this key, also when it has ended or expired.
+    /// The recorded response under this key, even if it has ended or expired.
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow?
 
-    /// The client with this digest, also when it is revoked.
+    /// The client with this digest, even if it is revoked.
     func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow?
 
-    /// All clients, the oldest first.
+    /// All clients, oldest first.
     func clients() async throws(StoreFailure) -> [ClientRow]
 
-    /// Events in the order of their positions, from behind `position` on.
+    /// Events after `position`, in the order of positions.
     ///
-    /// An event that became visible never gets an earlier one before it afterwards, so that who
-    /// reads on from the last position misses none.
+    /// Once an event is visible, no event with an earlier position appears. So reading on from the
+    /// last position misses none.
     func events(
         after position: UInt64, limit: Int
     ) async throws(StoreFailure) -> [ChainedEvent]
 
-    /// Where each node's chain begins and ends.
+    /// The start and head of each node's chain.
     func chains() async throws(StoreFailure) -> [ChainRecord]
 
-    /// Does all of `changes` or none; no two of them concern the same row.
+    /// Applies all of `changes`, or none.
+    ///
+    /// No two of them concern the same row.
     func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome
 
-    /// Takes away what has had its time.
+    /// Deletes expired rows and old events.
     func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome
 }
 
-/// How much hangs on a key version.
+/// The use of a key version.
 public struct KeyUsage: Hashable, Sendable {
     /// The key version.
     public let keyID: KeyID
-    /// Rows of each kind that are sealed or keyed with it.
+    /// The number of rows of each kind that are sealed or keyed with it.
     public let credentials: [CredentialKind: Int]
-    /// Answers that are sealed with it; they go by themselves within a day.
+    /// The number of recorded responses sealed with it.
+    ///
+    /// They expire within a day.
     public let answers: Int
 
-    /// Takes the counts.
+    /// Creates the value from counts.
     public init(keyID: KeyID, credentials: [CredentialKind: Int], answers: Int) {
         self.keyID = keyID
         self.credentials = credentials
@@ -73,18 +80,20 @@ public struct KeyUsage: Hashable, Sendable {
     }
 }
 
-/// What may be taken away.
+/// What may be deleted.
 public struct Pruning: Hashable, Sendable {
-    /// Pending rows whose time is up now, expired tickets and expired answers go; `nil` keeps them.
+    /// Unconfirmed enrolments, tickets and responses that have expired at this time are deleted;
+    /// `nil` keeps them.
     ///
-    /// With a pending row goes what answers hold of its secrets.
+    /// With an unconfirmed enrolment, the secrets in its recorded responses are deleted.
     public let now: UnixTime?
-    /// Events from before this moment go, at each chain's beginning only; nothing keeps all.
+    /// Events before this time are deleted, only from the start of each chain; `nil` keeps all.
     public let eventsBefore: UnixTime?
-    /// At most so many of each in one call, so that nobody waits long behind it.
+    /// The maximum number of each kind to delete in one call, so that other commits never wait for
+    /// long.
     public let limit: Int
 
-    /// Takes what may go.
+    /// Creates a rule.
     public init(now: UnixTime?, eventsBefore: UnixTime? = nil, limit: Int = 1_000) {
         self.now = now
         self.eventsBefore = eventsBefore
@@ -92,9 +101,9 @@ public struct Pruning: Hashable, Sendable {
     }
 }
 
-/// What was taken away.
+/// The number of deleted rows.
 public struct PruningOutcome: Hashable, Sendable {
-    /// Pending rows.
+    /// Deleted pending rows.
     public let credentials: Int
     /// Tickets.
     public let tickets: Int
@@ -102,10 +111,10 @@ public struct PruningOutcome: Hashable, Sendable {
     public let answers: Int
     /// Events.
     public let events: Int
-    /// Whether old events stay because they are not what was written (``OldEvents/areAltered``).
+    /// Whether old events are kept because they are not authentic (``OldEvents/areAltered``).
     public let areEventsAltered: Bool
 
-    /// Takes the counts.
+    /// Creates the value from counts.
     public init(
         credentials: Int, tickets: Int, answers: Int, events: Int, areEventsAltered: Bool = false
     ) {

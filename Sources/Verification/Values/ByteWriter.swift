@@ -1,11 +1,11 @@
-/// Writes the values of a stored row one behind the other.
+/// Writes the values of a stored row in sequence.
 ///
-/// Numbers are big-endian; a text or a run of bytes has its count, two bytes, in front; what may be
-/// missing has a byte 0 or 1 in front. So no two lists of values give the same bytes.
+/// Numbers are big-endian. A two-byte length precedes a text or byte string. A byte 0 or 1 precedes
+/// an optional value. So no two lists of values have the same encoding.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// A row or an event is seldom longer.
+    /// Rows and events are rarely longer.
     private static let usualCount = 384
 
     init() { bytes.reserveCapacity(Self.usualCount) }
@@ -41,7 +41,7 @@ struct ByteWriter {
     }
 }
 
-/// Reads what ``ByteWriter`` wrote, and nothing else.
+/// Reads exactly what ``ByteWriter`` writes.
 struct ByteReader {
     private let bytes: [UInt8]
     private var index = 0
@@ -89,12 +89,12 @@ struct ByteReader {
         try readFlag() ? try body(&self) : nil
     }
 
-    /// Nothing may be left over.
+    /// Checks that no bytes are left.
     func end() throws(ByteReaderError) {
         guard index == bytes.count else { throw .malformed }
     }
 
-    /// The places of the next so many bytes.
+    /// The indices of the next `count` bytes.
     private mutating func take(_ count: Int) throws(ByteReaderError) -> Range<Int> {
         guard count <= bytes.count - index else { throw .malformed }
         defer { index += count }
@@ -102,7 +102,7 @@ struct ByteReader {
     }
 }
 
-/// Bytes that ``ByteWriter`` did not write.
+/// The bytes were not written by ``ByteWriter``.
 enum ByteReaderError: Error, Hashable, Sendable {
     case malformed
 }

@@ -1,4 +1,4 @@
-/// What kind of authenticator a credential is.
+/// The kind of authenticator that a credential is.
 public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
     /// Time-based one-time passwords (RFC 6238).
     case totp
@@ -9,20 +9,23 @@ public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
     /// An enrolled secret that rotates at every use.
     case secret
 
-    /// Whether what the row protects is sealed, so that rotating keys can seal it anew; an enrolled
-    /// secret's digests move to a new pepper when it is used next.
+    /// Whether the row's data is sealed, so that a key rotation can reseal it.
+    ///
+    /// The digests of an enrolled secret move to a new pepper at its next login.
     public var isSealed: Bool { self != .secret }
 }
 
-/// How far a credential's life has come.
+/// A state in a credential's life cycle.
 public enum CredentialState: String, CaseIterable, Hashable, Sendable {
-    /// Handed out, not confirmed: accepts nothing, lapses after ten minutes.
+    /// Issued but not confirmed: accepts nothing, and expires after ten minutes.
     case pending
-    /// In use.
+    /// Active.
     case active
-    /// Failed too often: accepts nothing and must be enrolled anew (NIST SP 800-63B-4, section
+    /// Too many failures: accepts nothing and must be enrolled again (NIST SP 800-63B-4, section
     /// 3.2.2).
     case disabled
-    /// Ended. Its secrets are deleted; that it was bound stays on record (section 4.1).
+    /// Ended.
+    ///
+    /// Its secrets are deleted, but the binding stays on record (section 4.1).
     case revoked
 }

@@ -1,22 +1,22 @@
-/// Where a request came from, for the record (NIST SP 800-63B-4, section 4.1).
+/// The origin of a request, for the audit log (NIST SP 800-63B-4, section 4.1).
 ///
-/// Both texts are the client's own or a proxy's word, so nothing is decided by them. The client's id is
-/// the service's own finding.
+/// Both texts are claims of the client or a proxy, so no decision depends on them. The service
+/// itself determines the client's id.
 public struct Origin: Hashable, Sendable {
-    /// The network address; empty when it is not known.
+    /// The network address; empty if unknown.
     public let address: String
-    /// What the client calls itself; empty when it is not known.
+    /// The user agent that the client claims; empty if unknown.
     public let userAgent: String
-    /// The application whose API key came with the request, or that the event is about; `nil` when there
-    /// was none.
+    /// The application whose API key came with the request, or that the event is about; `nil` if
+    /// there is none.
     public let client: ClientID?
 
-    /// The most bytes that are kept of each.
+    /// The maximum number of bytes of each text.
     public static let maximalCount = 256
-    /// Nothing is known.
+    /// An unknown origin.
     public static let unknown = Origin(address: "", userAgent: "")
 
-    /// Keeps the first 256 bytes of each, at whole characters.
+    /// Truncates each text to 256 bytes, at a character boundary.
     public init(address: String, userAgent: String = "", client: ClientID? = nil) {
         self.address = address.prefix(bytes: Self.maximalCount)
         self.userAgent = userAgent.prefix(bytes: Self.maximalCount)
@@ -25,7 +25,7 @@ public struct Origin: Hashable, Sendable {
 }
 
 extension String {
-    /// As many whole Unicode scalars from the front as fit into `bytes` bytes.
+    /// The longest prefix of whole Unicode scalars that fits into `bytes` bytes.
     func prefix(bytes: Int) -> String {
         guard utf8.count > bytes else { return self }
         var kept = String.UnicodeScalarView()

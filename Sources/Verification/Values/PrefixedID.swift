@@ -1,22 +1,22 @@
 internal import Cryptography
 
-/// What something is called: 16 random bytes, which tell nothing and are no secret.
+/// An identifier: 16 random bytes, which reveal nothing and are not secret.
 ///
-/// As text it is a prefix that says what it names, and base64url (RFC 4648, section 5).
+/// Its text form is a prefix for the kind of thing, followed by base64url (RFC 4648, section 5).
 public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
-    /// 16 bytes, always.
+    /// Exactly 16 bytes.
     public let bytes: [UInt8]
 
-    /// How many bytes there are.
+    /// The number of bytes.
     @inlinable public static var count: Int { 16 }
 
-    /// Takes exactly 16 bytes; nothing for any other number.
+    /// Accepts exactly 16 bytes, and returns `nil` for any other number.
     @inlinable public init?(bytes: [UInt8]) {
         guard bytes.count == Self.count else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads the text form, which each identifier has one of.
+    /// Parses the canonical text form.
     public init?(text: String) {
         let utf8 = Array(text.utf8)
         guard utf8.starts(with: Named.prefix.utf8) else { return nil }
@@ -29,7 +29,7 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     /// The text form.
     public var text: String { Named.prefix + Base64URL.encode(bytes.span) }
 
-    /// One by chance, which names nothing: a place among the others to look at.
+    /// A random identifier that names nothing, to look up at a random place among the others.
     public static func anywhere() -> PrefixedID {
         let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
         let bytes = words.flatMap { word in
@@ -41,42 +41,41 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
         return made
     }
 
-    /// Orders by the bytes, as a database does.
+    /// Compares the bytes, as a database does.
     public static func < (left: PrefixedID, right: PrefixedID) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 }
 
-/// A kind of thing that has identifiers of its own, which are nothing to another kind.
+/// A kind of thing, whose identifiers cannot be mistaken for those of another kind.
 public protocol PrefixedName: Sendable {
-    /// What each of its identifiers begins with as text.
+    /// The prefix of its identifiers' text form.
     static var prefix: String { get }
 }
 
-/// What a credential is called: `cr_…` as text.
+/// The identifier of a credential: `cr_…` as text.
 public typealias CredentialID = PrefixedID<CredentialName>
 
 /// Names credentials.
 public enum CredentialName: PrefixedName {
-    /// Of the word *credential*.
+    /// Short for *credential*.
     public static var prefix: String { "cr_" }
 }
 
-/// What one decision is called, so that a log, an application and an event mean the same one: `vf_…` as
-/// text.
+/// The identifier of a decision, which relates log entries, responses and events: `vf_…` as text.
 public typealias VerificationID = PrefixedID<VerificationName>
 
 /// Names decisions.
 public enum VerificationName: PrefixedName {
-    /// Of the word *verification*.
+    /// Short for *verification*.
     public static var prefix: String { "vf_" }
 }
 
-/// What an application that may ask is called: `cl_…` as text.
+/// The identifier of an application: `cl_…` as text.
 public typealias ClientID = PrefixedID<ClientName>
 
 /// Names applications.
 public enum ClientName: PrefixedName {
-    /// Of the word *client*.
+    /// Short for *client*.
     public static var prefix: String { "cl_" }
 }

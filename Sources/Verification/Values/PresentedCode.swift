@@ -1,12 +1,14 @@
 public import Cryptography
 
-/// A code as somebody presents it, well-formed or never made: so nothing else touches any state.
+/// A well-formed code as presented.
 ///
-/// A code has one form: 6 to 8 ASCII digits, or a recovery code as it was shown, four groups of four
-/// of Base32's characters (`ABCD-EFGH-IJKL-MNOP`). Spaces, other scripts' digits, a byte order mark
-/// or a NUL make it something else, never the same code once more.
+/// A malformed one is refused before it can change any state.
+///
+/// A code has exactly one form: 6 to 8 ASCII digits, or a recovery code as it was shown, four
+/// groups of four Base32 characters (`ABCD-EFGH-IJKL-MNOP`). With spaces, digits of other scripts,
+/// a byte order mark or a NUL, it is not the same code.
 public struct PresentedCode: Sendable {
-    /// What it can be a code of.
+    /// The kind of code, by its form.
     enum Form: Hashable, Sendable {
         case oneTimePassword
         case recovery
@@ -16,9 +18,9 @@ public struct PresentedCode: Sendable {
     /// The characters, as ASCII.
     let characters: SecretBytes
 
-    /// Takes a text that is well-formed.
+    /// Parses a code.
     ///
-    /// - Throws: ``PresentedCodeError``, which says nothing of what stands there.
+    /// - Throws: ``PresentedCodeError``, which reveals nothing about the text.
     public init(_ text: Span<UInt8>) throws(PresentedCodeError) {
         if (6...8).contains(text.count), text.indices.allSatisfy({ Self.isDigit(text[$0]) }) {
             form = .oneTimePassword
@@ -30,9 +32,9 @@ public struct PresentedCode: Sendable {
         characters = SecretBytes(copying: text)
     }
 
-    /// Takes a text that is well-formed.
+    /// Parses a code.
     ///
-    /// - Throws: ``PresentedCodeError``, which says nothing of what stands there.
+    /// - Throws: ``PresentedCodeError``, which reveals nothing about the text.
     public init(_ text: SecretBytes) throws(PresentedCodeError) {
         self = try text.withBytes { text throws(PresentedCodeError) in try PresentedCode(text) }
     }
@@ -40,7 +42,7 @@ public struct PresentedCode: Sendable {
     private static func isDigit(_ character: UInt8) -> Bool { (0x30...0x39).contains(character) }
 }
 
-/// A text that is no code, whatever it was meant to be.
+/// The text is not a code.
 public enum PresentedCodeError: Error, Hashable, Sendable {
     /// Neither 6 to 8 ASCII digits nor a well-formed recovery code.
     case malformed

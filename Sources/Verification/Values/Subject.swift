@@ -1,16 +1,16 @@
-/// Whose credentials they are: the application's own name for a person, 1 to 255 bytes of UTF-8.
+/// The owner of credentials: the application's own name for a user, 1 to 255 bytes of UTF-8.
 ///
-/// Two subjects are the same when their bytes are: unlike `String`, which takes `é` and `e` with an
-/// accent for one text, because no database does. The text may hold anything, also line breaks: who
-/// prints it escapes it.
+/// Subjects are compared by their bytes, as databases do. `String` would treat `é` and `e` with a
+/// combining accent as equal. The text may contain anything, including line breaks. Escape it for
+/// output.
 public struct Subject: Hashable, Sendable {
     /// 1 to 255 bytes of UTF-8.
     public let utf8: [UInt8]
 
-    /// The most bytes of a subject.
+    /// The maximum number of bytes.
     public static let maximalCount = 255
 
-    /// Takes 1 to 255 bytes of valid UTF-8 without NUL; nothing for others.
+    /// Accepts 1 to 255 bytes of valid UTF-8 without NUL, and returns `nil` otherwise.
     public init?(utf8: [UInt8]) {
         guard (1...Self.maximalCount).contains(utf8.count), !utf8.contains(0),
             String(validating: utf8, as: UTF8.self) != nil
@@ -18,7 +18,7 @@ public struct Subject: Hashable, Sendable {
         self.utf8 = utf8
     }
 
-    /// Takes a text of 1 to 255 bytes without NUL.
+    /// Accepts a text of 1 to 255 bytes without NUL.
     public init?(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
     /// The subject as text.

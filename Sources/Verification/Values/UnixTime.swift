@@ -1,14 +1,14 @@
-/// A moment, in milliseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
+/// A time, in milliseconds since 1970-01-01 00:00 UTC, without leap seconds.
 ///
-/// Years before 1970 are negative. Additions stop at the ends of the range.
+/// Times before 1970 are negative. Arithmetic saturates at the ends of the range.
 public struct UnixTime: Comparable, Hashable, Sendable {
     /// Milliseconds since 1970.
     public let milliseconds: Int64
 
-    /// Takes milliseconds since 1970.
+    /// Creates a time from milliseconds since 1970.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Takes whole seconds since 1970; what lies outside the range is put at its end.
+    /// Creates a time from whole seconds since 1970, saturating at the ends of the range.
     public init(seconds: Int64) {
         let (product, isOutside) = seconds.multipliedReportingOverflow(by: 1_000)
         milliseconds = isOutside ? (seconds < 0 ? .min : .max) : product
@@ -20,24 +20,24 @@ public struct UnixTime: Comparable, Hashable, Sendable {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// The moment so many milliseconds later, or earlier when negative.
+    /// The time that many milliseconds later, or earlier if negative.
     public func adding(milliseconds distance: Int64) -> UnixTime {
         let (sum, isOutside) = milliseconds.addingReportingOverflow(distance)
         return UnixTime(milliseconds: isOutside ? (distance < 0 ? .min : .max) : sum)
     }
 
-    /// The moment so many seconds later, or earlier when negative.
+    /// The time that many seconds later, or earlier if negative.
     public func adding(seconds: Int64) -> UnixTime {
         adding(milliseconds: UnixTime(seconds: seconds).milliseconds)
     }
 
-    /// Milliseconds from `earlier` to this moment; negative when this one is the earlier.
+    /// Milliseconds from `earlier` to this time; negative if this time is earlier.
     public func milliseconds(since earlier: UnixTime) -> Int64 {
         let (distance, isOutside) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return isOutside ? (milliseconds < earlier.milliseconds ? .min : .max) : distance
     }
 
-    /// Tells which is the earlier.
+    /// Compares by time.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds
     }

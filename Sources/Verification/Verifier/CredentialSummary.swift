@@ -1,20 +1,22 @@
-/// What may be told of a credential: everything but its secrets.
+/// All facts about a credential that are not secret.
 public struct CredentialSummary: Hashable, Sendable {
-    /// What it is called by programs.
+    /// The credential's id.
     public let id: CredentialID
-    /// Whose it is.
+    /// The owner.
     public let subject: Subject
-    /// What kind it is.
+    /// The kind of authenticator.
     public let kind: CredentialKind
-    /// How far its life has come; a pending one whose time is up counts as revoked.
+    /// The state in its life cycle.
+    ///
+    /// An expired pending credential counts as revoked.
     public let state: CredentialState
-    /// What people call it; may be empty.
+    /// A name for people; may be empty.
     public let name: String
-    /// When it was made.
+    /// When it was created.
     public let createdAt: UnixTime
-    /// Until when it has to be confirmed, while it is pending.
+    /// The deadline for its confirmation, while it is pending.
     public let lapsesAt: UnixTime?
-    /// When it came into use.
+    /// When it was confirmed.
     public let confirmedAt: UnixTime?
     /// When it was last accepted.
     public let lastUsedAt: UnixTime?
@@ -24,20 +26,21 @@ public struct CredentialSummary: Hashable, Sendable {
     public let endReason: Event.Reason?
     /// Where it was enrolled.
     public let origin: Origin
-    /// How many failures there were since the last success.
+    /// The number of failures since the last success.
     public let failures: Int
-    /// Until when attempts have to wait.
+    /// The end of the current wait.
     public let waitsUntil: UnixTime?
-    /// How many recovery codes are left; nothing for other kinds.
+    /// The number of recovery codes left; `nil` for other kinds.
     public let remaining: Int?
 }
 
-/// How an administrator's change ended.
+/// The outcome of an administrator's change.
 public enum ChangeOutcome: Hashable, Sendable {
-    /// It is done; also when it had been done before.
+    /// The change is made, or had already been made.
     case done
-    /// There is no such thing.
+    /// There is no such credential or client.
     case unknown
-    /// The state of the credential does not allow it: a disabled one is never unlocked.
+    /// The credential's state does not allow the change, for example to unlock a disabled
+    /// credential.
     case refused
 }

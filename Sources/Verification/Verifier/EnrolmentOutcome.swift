@@ -1,76 +1,80 @@
 public import Cryptography
 
-/// How an enrolment ended.
+/// The outcome of an enrolment.
 public enum EnrolmentOutcome<Grant: Sendable>: Sendable {
-    /// It is done, and the grant is handed out this once.
+    /// The enrolment succeeded, and the grant is shown this once.
     case granted(Grant)
-    /// It was refused, and nothing has happened.
+    /// The enrolment was refused, and nothing was changed.
     case refused(EnrolmentRefusal)
 }
 
 /// Why a well-formed enrolment is refused.
 public enum EnrolmentRefusal: Hashable, Sendable {
-    /// The key is, or was, some credential's key (RFC 6238, section 3, R5).
+    /// The key is, or was, the key of a credential (RFC 6238, section 3, R5).
     case keyInUse
-    /// The subject has as many credentials as a policy allows.
+    /// The subject has as many credentials as the policy allows.
     case tooMany
-    /// One of the clients that are to redeem logins is unknown or revoked, or there are too many.
+    /// One of the clients in the audience is unknown or revoked, or there are too many.
     case unknownClient
 }
 
-/// A key for a person's authenticator; accepted once a first code confirms it.
+/// A key for a user's authenticator.
+///
+/// It is accepted after a first code has confirmed it.
 public struct OneTimePasswordGrant: Sendable {
-    /// What the credential is called.
+    /// The id of the credential.
     public let credential: CredentialID
     /// The key URI, which is a secret.
     public let uri: SecretBytes
-    /// Until when it has to be confirmed.
+    /// The deadline for the confirmation.
     public let expiresAt: UnixTime
 }
 
-/// Ten recovery codes, in use at once; an earlier set of the subject is revoked.
+/// Ten recovery codes, active at once.
+///
+/// The subject's earlier set is revoked.
 public struct RecoveryGrant: Sendable {
-    /// What the set is called.
+    /// The id of the set.
     public let credential: CredentialID
-    /// The codes, as they are typed; each is a secret.
+    /// The codes as the user types them; each one is a secret.
     public let codes: [SecretBytes]
 }
 
-/// A ticket by which a device fetches its secret.
+/// A ticket with which a device fetches its secret.
 public struct SecretGrant: Sendable {
-    /// What the credential is called.
+    /// The id of the credential.
     public let credential: CredentialID
-    /// The ticket, for the device alone.
+    /// The ticket, which is only for the device.
     public let ticket: Token
-    /// Until when it can be redeemed.
+    /// The deadline for redeeming it.
     public let expiresAt: UnixTime
 }
 
-/// How the redemption of a ticket ended.
+/// The outcome of redeeming a ticket.
 public enum RedemptionOutcome<Value: Sendable>: Sendable {
-    /// The ticket was good, and is spent.
+    /// The ticket was valid and is spent.
     case redeemed(Value)
-    /// It was not, whatever the reason.
+    /// The ticket was denied, for whatever reason.
     case denied
 }
 
-/// What a device gets for its enrolment ticket.
+/// The response to a valid enrolment ticket.
 public struct HandedOutSecret: Sendable {
-    /// What the credential is called.
+    /// The id of the credential.
     public let credential: CredentialID
-    /// The secret, for the device alone.
+    /// The secret, which is only for the device.
     public let secret: Token
-    /// 0 for the first.
+    /// 0 for the first secret.
     public let generation: UInt64
 }
 
-/// What an application gets for a login ticket.
+/// The response to a valid login ticket.
 public struct SignedIn: Hashable, Sendable {
-    /// Who signed in.
+    /// The subject that signed in.
     public let subject: Subject
-    /// With which credential.
+    /// The credential that was used.
     public let credential: CredentialID
-    /// In which decision.
+    /// The id of the decision.
     public let verification: VerificationID
     /// When the device presented its secret.
     public let verifiedAt: UnixTime

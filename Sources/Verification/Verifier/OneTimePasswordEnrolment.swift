@@ -1,38 +1,38 @@
 public import Cryptography
 
-/// What is asked for with a new one-time password: checked against the standards or never made.
+/// A request for a new one-time-password credential, checked against the standards.
 public struct OneTimePasswordEnrolment: Sendable {
-    /// What moves the codes on.
+    /// The moving factor (RFC 4226; RFC 6238).
     public enum Factor: Hashable, Sendable {
-        /// Time, in steps of so many seconds: 1 to 120 (NIST SP 800-63B-4, section 3.1.4.1).
+        /// The time, in steps of 1 to 120 seconds (NIST SP 800-63B-4, section 3.1.4.1).
         case time(period: Int)
-        /// A counter, from this one on.
+        /// A counter, starting at this value.
         case counter(UInt64)
     }
 
-    /// Who asks for codes, as the authenticator shows it.
+    /// The service that asks for codes, as the authenticator shows it.
     public let issuer: String
-    /// Whose account it is, as the authenticator shows it.
+    /// The user's account, as the authenticator shows it.
     public let account: String
-    /// What moves the codes on.
+    /// The moving factor.
     public let factor: Factor
     /// The hash function.
     public let algorithm: HashAlgorithm
     /// 6, 7 or 8 (RFC 4226, section 5.3).
     public let digits: Int
-    /// A key that exists already; nothing to have one made.
+    /// An existing key; `nil` to generate one.
     public let key: SecretBytes?
-    /// What people call the credential in a list.
+    /// The credential's name in lists.
     public let name: String
 
-    /// The most bytes of an imported key.
+    /// The maximum number of bytes of an imported key.
     public static let maximalKeyCount = 256
-    /// The most bytes of each of the texts.
+    /// The maximum number of bytes of each text.
     public static let maximalTextCount = 256
 
-    /// Takes what the standards allow.
+    /// Creates a request that conforms to the standards.
     ///
-    /// - Throws: ``OneTimePasswordEnrolmentError``, which names the first part that they don't.
+    /// - Throws: ``OneTimePasswordEnrolmentError`` for the first part that does not.
     public init(
         issuer: String, account: String, factor: Factor = .time(period: 30),
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
@@ -65,24 +65,25 @@ public struct OneTimePasswordEnrolment: Sendable {
     }
 }
 
-/// Which part of an enrolment the standards do not allow.
+/// The part of an enrolment that the standards do not allow.
 public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
     /// One of the texts.
     public enum Text: Hashable, Sendable {
         case issuer, account, name
     }
 
-    /// A key has at least 128 bits (RFC 4226, section 4, R6).
+    /// The key has fewer than 128 bits (RFC 4226, section 4, R6).
     case keyTooShort
-    /// A key has at most 256 bytes here.
+    /// The key has more than 256 bytes.
     case keyTooLong
-    /// 6 to 8 digits.
+    /// The number of digits is not 6 to 8.
     case digits
-    /// 1 to 120 seconds.
+    /// The time step is not 1 to 120 seconds.
     case period
-    /// A counter ends before 2^64 - 1, which disables (NIST SP 800-63B-4, section 3.1.4.1).
+    /// The counter starts at 2^64 - 1, which disables (NIST SP 800-63B-4, section 3.1.4.1).
     case counter
-    /// At most 256 bytes; issuer and account neither begin nor end with a space, which a key URI does not
-    /// carry over, and one of them is something: a key URI without a label is none.
+    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space,
+    /// which a key URI does not preserve; or both are empty, which would leave the key URI without
+    /// a label.
     case text(Text)
 }

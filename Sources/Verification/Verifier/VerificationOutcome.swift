@@ -1,41 +1,43 @@
-/// How the check of a code ended.
+/// The outcome of the verification of a code.
 public struct VerificationOutcome: Hashable, Sendable {
-    /// What the decision is called.
+    /// The id of the decision.
     public let verification: VerificationID
-    /// Whether the code was taken.
+    /// Whether the code was accepted.
     public let result: Result
 
-    /// Whether the code was taken.
+    /// Whether the code was accepted.
     public enum Result: Hashable, Sendable {
-        /// It was right, and is spent.
+        /// The code was correct, and is spent.
         case accepted(Acceptance)
-        /// It was not taken.
+        /// The code was denied.
         case denied(Denial)
     }
 
-    /// What is known of a code that was taken.
+    /// The facts about an accepted code.
     public struct Acceptance: Hashable, Sendable {
-        /// Whose code it was.
+        /// The credential that the code matched.
         public let credential: CredentialID
-        /// What kind that is.
+        /// The kind of that credential.
         public let kind: CredentialKind
-        /// Steps between the code and the expected one, drift included; 0 for a recovery code.
+        /// The steps between the code and the expected one, including drift; 0 for a recovery code.
         public let offset: Int64
-        /// How many recovery codes are left; nothing for other kinds.
+        /// The number of recovery codes left; `nil` for other kinds.
         public let remaining: Int?
     }
 
-    /// Why a code was not taken: for the application, and not for who presented it.
+    /// Why a code was denied.
+    ///
+    /// This is for the application, not for the user.
     public enum Denial: Hashable, Sendable {
-        /// It is none of the expected codes.
+        /// The code matches no expected code.
         case wrong
-        /// It was right, and had been spent before.
+        /// The code was correct, but already spent.
         case replayed
-        /// It was not looked at: attempts have to wait for so many milliseconds yet.
+        /// The code was not checked: attempts have to wait for this many milliseconds.
         case throttled(retryAfter: Int64)
-        /// The credential is disabled and has to be enrolled anew.
+        /// The credential is disabled and must be enrolled again.
         case disabled
-        /// There is no such subject or credential, or it is not in use.
+        /// There is no such subject or credential, or it is not active.
         case unknown
     }
 }

@@ -1,15 +1,16 @@
 internal import Cryptography
 
 extension Verifier {
-    /// Lets an application ask, with an API key that is handed out this once.
+    /// Adds an application, with an API key that is shown this once.
     ///
-    /// - Parameter scopes: what it may do, in words that the service gives a meaning.
+    /// - Parameter scopes: what the application may do; the service defines their meaning.
     public func addClient(
         named name: String, scopes: [String]
     ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
         let name = name.prefix(bytes: ClientRow.maximalNameCount)
         return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
-            // The store holds to it as well, so that of two at a time one comes back here.
+            // The store enforces this, too, so that the slower of two concurrent calls comes back
+            // here.
             guard try await !clients().contains(where: { $0.revokedAt == nil && $0.name == name })
             else { return Decision(outcome: nil, changes: []) }
             let (key, digest) = try Self.newClientKey(context)
@@ -22,10 +23,12 @@ extension Verifier {
         }
     }
 
-    /// Replaces an application's API key; the old key stops working at once and on every node.
+    /// Replaces an application's API key.
     ///
-    /// The id stays, so the application still redeems the logins of the devices that it enrolled.
-    /// Revoking is final: a revoked application gets no new key.
+    /// The old key stops working at once, on every node.
+    ///
+    /// The id stays the same, so the application can still redeem the logins of devices that it
+    /// enrolled. A revocation is final: a revoked application cannot be renewed.
     public func renewClient(_ id: [UInt8]) async throws(VerifierError) -> ClientRenewal {
         try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
             guard let row = try await clients().first(where: { $0.id == id }) else {
@@ -53,7 +56,7 @@ extension Verifier {
         return (key, digest)
     }
 
-    /// The application that has this API key; nothing for an unknown or revoked one.
+    /// The application with this API key; `nil` if the key is unknown or revoked.
     public func client(presenting key: Token) async throws(VerifierError) -> ClientRow? {
         let lookup = await ring().lookup
         let digest = try deciding { () throws(CryptographyFailure) in
@@ -65,12 +68,12 @@ extension Verifier {
         return row.flatMap { $0.revokedAt == nil ? $0 : nil }
     }
 
-    /// All applications, the oldest first, those that are revoked among them.
+    /// All applications, oldest first, including revoked ones.
     public func clients() async throws(VerifierError) -> [ClientRow] {
         try await read { store throws(StoreFailure) in try await store.clients() }
     }
 
-    /// Takes an application's API key its worth, at once and on every node.
+    /// Revokes an application's API key, at once and on every node.
     public func revokeClient(_ id: [UInt8]) async throws(VerifierError) -> ChangeOutcome {
         try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
             guard let row = try await clients().first(where: { $0.id == id }) else {
@@ -86,18 +89,18 @@ extension Verifier {
     }
 }
 
-/// What came of renewing an application's API key.
+/// The outcome of renewing an application's API key.
 public enum ClientRenewal: Sendable {
-    /// The application as it is now, and its new key, which is handed out this once.
+    /// The updated application and its new key, which is shown this once.
     case renewed(ClientRow, Token)
     /// There is no such application.
     case unknown
-    /// It was revoked, which is final.
+    /// The application was revoked, which is final.
     case revoked
 }
 
 extension DecisionContext {
-    /// An event about an application, which the event names as its client.
+    /// Creates the change that records an event about an application.
     fileprivate func event(_ kind: Event.Kind, of client: ClientRow) -> StoreChange {
         let origin = Origin(
             address: origin.address, userAgent: origin.userAgent,

@@ -1,14 +1,14 @@
 internal import Cryptography
 
 extension Verifier {
-    /// Checks a code against a subject's credentials, and spends it.
+    /// Verifies a code against a subject's credentials, and spends it.
     ///
-    /// A wrong code counts against every credential that it was tried on; a success forgets the
-    /// failures of its credential. An attempt on a subject that is not known does the same work.
+    /// A wrong code counts against every credential that it was tried on. A success resets the
+    /// failures of its credential. An attempt on an unknown subject does the same work.
     ///
     /// - Parameters:
-    ///   - credential: the only one to try; all that are in use when nothing is given.
-    ///   - counter: the counter that the client says an HOTP code is of (RFC 4226, appendix E.4).
+    /// - credential: the only credential to try; `nil` tries all active ones.
+    /// - counter: the counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
     public func verify(
         _ code: PresentedCode, subject: Subject, credential: CredentialID? = nil,
         counter: UInt64? = nil, origin: Origin = .unknown,
@@ -28,9 +28,9 @@ extension Verifier {
         }
     }
 
-    /// Brings a pending credential into use by its first code, which is spent with it.
+    /// Confirms a pending credential with its first code, which is spent.
     ///
-    /// A credential that is in use already, or whose time is up, counts as unknown.
+    /// A credential that is already active or has expired counts as unknown.
     public func confirm(
         _ credential: CredentialID, code: PresentedCode, origin: Origin = .unknown,
         recorder: Recorder<VerificationOutcome>? = nil
@@ -44,18 +44,17 @@ extension Verifier {
         }
     }
 
-    /// Finds an authenticator's clock or counter again, by two consecutive codes in a wide window
-    /// (RFC 4226, section 7.4; RFC 6238, section 6).
+    /// Resynchronises an authenticator's clock or counter with two consecutive codes in a wide
+    /// window (RFC 4226, section 7.4; RFC 6238, section 6).
     ///
-    /// Failures count as those of single codes do. Who may ask for it is the application's to
-    /// decide.
+    /// Failures count like those of single codes. The application decides who may request this.
     public func resynchronize(
         _ credential: CredentialID, first: PresentedCode, second: PresentedCode,
         origin: Origin = .unknown, recorder: Recorder<VerificationOutcome>? = nil
     ) async throws(VerifierError) -> VerificationOutcome {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let record = try await record(credential)
-            // A recovery code is no code of a sequence: it finds nothing to be tried on.
+            // A recovery code is not part of a sequence, so no credential is tried.
             let isSequence = first.form == .oneTimePassword && second.form == .oneTimePassword
             let attempt = CodeAttempt(
                 code: first, purpose: .resynchronization(next: second.characters), counter: nil,
@@ -66,8 +65,9 @@ extension Verifier {
         }
     }
 
-    /// Hashes a recovery code with the salt of each set that it can be of, once; with some salt when
-    /// there is none, for that must not be told by the time.
+    /// Hashes a recovery code once with the salt of each set it may belong to.
+    ///
+    /// If there is no set, it uses a dummy salt, so that the response time does not reveal that.
     private func hash(
         _ code: PresentedCode, for records: [CredentialRecord],
         into hashes: inout [[UInt8]: SecretBytes]

@@ -2,8 +2,9 @@ internal import Cryptography
 internal import OneTimePassword
 
 extension Verifier {
-    /// Hands out a key for one-time passwords, made or given; a first code has to confirm it within
-    /// ten minutes (``confirm(_:code:origin:recorder:)``).
+    /// Issues a key for one-time passwords, either generated or given.
+    ///
+    /// A first code has to confirm it within ten minutes (``confirm(_:code:origin:recorder:)``).
     public func enrolOneTimePassword(
         _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<OneTimePasswordGrant>>? = nil
@@ -40,7 +41,9 @@ extension Verifier {
         }
     }
 
-    /// Hands out ten recovery codes, which are in use at once; an earlier set is revoked.
+    /// Issues ten recovery codes, which are active at once.
+    ///
+    /// An earlier set is revoked.
     public func enrolRecoveryCodes(
         for subject: Subject, name: String = "", origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<RecoveryGrant>>? = nil
@@ -74,7 +77,8 @@ extension Verifier {
             record.material = .recovery(set)
             record.keyID = context.keys.current.id
             record.confirmedAt = context.now
-            // Of two that are enrolled at the same moment one has to begin anew, and replaces the other.
+            // If two sets are enrolled concurrently, the unique fingerprint makes one of them start
+            // again and replace the other.
             record.fingerprint = try deciding { () throws(CryptographyFailure) in
                 try context.keys.lookup.fingerprint(ofSetFor: subject)
             }
@@ -95,17 +99,17 @@ extension Verifier {
         for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext
     ) throws(VerifierError) -> SecretBytes {
         if let key = enrolment.key { return key }
-        // As long as the hash (RFC 6238, section 5.1): 160 bits and more (RFC 4226, section 4, R6).
+        // As long as the hash (RFC 6238, section 5.1): at least 160 bits (RFC 4226, section 4, R6).
         return try context.randomSecret(enrolment.algorithm.digestCount)
     }
 
     private enum KeyState {
         case free, inUse
-        /// It was free for the taking, and is free now.
+        /// An expired enrolment used the key; it has now been revoked.
         case released
     }
 
-    /// Whether a key is some credential's already (RFC 6238, section 3, R5).
+    /// Whether a credential already has the key (RFC 6238, section 3, R5).
     private func keyState(
         _ fingerprint: [UInt8], _ context: DecisionContext
     ) async throws(VerifierError) -> KeyState {
@@ -121,13 +125,15 @@ extension Verifier {
         return .released
     }
 
-    /// Whether the subject may have one more; enrolments that lapsed count until they are pruned, so
-    /// that nobody fills a subject's list with them.
+    /// Whether the subject may have another credential.
+    ///
+    /// Expired enrolments count until they are pruned, so that nobody can fill a subject's list
+    /// with them.
     func hasRoom(_ subject: Subject) async throws(VerifierError) -> Bool {
         try await records(of: subject).count < policy.maximalCredentials
     }
 
-    /// The same as a condition of the commit: others may enrol at the same moment.
+    /// The same check as a condition of the commit, because of concurrent enrolments.
     func room(for subject: Subject) -> StoreChange {
         .expectRoom(for: subject, limit: policy.maximalCredentials)
     }
@@ -137,7 +143,7 @@ extension Verifier {
         _ context: DecisionContext
     ) throws(VerifierError) -> CredentialRecord {
         guard let id = CredentialID(bytes: try context.randomBytes(CredentialID.count)) else {
-            preconditionFailure("a source of randomness gives as many bytes as it is asked for")
+            preconditionFailure("a random source must return the requested number of bytes")
         }
         let lapsesAt =
             state == .pending
@@ -166,7 +172,7 @@ extension Verifier {
         }
     }
 
-    /// The key URI for the person's authenticator.
+    /// The key URI for the user's authenticator.
     private func uri(
         _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
     ) throws(VerifierError) -> SecretBytes {
@@ -183,7 +189,7 @@ extension Verifier {
                     style: .decimal(try CodeLength(digits: enrolment.digits)),
                     movingFactor: factor))
         } catch {
-            preconditionFailure("an enrolment was checked when it was made")
+            preconditionFailure("the initialiser has checked the enrolment")
         }
     }
 }

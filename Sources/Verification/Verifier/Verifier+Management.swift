@@ -1,8 +1,8 @@
 extension Verifier {
-    /// Lets attempts be looked at again at once.
+    /// Ends a credential's wait.
     ///
-    /// Failures stay counted, so that the limit above all waits holds. A disabled credential is not
-    /// unlocked: it has to be enrolled anew.
+    /// Failures stay counted, so that the overall limit holds. A disabled credential is not
+    /// unlocked: it must be enrolled again.
     public func unlock(
         _ credential: CredentialID, origin: Origin = .unknown,
         recorder: Recorder<ChangeOutcome>? = nil
@@ -15,7 +15,9 @@ extension Verifier {
         }
     }
 
-    /// Gives a credential another name, of at most 256 bytes.
+    /// Renames a credential.
+    ///
+    /// The name has at most 256 bytes.
     public func rename(
         _ credential: CredentialID, to name: String, origin: Origin = .unknown,
         recorder: Recorder<ChangeOutcome>? = nil
@@ -30,7 +32,9 @@ extension Verifier {
         }
     }
 
-    /// Ends a credential at once, on every node: its secrets are deleted, that it was there is not.
+    /// Revokes a credential at once, on every node.
+    ///
+    /// Its secrets are deleted, but its record is kept.
     public func revoke(
         _ credential: CredentialID, origin: Origin = .unknown,
         recorder: Recorder<ChangeOutcome>? = nil
@@ -41,9 +45,9 @@ extension Verifier {
         }
     }
 
-    /// Ends all credentials of a subject, whose devices are told that the account is closed.
+    /// Revokes all credentials of a subject, and tells its devices that the account is closed.
     ///
-    /// - Returns: how many were ended.
+    /// - Returns: the number of credentials revoked.
     public func closeAccount(
         of subject: Subject, origin: Origin = .unknown
     ) async throws(VerifierError) -> Int {
@@ -61,7 +65,7 @@ extension Verifier {
         }
     }
 
-    /// All that a subject has and ever had, the oldest first; at most a thousand.
+    /// All credentials that a subject has or had, oldest first; at most a thousand.
     public func credentials(
         of subject: Subject
     ) async throws(VerifierError) -> [CredentialSummary] {
@@ -74,14 +78,14 @@ extension Verifier {
         return summaries
     }
 
-    /// What may be told of a credential; nothing when there never was one with this id.
+    /// The facts about a credential that are not secret; `nil` if there is no such id.
     public func credential(
         _ id: CredentialID
     ) async throws(VerifierError) -> CredentialSummary? {
         try await record(id)?.summary(at: now)
     }
 
-    /// Events in their order, from behind `position` on.
+    /// Events after `position`, in their order.
     public func events(
         after position: UInt64, limit: Int
     ) async throws(VerifierError) -> [ChainedEvent] {
@@ -90,7 +94,9 @@ extension Verifier {
         }
     }
 
-    /// Deletes what has had its time, as far as the events bear the clock out; to be called now and then.
+    /// Deletes everything that has expired, as far as the events confirm the clock.
+    ///
+    /// Call it regularly.
     ///
     /// - Parameter eventLifetime: milliseconds for which events are kept; `nil` keeps all.
     public func prune(
@@ -103,7 +109,7 @@ extension Verifier {
         }
     }
 
-    /// What an administrator's change comes to.
+    /// The result of an administrator's change.
     enum Change: Sendable {
         case changed(Event.Kind, Event.Reason?)
         case alreadySo

@@ -1,20 +1,20 @@
 internal import Cryptography
 
-/// Until when an answer that hands out a credential's secrets is given again, if the credential does
-/// not end before.
+/// The time until which a recorded response that contains a credential's secrets is returned,
+/// unless the credential ends earlier.
 enum AnswerEnd: Sendable {
     /// Until the credential is confirmed, or its device has fetched its secret.
     case confirmation
     /// Until the credential is used for the first time.
     case use
-    /// Until the credential ends: a device that lost a reply gets it again.
+    /// Until the credential ends: a device that lost a response can get it again.
     case end
 }
 
 extension Verifier {
-    /// What was answered to this request before.
+    /// The recorded response to this request.
     ///
-    /// - Parameter end: until when an answer that hands out secrets is given.
+    /// - Parameter end: the time until which a response that contains secrets is returned.
     func recorded(
         _ key: [UInt8]?, until end: AnswerEnd, _ context: DecisionContext
     ) async throws(VerifierError) -> RecordedAnswer? {
@@ -32,10 +32,10 @@ extension Verifier {
         } catch { throw VerifierError(error) }
     }
 
-    /// Whether a credential's secrets may no longer be read again.
+    /// Whether a credential's secrets may no longer be returned.
     ///
-    /// The answer's own row does not decide that: somebody who writes to the database could have put an
-    /// earlier copy of it back.
+    /// The response's own row does not decide that, because an attacker with write access to the
+    /// database could put an earlier copy of it back.
     private func isOver(
         _ end: AnswerEnd, secretsOf id: CredentialID?
     ) async throws(VerifierError) -> Bool {
@@ -49,7 +49,8 @@ extension Verifier {
         }
     }
 
-    /// The answer to a decision, sealed: it may hold what is shown only once.
+    /// Records the response to a decision, sealed because it may contain secrets that are shown
+    /// only once.
     func record<Outcome>(
         _ decision: Decision<Outcome>, _ recorder: Recorder<Outcome>, _ context: DecisionContext
     ) throws(VerifierError) -> StoreChange {

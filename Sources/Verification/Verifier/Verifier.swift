@@ -1,11 +1,12 @@
 internal import Cryptography
 
-/// The one way in: checks codes and secrets, each good for one use, and keeps the credentials.
+/// The entry point of the module: verifies codes and secrets, each of which is valid once, and
+/// manages credentials.
 ///
-/// Every decision is one commit of the store, on condition that the rows are still as they were read;
-/// who loses a race decides again. An answer is given when the commit is durable and not before. So
-/// any number of verifiers, in any number of processes, may work on one store. Nothing that decides
-/// is kept in memory.
+/// Every decision is one commit to the store, on condition that the rows have not changed since
+/// they were read. A verifier that loses a race decides again. A response is returned only after
+/// the commit is durable. So any number of verifiers, in any number of processes, can use the same
+/// store. No state that decisions depend on is kept in memory.
 public struct Verifier: Sendable {
     let store: any VerificationStore
     let policy: Policy
@@ -16,15 +17,15 @@ public struct Verifier: Sendable {
     let denials = DenialBook()
     let meter: WorkMeter?
 
-    /// How often a decision is made again that lost its race.
+    /// The maximum number of attempts to commit a decision.
     private static let maximalRounds = 200
 
-    /// Works on `store`.
+    /// Creates a verifier on `store`.
     ///
     /// - Parameters:
-    ///   - clock: the time of day, from a source that no client has a hand in.
-    ///   - keys: the ring of keys, asked for at each decision, so that it can be changed while the
-    ///     verifier is in use.
+    /// - clock: the time of day, from a source that no client can influence.
+    /// - keys: the key ring, read at each decision, so that it can change while the verifier is in
+    ///   use.
     public init(
         store: any VerificationStore, policy: Policy = .standard,
         randomness: RandomSource = .system,
@@ -35,7 +36,7 @@ public struct Verifier: Sendable {
             meter: nil)
     }
 
-    /// Works on `store` with a ring of keys that does not change.
+    /// Creates a verifier on `store` with a key ring that does not change.
     public init(
         store: any VerificationStore, keys: KeyRing, policy: Policy = .standard,
         randomness: RandomSource = .system, clock: @escaping @Sendable () -> UnixTime
@@ -61,28 +62,30 @@ public struct Verifier: Sendable {
     /// The time of day.
     var now: UnixTime { clock() }
 
-    /// The keys as they are now.
+    /// The current key ring.
     func ring() async -> KeyRing { await keys() }
 
-    /// What a decision that begins now is made with.
+    /// The context for a decision that starts now.
     func context(_ origin: Origin) async throws(VerifierError) -> DecisionContext {
         let bytes = try deciding { () throws(CryptographyFailure) in
             try randomness.bytes(VerificationID.count)
         }
         guard let verification = VerificationID(bytes: bytes) else {
-            preconditionFailure("a source of randomness gives as many bytes as it is asked for")
+            preconditionFailure("a random source must return the requested number of bytes")
         }
         return DecisionContext(
             now: clock(), policy: policy, keys: await keys(), verification: verification,
             origin: origin, randomness: randomness, meter: meter)
     }
 
-    /// Reads, decides and commits until no race is lost; the answer is kept with it, if asked for.
+    /// Reads, decides and commits, and starts again after a lost race.
+    ///
+    /// The response is recorded in the same commit, if requested.
     ///
     /// - Parameters:
-    ///   - end: until when an answer that hands out secrets is given again.
-    ///   - decidesAnew: whether a request whose answer ended is decided again.
-    ///   - body: reads and decides; nothing when it has to begin anew.
+    /// - end: the time until which a recorded response that contains secrets is returned.
+    /// - decidesAnew: whether a request whose response has ended is decided again.
+    /// - body: reads and decides; returns `nil` to start again.
     func decide<Outcome: Sendable>(
         _ origin: Origin, recorder: Recorder<Outcome>?,
         answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
@@ -103,7 +106,7 @@ public struct Verifier: Sendable {
         throw .contended
     }
 
-    /// What is written of a denial.
+    /// The changes that record a denial.
     private func enter(_ denial: CountedDenial) throws(VerifierError) -> [StoreChange] {
         switch denials.enter(denial.event, by: denial.sender) {
         case .written(let count): denial.events(count: count).map { .appendEvent($0) }
@@ -118,14 +121,14 @@ public struct Verifier: Sendable {
         }
     }
 
-    /// Asks the store.
+    /// Reads from the store.
     func read<Value: Sendable>(
         _ body: (any VerificationStore) async throws(StoreFailure) -> Value
     ) async throws(VerifierError) -> Value {
         do throws(StoreFailure) { return try await body(store) } catch { throw .store(error) }
     }
 
-    /// The credential with this id, whatever its state.
+    /// The credential with this id, in any state.
     func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
         let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
         guard let row else { return nil }
@@ -134,7 +137,7 @@ public struct Verifier: Sendable {
 
     /// A subject's credentials that are not revoked.
     func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
-        // A policy may have allowed more once.
+        // An earlier policy may have allowed more.
         let limit = 8 * policy.maximalCredentials
         let rows = try await read { store throws(StoreFailure) in
             try await store.credentials(of: subject, includingRevoked: false, limit: limit)

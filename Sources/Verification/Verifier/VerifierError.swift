@@ -1,48 +1,54 @@
 public import Cryptography
 
-/// What keeps the verifier from deciding; nothing was accepted.
+/// Why the verifier could not decide.
+///
+/// Nothing was accepted.
 public enum VerifierError: Error, Sendable {
-    /// The store could not do its work.
+    /// The store failed.
     case store(StoreFailure)
-    /// OpenSSL could not do its work.
+    /// OpenSSL failed.
     case cryptography(CryptographyFailure)
-    /// A row hangs on a key version that the ring does not have.
+    /// A row uses a key version that the key ring does not have.
     case keyMissing(KeyID)
-    /// A row does not open or can't be read: changed, swapped, or of a newer version.
+    /// A row does not open or is malformed: it was changed, swapped, or written by a newer version.
     case damagedRow
-    /// Others were faster, again and again.
+    /// Other commits were faster too many times.
     case contended
     /// Too many recovery codes are being checked.
     case overloaded
-    /// A sender without an API key was denied too often in this minute; in so many seconds it is over.
+    /// A sender without an API key was denied too often in this minute, and may retry after this
+    /// many seconds.
     case tooManyDenials(retryAfter: Int)
-    /// The answer that should be kept is longer than a row holds (``Policy/maximalAnswerCount``).
+    /// The response to be recorded is longer than a row may be (``Policy/maximalAnswerCount``).
     case answerTooLong
-    /// The request was answered before: give this answer again.
+    /// The request was already answered: return this response again.
     case answered(RecordedAnswer)
 }
 
-/// An answer that was given before to a request with the same key.
+/// The recorded response to an earlier request with the same key.
 public struct RecordedAnswer: Sendable {
-    /// The digest of that request; when it is not this request's, the key was used for another.
+    /// The digest of that request.
+    ///
+    /// If it differs from this request's digest, the key was reused for another request.
     public let request: [UInt8]
-    /// The answer, as the recorder made it; `nil` if it held secrets of a credential that came into use
-    /// or ended since.
+    /// The response, as the recorder made it; `nil` if it contained secrets of a credential that
+    /// has since been activated or ended.
     public let answer: SecretBytes?
 }
 
-/// Makes the answer to a request, so that it is kept in the commit of the decision and given again
-/// when the request comes again.
+/// Produces the response to a request, so that it is recorded in the commit of the decision and
+/// returned again if the request is repeated.
 public struct Recorder<Outcome>: Sendable {
-    /// A digest of who asks and of the key that came with the request: 32 bytes.
+    /// A digest of the sender and of the request's idempotency key: 32 bytes.
     public let key: [UInt8]
     /// A digest of the request.
     public let request: [UInt8]
-    /// Writes the answer to an outcome, once for each time that it is decided; at most
-    /// ``Policy/maximalAnswerCount`` bytes.
+    /// Encodes the response to an outcome in at most ``Policy/maximalAnswerCount`` bytes.
+    ///
+    /// It is called once for each attempt to commit.
     public let answer: @Sendable (Outcome) -> SecretBytes
 
-    /// Takes what is needed to keep an answer.
+    /// Creates a recorder.
     public init(
         key: [UInt8], request: [UInt8], answer: @escaping @Sendable (Outcome) -> SecretBytes
     ) {
