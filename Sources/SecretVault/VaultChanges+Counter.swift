@@ -12,8 +12,7 @@ extension VaultChanges {
             case .counter(let given) = credential.movingFactor,
             try entries(withSecretOf: content).contains(id)
         else { return content }
-        let there = try state.records[try state.index(of: id)].content(with: key)
-        guard case .oneTimePassword(let old) = there,
+        guard case .oneTimePassword(let old) = try self.content(of: id),
             case .counter(let reached) = old.movingFactor, reached > given
         else { return content }
         return .oneTimePassword(try VaultChanges.moved(credential, to: reached))

@@ -28,6 +28,15 @@ public struct VaultChanges {
         state.records[try state.index(of: id)].summary
     }
 
+    /// Opens an entry as it is now, for a change that depends on what it holds.
+    ///
+    /// Whoever must be there is asked before the change begins: others wait for the vault meanwhile.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/damaged(_:)``.
+    public func content(of id: RecordID) throws(VaultError) -> EntryContent {
+        try state.records[try state.index(of: id)].content(with: key)
+    }
+
     /// The entries that hold the same secret as `content`, whatever their names are.
     ///
     /// They come in the order of the list; a wiped entry holds none. Nothing is opened for it.
@@ -118,7 +127,7 @@ public struct VaultChanges {
     ///
     /// - Returns: the entry as it was, with the counter that is now spent.
     public mutating func advanceCounter(of id: RecordID) throws(VaultError) -> EntryContent {
-        let content = try state.records[try state.index(of: id)].content(with: key)
+        let content = try content(of: id)
         guard case .oneTimePassword(let credential) = content,
             case .counter(let counter) = credential.movingFactor
         else { throw .otherKind }

@@ -75,8 +75,6 @@ public enum VaultError: Error, Hashable, Sendable {
     case changedMeanwhile
     /// While this vault was open, somebody else who had it open gave it another key.
     case rekeyed
-    /// While this vault was open, somebody else changed the secret of this entry, or how its codes are made.
-    case entryChanged
 
     // What was asked for.
     /// There is no such entry.

@@ -113,8 +113,7 @@ extension ExitCode {
             case .openedReadOnly: .badInput
             case .system(let failure), .notCounted(let failure):
                 failure.meansForbidden ? .badInput : .system
-            case .busy, .replaced, .changedMeanwhile, .rekeyed, .entryChanged, .previousNotErased,
-                .notConfirmed,
+            case .busy, .replaced, .changedMeanwhile, .rekeyed, .previousNotErased, .notConfirmed,
                 .cryptography:
                 .system
             }

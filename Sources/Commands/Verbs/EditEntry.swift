@@ -14,7 +14,11 @@ enum EditEntry {
     private static let accessOptions: [Option] = [.presence, .onFailure]
     private static let nameOptions: [Option] = [.issuer, .account]
 
-    private enum Verdict { case nameEmpty, nameTaken, changed }
+    private enum Verdict {
+        case nameEmpty, nameTaken
+        case refused(CommandFailure)
+        case changed
+    }
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let arguments = session.arguments
@@ -28,19 +32,21 @@ enum EditEntry {
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseForeign(contentOptions, for: entry, session)
+        let changesContent = contentOptions.contains(where: arguments.has)
         // Who may not use an entry may not make it easier to use, either.
-        var opened: EntryContent?
-        var content: EntryContent?
-        if (accessOptions + contentOptions).contains(where: arguments.has) {
-            opened = try session.content(of: entry, in: vault, for: .edit)
-        }
-        if contentOptions.contains(where: arguments.has), let opened {
-            content = try codes.applied(to: opened, session)
-        }
+        let isChecked = changesContent || accessOptions.contains(where: arguments.has)
+        if isChecked { _ = try session.content(of: entry, in: vault, for: .edit) }
+        let secret = try codes.secret(for: entry.kind, session)
         var name = EntryName(entry)
+        var revised: (old: EntryContent, new: EntryContent)?
         let verdict = try session.change(vault) { changes throws(VaultError) -> Verdict in
-            // Another program may have changed what is left open here.
+            // Another program may have changed the entry since it was looked at: what is not named here
+            // stays as it is now.
             let now = try changes.entry(entry.id)
+            let presence = now.accessControl.presence
+            if isChecked, presence.isPerUse, presence != entry.accessControl.presence {
+                throw .presenceNeeded
+            }
             name = EntryName(
                 issuer: arguments[.issuer] ?? now.issuer,
                 account: arguments[.account] ?? now.account)
@@ -49,20 +55,22 @@ enum EditEntry {
             if changes.entries.contains(where: { $0.name == name && $0.id != entry.id }) {
                 return .nameTaken
             }
-            if let content, let opened {
-                // What was opened must still be there: a new secret that another program saved, or a
-                // wipe, is not undone.
-                guard try changes.entries(equivalentTo: opened).contains(entry.id) else {
-                    throw .entryChanged
+            if changesContent {
+                guard now.kind == entry.kind else { throw .otherKind }
+                let old = try changes.content(of: entry.id)
+                let new: EntryContent
+                do throws(CommandFailure) {
+                    new = try codes.applied(to: old, secret)
+                } catch {
+                    return .refused(error)
                 }
-                // A counter goes back when that is asked for, never because another program was quicker.
+                // A counter goes back when that is asked for, never because a key is given again.
                 let kept =
-                    codes.counter == nil
-                    ? try changes.content(content, notBehind: entry.id) : content
+                    codes.counter == nil ? try changes.content(new, notBehind: entry.id) : new
                 try changes.replace(entry.id, with: kept)
+                revised = (old, kept)
             }
-            let (issuer, account) = (content?.issuer ?? now.issuer, content?.account ?? now.account)
-            if (issuer, account) != (name.issuer, name.account) {
+            if (now.issuer, now.account) != (name.issuer, name.account) {
                 try changes.rename(entry.id, issuer: name.issuer, account: name.account)
             }
             let control = access.applied(to: now.accessControl)
@@ -74,8 +82,10 @@ enum EditEntry {
         switch verdict {
         case .nameEmpty: throw .usage(.emptyName)
         case .nameTaken: throw .nameTaken(name.visible)
+        case .refused(let failure): throw failure
         case .changed: break
         }
+        if let revised { codes.warn(of: revised.old, revised.new, session) }
         if session.wantsJSON {
             try session.printer.line(
                 .object([("entry", .text(name.text)), ("result", .text("changed"))]))
@@ -124,23 +134,38 @@ struct CodeChange {
         hasSecret = arguments.has(.secretFile)
     }
 
-    /// `content` with what was asked for; reads the secret where there is a new one.
-    func applied(to content: EntryContent, _ session: Session) throws(CommandFailure)
+    /// Reads the new secret, where there is one.
+    func secret(for kind: EntryKind, _ session: Session) throws(CommandFailure) -> SecretBytes? {
+        guard hasSecret else { return nil }
+        return kind == .secret ? try session.plainSecret() : try session.key()
+    }
+
+    /// `content` with what was asked for, and with `secret` if there is a new one.
+    func applied(to content: EntryContent, _ secret: SecretBytes?) throws(CommandFailure)
         -> EntryContent
     {
         switch content {
-        case .oneTimePassword(let old):
-            let credential = try changed(old, session)
-            session.warn(of: credential)
-            return .oneTimePassword(credential)
-        case .plainSecret(let issuer, let account, _):
-            return .plainSecret(
-                issuer: issuer, account: account, value: try session.plainSecret())
+        case .oneTimePassword(let old): return .oneTimePassword(try changed(old, secret))
+        case .plainSecret(let issuer, let account, let value):
+            return .plainSecret(issuer: issuer, account: account, value: secret ?? value)
         case .enrolledSecret: return content
         }
     }
 
-    private func changed(_ old: Credential, _ session: Session) throws(CommandFailure)
+    /// Tells what the standards do not allow, and what repeats codes.
+    func warn(of old: EntryContent, _ new: EntryContent, _ session: Session) {
+        guard case .oneTimePassword(let old) = old, case .oneTimePassword(let new) = new else {
+            return
+        }
+        if !hasSecret, case .counter(let reached) = old.movingFactor,
+            case .counter(let next) = new.movingFactor, next < reached
+        {
+            session.printer.warn("the counter goes back; codes that were shown will repeat")
+        }
+        session.warn(of: new)
+    }
+
+    private func changed(_ old: Credential, _ secret: SecretBytes?) throws(CommandFailure)
         -> Credential
     {
         let factor: MovingFactor
@@ -151,18 +176,12 @@ struct CodeChange {
             } catch {
                 throw .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
             }
-        case .counter(let reached):
-            // A new key starts anew.
-            let new = counter ?? (hasSecret ? 0 : reached)
-            if !hasSecret, new < reached {
-                session.printer.warn("the counter goes back; codes that were shown will repeat")
-            }
-            factor = .counter(new)
+        // A new key starts anew.
+        case .counter(let reached): factor = .counter(counter ?? (secret == nil ? reached : 0))
         }
-        let key = hasSecret ? try session.key() : old.key
         do {
             return try Credential(
-                issuer: old.issuer, account: old.account, key: key,
+                issuer: old.issuer, account: old.account, key: secret ?? old.key,
                 algorithm: algorithm ?? old.algorithm,
                 style: length.map(CodeStyle.decimal) ?? old.style, movingFactor: factor,
                 otherParameters: old.otherParameters)

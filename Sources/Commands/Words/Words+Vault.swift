@@ -73,8 +73,6 @@ extension Words {
         case .presenceNeeded: "the entry asks for you at each use; run the command once more"
         case .otherCheckDemanded: "the entry accepts another check only; see watchword show"
         case .busy: "another program is changing the vault; try again"
-        case .entryChanged:
-            "another program changed this entry meanwhile; nothing was changed; try again"
         case .changedMeanwhile:
             "another program, such as one that synchronizes folders, replaced the vault while it was being "
                 + "saved; its file was kept and nothing was saved; try again"

@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+
+/// Two programs that change one entry at the same time.
+struct EditRaceTests {
+    private static let newKey = "MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK"
+
+    /// Runs `edit`, which looks at the entry and then reads its new key from a pipe; runs `meanwhile` before
+    /// it writes the key.
+    private func race(
+        _ fixture: VaultFixture, _ edit: String, meanwhile: String
+    ) throws -> ForeignProgram.Outcome {
+        // Opening the pipe returns when the program opens it, too: after it has unlocked the vault.
+        try Transcript.run(
+            """
+            mkfifo pipe
+            { exec 3>pipe; \(meanwhile); echo \(Self.newKey) >&3; } &
+            watchword edit Site:me \(edit) --secret-file pipe --passphrase-file pass.txt
+            """, in: fixture.folder)
+    }
+
+    /// What the list says of the only entry, and its address.
+    private func facts(_ fixture: VaultFixture) throws -> String {
+        try fixture.run("watchword list --json --passphrase-file pass.txt").text
+            + fixture.run("watchword export --passphrase-file pass.txt").text
+    }
+
+    @Test("what another program changed meanwhile stays")
+    func interleaved() throws {
+        let fixture = try VaultFixture()
+        let quick = "watchword edit -q Site:me --digits 8 --issuer Other --on-failure wipe:9"
+        let outcome = try race(
+            fixture, "--algorithm SHA256", meanwhile: "\(quick) --passphrase-file pass.txt")
+        #expect(outcome.status == 0, "\(String(decoding: outcome.errors, as: UTF8.self))")
+        let told = try facts(fixture)
+        for word in [
+            "\"issuer\":\"Other\"", "\"digits\":8", "\"algorithm\":\"SHA256\"", Self.newKey,
+            "\"on_failure\":\"wipe:9\"",
+        ] { #expect(told.contains(word), "\(word)") }
+    }
+
+    @Test("an entry that was wiped meanwhile stays wiped")
+    func wiped() throws {
+        let fixture = try VaultFixture(["Site:me --secret-file key.txt --on-failure wipe:1"])
+        let outcome = try race(
+            fixture, "", meanwhile: "watchword list --passphrase-file key.txt >list.txt 2>&1")
+        #expect(outcome.status != 0)
+        #expect(String(decoding: outcome.errors, as: UTF8.self).contains("wiped"))
+        #expect(try fixture.run("watchword list --passphrase-file pass.txt").text.contains("wiped"))
+        #expect(try !fixture.vault().contains("\nsealed "))
+    }
+
+    @Test("an entry that asks at each use by now is not changed by whoever was not asked")
+    func asksMeanwhile() throws {
+        let fixture = try VaultFixture()
+        let quick = "watchword edit -q Site:me --presence per-use --passphrase-file pass.txt"
+        let outcome = try race(fixture, "--presence per-unlock", meanwhile: quick)
+        #expect(outcome.status == 4)
+        let told = try facts(fixture)
+        #expect(told.contains("\"presence\":\"per-use\"") && told.contains(VaultFixture.key))
+    }
+
+    @Test("of edits at once, none undoes another")
+    func atOnce() throws {
+        let fixture = try VaultFixture()
+        try fixture.folder.write(Array((Self.newKey + "\n").utf8), to: "new.txt")
+        for round in 1...5 {
+            let digits = round % 2 == 0 ? 6 : 8
+            let keys = round % 2 == 0 ? ("key.txt", VaultFixture.key) : ("new.txt", Self.newKey)
+            try fixture.run(
+                """
+                printf '%s\\n' '--digits \(digits)' '--secret-file \(keys.0)' '--period \(30 + round)' \
+                    | xargs -P 3 -L 1 watchword edit -q Site:me --passphrase-file pass.txt
+                """)
+            let told = try facts(fixture)
+            for word in ["\"digits\":\(digits)", keys.1, "\"period\":\(30 + round)"] {
+                #expect(told.contains(word), "round \(round): \(word)")
+            }
+        }
+    }
+}
