@@ -63,15 +63,4 @@ extension UInt8 {
 extension String {
     /// The text with ASCII capital letters in lower case.
     var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
-
-    var hasSpaceAround: Bool {
-        let space = UInt8(ascii: " ")
-        return utf8.first == space || utf8.last == space
-    }
-
-    var withoutSpaceAround: String {
-        let space = UInt8(ascii: " ")
-        let inner = utf8.drop { $0 == space }.reversed().drop { $0 == space }.reversed()
-        return String(decoding: Array(inner), as: UTF8.self)
-    }
 }

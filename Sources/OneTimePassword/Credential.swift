@@ -72,7 +72,7 @@ public enum CredentialError: Error, Hashable, Sendable {
 
     /// The key is empty.
     case emptyKey
-    /// A name begins or ends with a space, which a key URI does not preserve.
+    /// A name begins or ends with a space of any kind, which a key URI does not preserve.
     case spaceAround(Name)
     /// Names, key and parameters do not fit into a key URI that can be read again.
     case tooLong

@@ -179,8 +179,6 @@ public struct VaultChanges {
         guard max(issuer.utf8.count, account.utf8.count) <= VaultLimits.nameSize else {
             throw .overLimit(.name)
         }
-        for name in [issuer, account] where name.first == " " || name.last == " " {
-            throw .spaceAroundName
-        }
+        guard !issuer.hasSpaceAround, !account.hasSpaceAround else { throw .spaceAroundName }
     }
 }

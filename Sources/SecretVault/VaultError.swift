@@ -81,7 +81,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case noSuchEntry
     /// The entry was wiped; only its name is left.
     case wiped
-    /// A name begins or ends with a space.
+    /// A name begins or ends with a space of any kind.
     case spaceAroundName
     /// The entry is of another kind than was asked for.
     case otherKind

@@ -38,6 +38,8 @@ struct KeyURITests {
         Leniency(" otpauth://totp/A:b?secret=\(key)&issuer=A\n", "A", "b", .spacesAroundURI),
         Leniency("otpauth://totp/A%20:b?secret=\(key)", "A", "b", .spacesAround(.issuer)),
         Leniency("otpauth://totp/A:b%20?secret=\(key)", "A", "b", .spacesAround(.account)),
+        Leniency("otpauth://totp/A:b%C2%A0?secret=\(key)", "A", "b", .spacesAround(.account)),
+        Leniency("otpauth://totp/A%E3%80%80:b?secret=\(key)", "A", "b", .spacesAround(.issuer)),
         Leniency("otpauth://totp/A B:c?secret=\(key)", "A B", "c", .rawSpace(.issuer)),
         Leniency("otpauth://totp/A:b c?secret=\(key)", "A", "b c", .rawSpace(.account)),
         Leniency(

@@ -123,6 +123,12 @@ struct MigrationTests {
                         .number(6, 2)),
                 .spacesAround(entry: 0)
             ),
+            (
+                .payload(
+                    Message().text(1, "k").text(2, "b").text(3, "\u{3000}A\u{A0}").number(4, 1)
+                        .number(5, 1).number(6, 2)),
+                .spacesAround(entry: 0)
+            ),
         ])
     func warnings(message: Message, warning: MigrationWarning) throws {
         let batch = try MigrationBatch(message)

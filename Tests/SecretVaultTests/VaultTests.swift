@@ -133,9 +133,20 @@ struct VaultTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let open = try vault.unlock()
-        #expect(throws: VaultError.spaceAroundName) {
-            try open.update { changes throws(VaultError) in
-                try changes.rename(ids[0], issuer: "Git Hub ", account: "")
+        for name in ["Git Hub ", "\u{A0}Git Hub", "Git Hub\u{3000}", "Git Hub\u{2003}"] {
+            for (issuer, account) in [(name, ""), ("", name)] {
+                #expect(throws: VaultError.spaceAroundName) {
+                    try open.update { changes throws(VaultError) in
+                        try changes.rename(ids[0], issuer: issuer, account: account)
+                    }
+                }
+                #expect(throws: VaultError.spaceAroundName) {
+                    try open.update { changes throws(VaultError) in
+                        try changes.add(
+                            .plainSecret(issuer: issuer, account: account, value: secret("x")),
+                            now: TestVault.now)
+                    }
+                }
             }
         }
         try open.update { changes throws(VaultError) in

@@ -6,8 +6,10 @@ extension Words {
     static func sentence(for error: CredentialError) -> String {
         switch error {
         case .emptyKey: "the key is empty"
-        case .spaceAround(.issuer): "the issuer begins or ends with a space; leave it out"
-        case .spaceAround(.account): "the account begins or ends with a space; leave it out"
+        case .spaceAround(.issuer):
+            "the issuer begins or ends with a space, or with a character that looks like one; leave it out"
+        case .spaceAround(.account):
+            "the account begins or ends with a space, or with a character that looks like one; leave it out"
         case .tooLong: "the names and the key are too long together for a key URI"
         case .parameter(let position): "parameter \(position) is one that is known, or a double"
         }

@@ -80,7 +80,9 @@ extension Words {
         case .replaced: "another vault was put in the place of this one meanwhile; try again"
         case .noSuchEntry: "the entry is gone; another program has removed it"
         case .wiped: "the entry was wiped; only its name is left"
-        case .spaceAroundName: "the issuer or the account begins or ends with a space"
+        case .spaceAroundName:
+            "the issuer or the account begins or ends with a space, or with a character that looks like "
+                + "one; leave it out"
         case .otherKind: "the entry is of another kind than was asked for"
         case .counterExhausted:
             "the counter has reached its end; the issuer must hand out a new key"

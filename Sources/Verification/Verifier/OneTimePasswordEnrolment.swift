@@ -1,4 +1,5 @@
 public import Cryptography
+internal import OneTimePassword
 
 /// A request for a new one-time-password credential, checked against the standards.
 public struct OneTimePasswordEnrolment: Sendable {
@@ -51,7 +52,7 @@ public struct OneTimePasswordEnrolment: Sendable {
             (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account), (name, .name),
         ] {
             let isTooLong = text.utf8.count > Self.maximalTextCount
-            let isPadded = part != .name && (text.utf8.first == 0x20 || text.utf8.last == 0x20)
+            let isPadded = part != .name && text.hasSpaceAround
             guard !isTooLong, !isPadded else { throw .text(part) }
         }
         guard !issuer.isEmpty || !account.isEmpty else { throw .text(.account) }
@@ -82,7 +83,7 @@ public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
     case period
     /// The counter starts at 2^64 - 1, which disables (NIST SP 800-63B-4, section 3.1.4.1).
     case counter
-    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space,
+    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of any kind,
     /// which a key URI does not preserve; or both are empty, which would leave the key URI without
     /// a label.
     case text(Text)
