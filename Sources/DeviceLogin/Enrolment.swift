@@ -12,8 +12,9 @@ public struct Enrolment: Sendable {
     public let deviceName: String
     /// Who issued it and whose it is: the entry's name.
     public let name: (issuer: String, account: String)
-    /// Who must be there before it opens, and what failing costs; the vault's default when there is none.
-    public let accessControl: AccessControl?
+    /// Decides who must be there before it opens, and what failing costs, from what an earlier enrolment of
+    /// the name had; from the default where there was none.
+    public let accessControl: @Sendable (AccessControl) -> AccessControl
 
     /// More certificates than anybody trusts one by one, and as many as fit into a record beside the
     /// longest address, names and secrets.
@@ -24,7 +25,8 @@ public struct Enrolment: Sendable {
     /// States what is wanted.
     public init(
         server: ServerAddress, authorities: [UInt8], deviceName: String,
-        name: (issuer: String, account: String), accessControl: AccessControl?
+        name: (issuer: String, account: String),
+        accessControl: @escaping @Sendable (AccessControl) -> AccessControl = { $0 }
     ) {
         precondition(authorities.count <= Enrolment.largestAuthorities, "limited where it is read")
         precondition(
@@ -45,15 +47,19 @@ public struct Enrolment: Sendable {
     /// - Parameters:
     ///   - turn: proves that no other process signs in meanwhile.
     ///   - isEarlier: tells the entries of this name.
+    ///   - confirmed: the entries of this name that ask at each use and whose owner agreed.
+    /// - Throws: ``VaultError/presenceNeeded`` in ``DeviceLoginError/vault(_:)`` for an earlier entry that
+    ///   asks at each use and is not among `confirmed`; nothing is replaced then.
     @discardableResult public func redeem(
         _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginTurn,
-        over messenger: inout some Messenger, now: Int64, isEarlier: (EntrySummary) -> Bool
+        over messenger: inout some Messenger, now: Int64, isEarlier: (EntrySummary) -> Bool,
+        confirmed: Set<RecordID> = []
     ) throws(DeviceLoginError) -> EnrolledSecret {
         guard Token.isToken(ticket) else { throw .badTicket }
         // A vault that has no room says so before the ticket is spent.
         try inVault { () throws(VaultError) in
             try vault.rehearse { changes throws(VaultError) in
-                try put(largestForm, into: &changes, now: now, isEarlier)
+                try put(largestForm, into: &changes, now: now, isEarlier, confirmed)
             }
         }
         let errand = Errand(
@@ -66,7 +72,7 @@ public struct Enrolment: Sendable {
             now: now)
         try inVault { () throws(VaultError) in
             try vault.update { changes throws(VaultError) in
-                try put(state.form(), into: &changes, now: now, isEarlier)
+                try put(state.form(), into: &changes, now: now, isEarlier, confirmed)
             }
         }
         return state
@@ -95,14 +101,18 @@ public struct Enrolment: Sendable {
 
     private func put(
         _ value: SecretBytes, into changes: inout VaultChanges, now: Int64,
-        _ isEarlier: (EntrySummary) -> Bool
+        _ isEarlier: (EntrySummary) -> Bool, _ confirmed: Set<RecordID>
     ) throws(VaultError) {
+        var access = AccessControl.standard(for: .enrolled)
         for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
+            // It may have begun to ask after its owner was asked.
+            guard !entry.asksAtUse || confirmed.contains(entry.id) else { throw .presenceNeeded }
+            access = entry.accessControl
             try changes.remove(entry.id, purge: true)
         }
         try changes.add(
             .enrolledSecret(issuer: name.issuer, account: name.account, value: value),
-            accessControl: accessControl, now: now)
+            accessControl: accessControl(access), now: now)
     }
 
     private func inVault(_ body: () throws(VaultError) -> Void) throws(DeviceLoginError) {

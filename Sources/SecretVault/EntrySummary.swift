@@ -26,4 +26,7 @@ public struct EntrySummary: Sendable {
 
     /// Seconds that a time-based code is valid.
     public var period: Int64? { timeStep?.period }
+
+    /// Whether somebody must be there at each use; a wiped entry has no use left.
+    public var asksAtUse: Bool { accessControl.presence.isPerUse && tombstone == nil }
 }

@@ -243,6 +243,47 @@ extension ForeignProgram.Outcome {
         #expect(try desk.present().words.contains("no enrolled secret"))
     }
 
+    @Test("a new enrolment keeps the entry's access control, and changes what options name")
+    func keptAccess() throws {
+        let desk = try Desk()
+        try desk.enrol("Mill:ivan", "--presence per-use --on-failure wipe:7")
+        func access() throws -> [Bool] {
+            let told = try desk.run("watchword --json list").text
+            #expect(told.split(separator: "\n").count == 1)
+            return ["\"presence\":\"per-use\"", "\"on_failure\":\"wipe:7\""].map(told.contains)
+        }
+        func enrolAnew(_ ticket: String, _ more: String = "") throws -> ForeignProgram.Outcome {
+            try desk.folder.write(Array("\(ticket)\n".utf8), to: "ticket.txt")
+            return try desk.enrol("Mill:ivan", more)
+        }
+        #expect(try access() == [true, true])
+        #expect(try enrolAnew("wwt_second").status == 0)
+        #expect(try access() == [true, true])
+        #expect(try enrolAnew("wwt_third", "--on-failure wipe:2").status == 0)
+        #expect(try access() == [true, false])
+        #expect(try enrolAnew("wwt_fourth", "--presence per-unlock").status == 0)
+        #expect(try access() == [false, false])
+    }
+
+    @Test("an entry that asks at each use asks before a new enrolment replaces it")
+    func asksBeforeReplacing() throws {
+        let desk = try Desk()
+        // Nobody can answer for the system here: there is no terminal.
+        try desk.enrol("Mill:ivan", "--presence per-use:pam")
+        let list = try desk.run("watchword --json list").text
+        let sent = try desk.server.requests().count
+        try desk.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
+        for more in ["", "--presence per-unlock"] {
+            let refused = try desk.enrol("Mill:ivan", more)
+            #expect(refused.status == 4, "\(more)")
+            #expect(refused.words.contains("“Mill:ivan” stays closed"), "\(more)")
+        }
+        let other = try desk.enrol("Mill:ivan", "--presence-check passphrase")
+        #expect(other.status == 4 && other.words.contains("it accepts no other check"))
+        #expect(try desk.run("watchword --json list").text == list)
+        #expect(try desk.server.requests().count == sent)
+    }
+
     @Test("the program itself loads neither libcurl nor jansson")
     func startsLight() throws {
         let ldd = try #require(ForeignProgram("ldd"))

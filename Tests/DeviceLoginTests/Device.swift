@@ -33,19 +33,20 @@ final class Device {
     func enrolment(_ account: String = "alice") throws -> Enrolment {
         Enrolment(
             server: try ServerAddress(parsing: "https://login.example"), authorities: [],
-            deviceName: "attic", name: ("Mill", account), accessControl: nil)
+            deviceName: "attic", name: ("Mill", account))
     }
 
     /// Redeems a ticket for the account.
     @discardableResult
     func enrol(
-        _ server: inout TestServer, ticket: SecretBytes = ticket, account: String = "alice"
+        _ server: inout TestServer, ticket: SecretBytes = ticket, account: String = "alice",
+        confirmed: Set<RecordID> = []
     ) throws -> EnrolledSecret {
         let vault = try unlock()
         let turn = try vault.takeLoginTurn()
         return try enrolment(account).redeem(
             ticket, in: vault, turn: turn, over: &server, now: Device.now,
-            isEarlier: { $0.account == account })
+            isEarlier: { $0.account == account }, confirmed: confirmed)
     }
 
     /// Signs in as one run of the program does, from unlocking the vault to receiving the ticket.

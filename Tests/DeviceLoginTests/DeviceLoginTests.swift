@@ -185,6 +185,31 @@ import Testing
         #expect(access == .standard(for: .enrolled))
     }
 
+    @Test("an entry that asks at each use is replaced with its owner's consent only")
+    func replacedWithConsent() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        let access = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)
+        let vault = try device.unlock()
+        let id = try #require(vault.entries.first).id
+        try vault.update { changes throws(VaultError) in
+            try changes.setAccessControl(of: id, to: access)
+        }
+        let ticket = SecretBytes(text: "wwt_new")
+        // The next question would be answered so.
+        server.scripted = [.failure(.timedOut)]
+        #expect(throws: DeviceLoginError.vault(.presenceNeeded)) {
+            try device.enrol(&server, ticket: ticket)
+        }
+        #expect(server.scripted.count == 1)
+        server.scripted = []
+        #expect(try device.unlock().entries.map(\.id) == [id])
+        try device.enrol(&server, ticket: ticket, confirmed: [id])
+        let new = try #require(try device.unlock().entries.first)
+        #expect(new.id != id && new.accessControl == access)
+    }
+
     @Test("an enrolment whose response was lost can be repeated with the same ticket")
     func enrolmentLost() throws {
         let device = try Device()

@@ -112,7 +112,7 @@ struct ImportPlan {
                 // What this run brought is not lost to what it brings next.
                 guard !addedHere.contains(id) else { return .refused(.nameTwice(name.visible)) }
                 let entry = try changes.entry(id)
-                if entry.accessControl.presence.isPerUse, entry.tombstone == nil {
+                if entry.asksAtUse {
                     if let confirmed, !confirmed.contains(id) {
                         return .refused(.asksAtUse(name.visible))
                     }

@@ -31,6 +31,21 @@ extension Session {
         try opened(entry, in: vault, for: .code, takingCounter: true)
     }
 
+    /// Asks for each of `entries` that asks at each use: whoever may not use an entry may not put another
+    /// secret in its place either.
+    ///
+    /// - Returns: the entries that asked.
+    func askToReplace(_ entries: [EntrySummary], in vault: UnlockedVault) throws(CommandFailure)
+        -> Set<RecordID>
+    {
+        let asking = entries.filter(\.asksAtUse)
+        for (index, entry) in asking.enumerated() {
+            let use = EntryUse.replace(number: index + 1, of: asking.count)
+            _ = try content(of: entry, in: vault, for: use)
+        }
+        return Set(asking.map(\.id))
+    }
+
     private func opened(
         _ entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse, takingCounter: Bool
     ) throws(CommandFailure) -> EntryContent {

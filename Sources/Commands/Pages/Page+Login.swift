@@ -5,7 +5,9 @@ extension Page {
     static let loginEnrol = Page(
         summary: "enrol this device with a ticket",
         operands: .name,
-        options: [.server, .ticketFile, .caFile, .deviceName, .presence, .onFailure],
+        options: [
+            .server, .ticketFile, .caFile, .deviceName, .presence, .onFailure, .presenceCheck,
+        ],
         examples: [
             "watchword login enrol Mill:ivan --server https://login.example --ticket-file -",
             "watchword login enrol mill --server https://localhost:8420 --ca-file ca.pem "
@@ -15,6 +17,9 @@ extension Page {
             "The application hands out the ticket, which is good once and for ten minutes. The server "
                 + "makes a secret of it, which goes into the vault under NAME; what an earlier "
                 + "enrolment left under the same name is purged.",
+            "The new secret keeps the protection of the earlier one, except for what --presence and "
+                + "--on-failure change. An entry that asks for you at each use asks before it is "
+                + "replaced.",
             "When the answer was lost, run the same command with the same ticket again. The "
                 + "authorities of --ca-file are kept in the vault, and no other is trusted for "
                 + "this server. Plain HTTP is spoken on this machine only.",

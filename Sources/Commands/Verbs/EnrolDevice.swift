@@ -19,14 +19,14 @@ enum EnrolDevice {
         var courier = try session.courier()
         let vault = try session.unlock()
         let turn = try session.loginTurn(in: vault)
-        if vault.entries.contains(where: { $0.name == name && $0.kind != .enrolled }) {
-            throw .nameTaken(name.visible)
-        }
+        let earlier = vault.entries.filter { $0.name == name }
+        guard earlier.allSatisfy({ $0.kind == .enrolled }) else { throw .nameTaken(name.visible) }
+        let confirmed = try session.askToReplace(earlier, in: vault)
         let state: EnrolledSecret
         do {
             state = try enrolment.redeem(
                 ticket, in: vault, turn: turn, over: &courier, now: SystemClock.unixTime(),
-                isEarlier: { $0.name == name })
+                isEarlier: { $0.name == name }, confirmed: confirmed)
         } catch {
             throw .login(name.visible, error)
         }
@@ -67,7 +67,7 @@ enum EnrolDevice {
         return Enrolment(
             server: server, authorities: authorities, deviceName: deviceName,
             name: (name.issuer, name.account),
-            accessControl: access.applied(to: .standard(for: .enrolled)))
+            accessControl: access.applied)
     }
 }
 

@@ -48,24 +48,13 @@ enum ImportFiles {
                     try rehearsal.replacedThatAsk(findings, in: &changes)
                 }
             }
-            try askForEach(of: asking, in: vault, session)
-            confirmed = Set(asking)
+            let wanted = Set(asking)
+            confirmed = try session.askToReplace(
+                vault.entries.filter { wanted.contains($0.id) }, in: vault)
         }
         let plan = ImportPlan(policy: policy, now: now, confirmed: confirmed)
         return try session.change(vault) { changes throws(VaultError) in
             try plan.apply(findings, to: &changes)
-        }
-    }
-
-    /// Whoever may not use an entry may not put another key in its place either.
-    private static func askForEach(
-        of asking: [RecordID], in vault: UnlockedVault, _ session: Session
-    ) throws(CommandFailure) {
-        let wanted = Set(asking)
-        let entries = vault.entries.filter { wanted.contains($0.id) }
-        for (index, entry) in entries.enumerated() {
-            let use = EntryUse.replace(number: index + 1, of: entries.count)
-            _ = try session.content(of: entry, in: vault, for: use)
         }
     }
 
