@@ -54,6 +54,23 @@ struct OutputTests {
         #expect(text(VisibleText.of(SecretBytes(copying: Array(label.utf8).span))) == shown)
     }
 
+    @Test(
+        "text in a table has no more columns than there is room for",
+        arguments: [
+            ("", ""), ("abcdefgh", "abcdefgh"), ("abcdefghi", "abcdefg…"),
+            ("日本語でし", "日本語…"), ("日本語a", "日本語a"), ("a日本語b", "a日本語b"),
+            (
+                String(repeating: "e\u{301}", count: 9),
+                String(repeating: "e\u{301}", count: 7) + "…"
+            ),
+            ("ab" + String(repeating: "\u{301}", count: 3000), "a…"),
+            ("👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻", "👩‍💻👩‍💻👩‍💻…"),
+        ])
+    func fitting(_ text: String, _ shown: String) {
+        #expect(text.fitting(columns: 8) == shown)
+        #expect(shown.columns <= 8)
+    }
+
     @Test("a byte that belongs to no scalar is spelled out")
     func strayByteShown() {
         let bytes: [UInt8] = [0x41, 0xFF, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0xE2, 0x82]

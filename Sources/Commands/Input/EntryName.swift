@@ -44,6 +44,14 @@ struct EntryName: Hashable, Sendable {
 
     /// The whole name, fit for a terminal; what has no name is called so.
     var visible: String { text.isEmpty ? "(no name)" : VisibleText.of(text) }
+
+    /// The same, cut to a width that a table has room for.
+    var inTable: String { visible.fitting(columns: EntryName.tableColumns) }
+
+    /// Whether a table shows only the beginning of it, so that other names may begin like it.
+    var isCutInTable: Bool { inTable != visible }
+
+    private static let tableColumns = 80
 }
 
 extension EntrySummary {
@@ -72,7 +80,8 @@ extension [EntrySummary] {
             throw .severalEntries(
                 VisibleText.of(typed),
                 found.map {
-                    $0.name.visible + (lookAlikes.contains($0.id) ? "  (\($0.shortID))" : "")
+                    let needsID = lookAlikes.contains($0.id) || $0.name.isCutInTable
+                    return $0.name.inTable + (needsID ? "  (\($0.shortID))" : "")
                 })
         }
         return first

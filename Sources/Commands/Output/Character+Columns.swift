@@ -19,4 +19,29 @@ extension String {
         if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return utf8.count }
         return reduce(0) { $0 + $1.columns }
     }
+
+    /// As much of it as fits into so many columns.
+    func prefix(columns width: Int) -> String {
+        var used = 0
+        var kept = ""
+        for character in self {
+            // Any number of marks may stand above one letter, and take no column.
+            guard character.unicodeScalars.count <= Self.mostScalars else { break }
+            let columns = character.columns
+            guard used + columns <= width else { break }
+            used += columns
+            kept.append(character)
+        }
+        return kept
+    }
+
+    /// The text, or where it is wider than `width` columns, as much of it as fits before an ellipsis.
+    func fitting(columns width: Int) -> String {
+        let kept = prefix(columns: width)
+        guard kept.utf8.count < utf8.count else { return self }
+        return kept.prefix(columns: width - 1) + "…"
+    }
+
+    /// More than any emoji sequence, or letter of any script, consists of.
+    private static let mostScalars = 16
 }

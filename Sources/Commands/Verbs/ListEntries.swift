@@ -20,14 +20,15 @@ enum ListEntries {
             return .done
         }
         // Names far longer than the others must not push everything to the right.
-        let names = entries.map(\.name.visible)
+        let names = entries.map(\.name.inTable)
         let columns = names.map(\.columns)
         let width = min(columns.max() ?? 0, 48)
         let gaps = String(repeating: " ", count: width + 2)
         let lookAlikes = vault.entries.lookAlikes
         for (place, entry) in entries.enumerated() {
             let gap = gaps.prefix(max(width - columns[place], 0) + 2)
-            let id = lookAlikes.contains(entry.id) ? ", id \(entry.shortID)" : ""
+            let needsID = lookAlikes.contains(entry.id) || entry.name.isCutInTable
+            let id = needsID ? ", id \(entry.shortID)" : ""
             try session.printer.line(names[place] + gap + Words.description(of: entry) + id)
         }
         if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }

@@ -50,7 +50,7 @@ struct LiveFrame {
 
     private func line(of row: LiveRow, at moment: Int64) -> String {
         guard let code = row.code(at: moment), let remaining = row.remaining(at: moment) else {
-            return cut(row.entry.name.visible + "  no code yet", to: columns)
+            return (row.entry.name.visible + "  no code yet").prefix(columns: columns)
         }
         let seconds = String(remaining)
         let padded = String(repeating: " ", count: max(3 - seconds.count, 0)) + seconds + " s"
@@ -63,9 +63,9 @@ struct LiveFrame {
         let isLate = remaining <= 5
         guard columns > fixed + 4 else {
             // A narrow window: the code first.
-            return cut("\(code) \(row.entry.name.visible)", to: columns)
+            return "\(code) \(row.entry.name.visible)".prefix(columns: columns)
         }
-        let name = cut(row.entry.name.visible, to: columns - fixed)
+        let name = row.entry.name.visible.prefix(columns: columns - fixed)
         return styled(shown, LiveFrame.bold) + " "
             + styled("\(padded) \(bar)", isLate ? LiveFrame.red : "") + "  " + name
     }
@@ -79,18 +79,5 @@ struct LiveFrame {
 
     private func styled(_ text: String, _ style: String) -> String {
         isColoured && !style.isEmpty ? style + text + LiveFrame.plain : text
-    }
-
-    /// As much of `text` as fits into so many columns.
-    private func cut(_ text: String, to width: Int) -> String {
-        var used = 0
-        var kept = ""
-        for character in text {
-            let columns = character.columns
-            guard used + columns <= width else { break }
-            used += columns
-            kept.append(character)
-        }
-        return kept
     }
 }
