@@ -1,7 +1,7 @@
 internal import Cryptography
 public import Verification
 
-// A read is done at once, on the caller's thread; see ReaderPool.
+// Reads run at once on the caller's thread; see ReaderPool.
 extension SQLiteStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
@@ -10,14 +10,15 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// A subject's rows, the oldest first.
+    /// A subject's rows, oldest first.
     public func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(SQLiteFailure) in
             let rows = try session[includingRevoked ? .credentialsAll : .credentialsAlive]
                 .bind(subject.utf8).bind(Int64(limit)).all(credential)
-            // Who has none costs a row, too: the time does not tell who is known (V-06).
+            // A subject without credentials costs one row check, too, so that timing does not
+            // reveal which subjects exist (V-06).
             if rows.isEmpty {
                 _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
                     .all(credential)
@@ -33,7 +34,8 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// The rows that hang on a key, by id from behind `after` on; of all keys when it is nil.
+    /// The rows that use a key, ordered by id after `after`; the rows of all keys if `version` is
+    /// `nil`.
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
@@ -49,7 +51,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// How many rows and answers hang on each key.
+    /// How many rows and answers use each key.
     public func keyUsage() throws(StoreFailure) -> [KeyUsage] {
         var credentials: [KeyID: [CredentialKind: Int]] = [:]
         var answers: [KeyID: Int] = [:]
@@ -72,7 +74,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// The ticket with this digest, also when it has expired.
+    /// The ticket with this digest, even if it has expired.
     public func ticket(digest: [UInt8]) throws(StoreFailure) -> TicketRow? {
         try read { session throws(SQLiteFailure) in
             try session[.ticket].bind(digest).first { row throws(SQLiteFailure) in
@@ -81,7 +83,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// The answer kept under this key, also when it has expired.
+    /// The answer stored under this key, even if it has expired.
     public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
         try read { session throws(SQLiteFailure) in
             try session[.answer].bind(name).first { row throws(SQLiteFailure) in
@@ -90,7 +92,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// The client with this digest, also when it is revoked.
+    /// The client with this digest, even if it is revoked.
     public func client(digest: [UInt8]) throws(StoreFailure) -> ClientRow? {
         try read { session throws(SQLiteFailure) in
             try session[.clientByDigest].bind(digest).first { row throws(SQLiteFailure) in
@@ -99,14 +101,14 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// All clients, the oldest first.
+    /// All clients, oldest first.
     public func clients() throws(StoreFailure) -> [ClientRow] {
         try read { session throws(SQLiteFailure) in
             try session[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
         }
     }
 
-    /// Events in the order of their positions, from behind `position` on.
+    /// The events after `position`, ordered by position.
     public func events(
         after position: UInt64, limit: Int
     ) throws(StoreFailure) -> [ChainedEvent] {
@@ -115,12 +117,12 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// Where each chain begins and ends, the oldest first; the last one is appended to.
+    /// Where each chain begins and ends, oldest first; new events go to the last one.
     public func chains() throws(StoreFailure) -> [ChainRecord] {
         try read { session throws(SQLiteFailure) in try session.chains() }
     }
 
-    /// Does all of `changes`, in their order, or none; durable when it returns.
+    /// Applies all of `changes`, in order, or none; they are durable when the call returns.
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
         let authenticated: [AuthenticatedChange]
         do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
@@ -144,7 +146,9 @@ extension SQLiteStore: VerificationStore {
         try row.credential(key)
     }
 
-    /// The row; where there is none, it costs what checking one does (V-06).
+    /// Returns the row.
+    ///
+    /// If there is none, does the work of checking one (V-06).
     private func checkedAnyway(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
         if row == nil {
             do throws(CryptographyFailure) { try key.checkNothing() } catch { throw .cryptography }

@@ -2,15 +2,16 @@ internal import Cryptography
 internal import POSIX
 public import Verification
 
-/// The store in one file, for the processes of one machine.
+/// The store in one SQLite file, for any number of processes on one machine.
 ///
-/// One connection writes, and commits together what waits together, on a thread of its own when there
-/// is more than one caller. Reads have connections of their own then, and wait for nobody. Any number
-/// of processes may share the file.
+/// One connection writes and commits all waiting changes together; if there is more than one
+/// caller, it runs on its own thread. Reads then use their own connections and never wait for the
+/// writer.
 ///
-/// Beside the file lie SQLite's own (`-wal`, `-shm`), `.lock` (held while it is opened) and `.mark`:
-/// where the chain of events ended when ``keepMark()`` wrote it last. A database that was put back to
-/// an earlier state behind the program's back is not opened: it would take spent codes again.
+/// Beside the database are SQLite's own files (`-wal`, `-shm`), `.lock` (held while the database is
+/// opened) and `.mark`: the checkpoint of the event chain's end that ``keepMark()`` last wrote. A
+/// database that was rolled back to an earlier state is not opened: it would accept spent codes
+/// again.
 public final class SQLiteStore: Sendable {
     let location: DatabaseLocation
     let key: AuditKey
@@ -18,12 +19,12 @@ public final class SQLiteStore: Sendable {
     let checkpointer: Checkpointer
     let readers: ReaderPool
 
-    /// Opens the database at `path`; makes it (mode 0600, in a 0700 folder) when it is missing.
+    /// Opens the database at `path`, or creates it (mode 0600, in a 0700 folder).
     ///
-    /// Schema steps are taken once, by whoever comes first.
+    /// Each schema step runs once, in the first process that opens the database.
     ///
-    /// - Parameter timeout: how long to wait for another process's lock, here and in each
-    ///   commit. A commit that waits behind another one waits at most twice as long.
+    /// - Parameter timeout: how long to wait for another process's lock, here and in each commit. A
+    ///   commit that is queued behind another one waits at most twice as long.
     public init(opening path: String, key: AuditKey, timeout: Duration = .seconds(2))
         throws(SQLiteStoreError)
     {
@@ -38,15 +39,15 @@ public final class SQLiteStore: Sendable {
 
     deinit { close() }
 
-    /// Why the write-ahead log is not taken into the file; nothing when all is well.
+    /// Why the last WAL checkpoint failed; `nil` if it succeeded.
     ///
-    /// Decisions are durable in the log all the same, which grows meanwhile. Where the disk did not confirm
-    /// what was written, it is taken in once more by whoever opens the file next, and not before.
+    /// Decisions are still durable in the log, which grows meanwhile. If the disk did not confirm a
+    /// write, the log is checkpointed again only when the database is next opened.
     public var checkpointFailure: StoreFailure? { checkpointer.failure.map { StoreFailure($0) } }
 
-    /// Does what is waiting and closes the files; calls that come later fail.
+    /// Completes waiting jobs and closes the files; later calls fail.
     public func close() {
-        // The writer closes last, and so takes the write-ahead log into the file.
+        // The writer closes last, and so checkpoints the write-ahead log.
         readers.close()
         committer.close()
     }
@@ -61,7 +62,7 @@ extension DatabaseLocation {
         return try locked(in: folder, timeout: max(timeout, .seconds(5))) {
             () throws(SQLiteStoreError) in
             if try !isThere(in: folder) {
-                // A mark says that there was one.
+                // A checkpoint without a database means that the database was removed.
                 guard try keptMark(in: folder) == nil else { throw .putBack }
                 try makingSystemError { () throws(SystemCallFailure) in
                     try folder.makePrivateFile(name)
@@ -82,7 +83,7 @@ extension DatabaseLocation {
         } catch {
             throw SQLiteStoreError(error)
         }
-        // Before anything of it is changed.
+        // These checks come before anything in the file is changed.
         if try session.connection.expectOurs() > 0 { try session.expectNoBackup() }
         do { try session.connection.prepareForWriting() } catch { throw SQLiteStoreError(error) }
         try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
@@ -91,7 +92,7 @@ extension DatabaseLocation {
         let kept = try keptMark(in: folder)
         let tail = try session.checkedTail(key: key, against: kept)
         do throws(SQLiteStoreError) { try keep(tail.head, in: folder) } catch {
-            // On a full disk the one that is kept serves, too: it is as true, only older.
+            // If the disk is full, the stored checkpoint is used; it is valid, only older.
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(

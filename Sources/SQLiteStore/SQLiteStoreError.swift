@@ -1,32 +1,34 @@
 public import POSIX
 public import Verification
 
-/// Why a database is not opened, made or copied.
+/// Why a database cannot be opened, created or copied.
 public enum SQLiteStoreError: Error, Hashable, Sendable {
-    /// Others can change the files in its folder.
+    /// Other users can change the files in its folder.
     case exposed(FolderExposure)
-    /// The file is not its owner's alone, or no file.
+    /// The file is not a regular file, or not private to its owner.
     case notPrivate(PrivateFileError)
-    /// It is the database of another program, or none.
+    /// The file is another program's database, or not a database.
     case notOurs
-    /// A newer version of this program made it; this is its schema's number.
+    /// A newer version of this program created it; `schema` is its schema version.
     case newer(schema: Int64)
-    /// It is a copy that `backup` made; it must go through `restore`, which ends what may have been
-    /// spent since.
+    /// The file is a backup.
+    ///
+    /// It must be restored first, which ends everything that may have been spent since.
     case isBackup
-    /// An earlier state was put in its place: events are missing that its mark says were there.
+    /// The database was rolled back to an earlier state: events that its checkpoint covers are
+    /// missing.
     case putBack
-    /// The clock is behind the newest time that the copy tells of, which is this.
+    /// The clock is behind the newest time recorded in the copy, which is the associated value.
     case clockBehind(UnixTime)
-    /// The mark beside it is not authentic, or not readable.
+    /// The checkpoint beside the database is not authentic or cannot be read.
     case damagedMark
-    /// What should be made is there already.
+    /// The file to be created already exists.
     case exists
-    /// Another process is opening it, for longer than was waited.
+    /// Another process held the lock for longer than the timeout.
     case busy
-    /// The system refused.
+    /// A system call failed.
     case system(SystemCallFailure)
-    /// The database refused.
+    /// The database reported an error.
     case store(StoreFailure)
 }
 

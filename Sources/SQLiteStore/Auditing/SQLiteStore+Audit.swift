@@ -2,27 +2,30 @@ internal import Cryptography
 internal import POSIX
 public import Verification
 
-/// What an audit found in a database.
+/// The result of an audit of a database.
 public struct AuditReport: Hashable, Sendable {
-    /// What is wrong with the chains of events; empty when nothing is.
+    /// Problems in the event chains; empty if there are none.
     public let findings: [AuditTrail.Finding]
-    /// What is wrong with the rows; empty when nothing is, or when the file is not sound.
+    /// Problems in the rows; empty if there are none, or if the file's structure is damaged.
     public let rows: [RowAudit.Finding]
-    /// How many events there are.
+    /// The number of events.
     public let events: Int
-    /// Where each chain ends: kept elsewhere, they tell a database that was put back to an earlier state.
+    /// The end of each chain.
+    ///
+    /// Kept outside the database, these checkpoints reveal a later rollback to an earlier state.
     public let marks: [ChainMark]
-    /// Whether SQLite finds the file's structure whole (`PRAGMA integrity_check`).
+    /// Whether SQLite's `PRAGMA integrity_check` passed.
     public let isSound: Bool
 }
 
 extension SQLiteStore {
-    /// Goes through all events and rows, as they are at one moment; others go on writing meanwhile.
+    /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
-    /// The mark beside the database is taken along. What an audit can't see: events that were cut
-    /// off together with the recorded end, where no mark was kept of what is missing.
+    /// The audit also checks the chain checkpoint beside the database. It cannot detect that events
+    /// were cut off together with the recorded end of their chain, unless a checkpoint of a later
+    /// event was kept.
     ///
-    /// - Parameter checkpoints: more marks, which were kept elsewhere; see ``ChainMark/text``.
+    /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainMark/text``.
     public func audit(checkpoints: [ChainMark] = []) throws(SQLiteStoreError) -> AuditReport {
         let folder = try location.openFolder(making: false)
         let session = try location.openForReading()
@@ -30,9 +33,9 @@ extension SQLiteStore {
         return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
     }
 
-    /// The same for a database, or a copy of one, that nobody need have opened.
+    /// Audits a database, or a copy of one, that is not open in this process.
     ///
-    /// Nothing is written but SQLite's own files beside it.
+    /// Writes nothing except SQLite's own files beside the database.
     public static func audit(
         at path: String, key: AuditKey, checkpoints: [ChainMark] = []
     ) throws(SQLiteStoreError) -> AuditReport {
@@ -47,9 +50,9 @@ extension SQLiteStore {
 }
 
 extension DatabaseLocation {
-    /// Opens the file for one long reading.
+    /// Opens the file for one long read.
     ///
-    /// Reading alone may need the right to write: a log that a crash left is taken in first.
+    /// Needs write access: SQLite first recovers a log that a crash left behind.
     func openForReading() throws(SQLiteStoreError) -> SQLiteSession {
         do throws(SQLiteFailure) {
             let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
@@ -66,14 +69,14 @@ extension SQLiteSession {
         _ marks: [ChainMark], key: AuditKey
     ) throws(SQLiteStoreError) -> AuditReport {
         try opening { () throws(MemberFailure) in
-            // One transaction sees one moment, whatever is appended meanwhile.
+            // One transaction reads one snapshot, whatever is appended meanwhile.
             try database { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
             let isSound = try database { () throws(SQLiteFailure) in
                 try connection.prepare("PRAGMA integrity_check(1)")
                     .first { row throws(SQLiteFailure) in try row.requiredText() } == "ok"
             }
             let records = try database { () throws(SQLiteFailure) in try chains() }
-            // Every database has one from the beginning.
+            // Every database has had a chain since it was created.
             guard !records.isEmpty else { throw .chain }
             var trail = try cryptography { () throws(CryptographyFailure) in
                 try AuditTrail(chains: records, checkpoints: marks, key: key)
@@ -93,7 +96,7 @@ extension SQLiteSession {
                 }
                 count += page.count
             }
-            // Of a file whose structure is damaged not every row can be read.
+            // If the file's structure is damaged, some rows cannot be read.
             if isSound { try checkRows(key, &rows) }
             return AuditReport(
                 findings: trail.findings(), rows: isSound ? rows.findings() : [], events: count,
@@ -110,7 +113,7 @@ extension SQLiteSession {
         try check(.clientsByID, &audit) { row throws(SQLiteFailure) in try row.client(key) }
     }
 
-    /// Has all rows of a table checked.
+    /// Checks every row of a table.
     private func check<Row: StoredRow>(
         _ statement: StoreStatement, _ audit: inout RowAudit,
         _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row

@@ -1,20 +1,24 @@
 internal import POSIX
 public import Verification
 
-/// What could be read of a database about credentials that accept nothing any more.
+/// The revoked and disabled credentials that could be read from a database.
 public struct EndedCredentials: Hashable, Sendable {
-    /// Their names, in order.
+    /// Their ids, in ascending order.
     public let credentials: [CredentialID]
-    /// Whether everything could be read; a damaged database may tell a part only.
+    /// Whether everything could be read.
+    ///
+    /// If not, the list may be incomplete.
     public let isComplete: Bool
 }
 
 extension SQLiteStore {
-    /// Lists the credentials that were revoked or disabled, as far as the database at `path` still tells.
+    /// Lists the credentials that were revoked or disabled, as far as the database at `path` can be
+    /// read.
     ///
-    /// For a database that is given up, so that a backup that takes its place does not revive them: rows
-    /// and events are read, each as far as they go, and also when they are not authentic: the worst that
-    /// a forged one does is to end a credential. Nothing is written but SQLite's own files beside it.
+    /// Use it on a database that a backup is about to replace, so that the backup does not revive
+    /// these credentials. Reads rows and events as far as possible, even if they are not authentic:
+    /// at worst, a forged one ends a credential. Writes nothing except SQLite's own files beside
+    /// the database.
     public static func endedCredentials(at path: String) throws(SQLiteStoreError)
         -> EndedCredentials
     {
@@ -33,7 +37,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteSession {
-    /// A page of credentials, in the order of their ids.
+    /// One page of credentials, ordered by id.
     func credentials(
         from id: [UInt8], limit: Int, key: AuditKey?
     ) throws(SQLiteFailure) -> [CredentialRow] {
@@ -41,7 +45,7 @@ extension SQLiteSession {
             .all { row throws(SQLiteFailure) in try row.credential(key) }
     }
 
-    /// Whether all rows could be read.
+    /// Returns whether all rows could be read.
     fileprivate func readEndedRows(into found: inout Set<CredentialID>) -> Bool {
         do throws(SQLiteFailure) {
             try StoreWalk.credentials { id, limit throws(SQLiteFailure) in
@@ -53,7 +57,7 @@ extension SQLiteSession {
         } catch { return false }
     }
 
-    /// Whether all events could be read.
+    /// Returns whether all events could be read.
     fileprivate func readEndingEvents(into found: inout Set<CredentialID>) -> Bool {
         do throws(SQLiteFailure) {
             try StoreWalk.events(events(after:limit:)) { page throws(SQLiteFailure) in

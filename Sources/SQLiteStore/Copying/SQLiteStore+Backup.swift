@@ -2,22 +2,22 @@ internal import POSIX
 public import Verification
 
 extension SQLiteStore {
-    /// Copies the database, as it is at one moment, to a new file at `path` (mode 0600).
+    /// Copies a snapshot of the database to a new file at `path` (mode 0600).
     ///
-    /// Others go on reading and writing. The copy holds sealed seeds and keyed digests, which are
-    /// worth nothing without the keys; keep those elsewhere. It is no database to be opened: what is
-    /// spent after it was made would be accepted again. ``restore(from:to:key:keepingClients:ended:now:trustingClock:)``
-    /// makes one of it.
+    /// Other connections can keep reading and writing. The copy contains sealed seeds and keyed
+    /// digests, which are useless without the keys; store the keys elsewhere. The copy must not be
+    /// opened as a database: it would accept again what was spent after the backup.
+    /// ``restore(from:to:key:keepingClients:ended:now:trustingClock:)`` turns it into a database.
     ///
-    /// - Throws: ``SQLiteStoreError/exists`` when there is something at `path`; nothing is left of a
-    ///   copy that was not finished but a file with `.new` at the end of its name.
+    /// - Throws: ``SQLiteStoreError/exists`` if something exists at `path`. An unfinished copy
+    ///   leaves only a file whose name ends in `.new`.
     public func backUp(to path: String, now: UnixTime) throws(SQLiteStoreError) {
         let target = DatabaseLocation(path)
         let folder = try target.openFolder(making: false)
         let aside = try target.makeAside(in: folder)
         let source = try location.openForReading()
         try aside.fill(from: source) { copy throws(SQLiteFailure) in
-            // A copy is one file, whatever happens to it.
+            // The copy must be a single file, without a write-ahead log beside it.
             try copy.connection.leaveWriteAheadLog()
             try copy.set(.backedUpAt, to: now.milliseconds, key: key)
         }
@@ -25,18 +25,18 @@ extension SQLiteStore {
     }
 }
 
-// A new database grows under another name, and takes its own when it is whole.
+// A new database is written under a temporary name and renamed once it is complete.
 extension DatabaseLocation {
-    /// The place where a new file of this name grows.
+    /// The temporary location of a new file of this name.
     var aside: DatabaseLocation { DatabaseLocation("\(folder)/\(name).new") }
 
-    /// Every name that SQLite gives its files beside the database.
+    /// Every file name that SQLite uses for the database and beside it.
     private var names: [String] { ["", "-wal", "-shm", "-journal"].map { name + $0 } }
 
-    /// Makes an empty file to be filled, in the place of one that was left half filled.
+    /// Creates an empty temporary file and replaces one that an earlier attempt left unfinished.
     ///
-    /// - Throws: ``SQLiteStoreError/exists`` when there is a database of this name, or something left
-    ///   of one that SQLite would take for the new one's.
+    /// - Throws: ``SQLiteStoreError/exists`` if there is a database of this name, or a leftover
+    ///   file that SQLite would treat as part of the new database.
     func makeAside(in folder: borrowing Folder) throws(SQLiteStoreError) -> DatabaseLocation {
         for name in names {
             let isThere = try makingSystemError { () throws(SystemCallFailure) in
@@ -53,7 +53,7 @@ extension DatabaseLocation {
         return aside
     }
 
-    /// Copies `source` here, and lets `finish` make of the copy what it should be.
+    /// Copies `source` to this location, then calls `finish` on the copy and checks its structure.
     func fill(
         from source: SQLiteSession,
         _ finish: (SQLiteSession) throws(SQLiteFailure) -> Void
@@ -71,7 +71,7 @@ extension DatabaseLocation {
         }
     }
 
-    /// Gives the filled file its name.
+    /// Renames the complete file to its final name.
     func moveIntoPlace(_ aside: DatabaseLocation, in folder: borrowing Folder)
         throws(SQLiteStoreError)
     {

@@ -2,40 +2,43 @@ internal import Cryptography
 internal import POSIX
 public import Verification
 
-/// What became of a backup that was made a database again.
+/// The result of turning a backup into a database.
 public struct RestoreReport: Hashable, Sendable {
-    /// When the backup was made; nothing for a copy that was made in another way.
+    /// When the backup was made; `nil` if the copy was not made by `backUp(to:now:)`.
     public let backedUpAt: UnixTime?
-    /// Credentials that accept codes again, though none of a time before the restore.
+    /// The number of credentials that still accept codes, but none from before the restore.
     public let kept: Int
-    /// Credentials that ended, because what was spent since the backup is not known.
+    /// The number of credentials that the restore ended, because what was spent since the backup is
+    /// unknown.
     public let ended: Int
-    /// API keys that ended, because it is not known which were revoked since the backup.
+    /// The number of API keys that the restore revoked, because revocations since the backup are
+    /// unknown.
     public let clientsRevoked: Int
 }
 
 extension SQLiteStore {
-    /// Makes a database at `path` of a backup, with nothing in it that may have been spent since.
+    /// Creates a database at `path` from a backup, without anything that may have been spent since.
     ///
-    /// Everything up to `now` is refused, as ``CredentialRow/afterRestoring(at:hasEnded:)`` says for each kind
-    /// of credential: time-based codes go on with later ones; counters, recovery codes and enrolled
-    /// secrets end and are enrolled anew. Tickets and kept answers are dropped. The events of the
-    /// backup stay as they are; what happens from now on stands in a new chain.
+    /// The database refuses everything up to `now`; ``CredentialRow/afterRestoring(at:hasEnded:)``
+    /// defines this for each kind of credential. Time-based codes continue with later time steps.
+    /// Counters, recovery codes and enrolled secrets end and must be enrolled again. Tickets and
+    /// stored answers are deleted. The events of the backup stay unchanged; new events go into a
+    /// new chain.
     ///
-    /// What was revoked since the backup can't be known from it. Clients are revoked for that reason,
-    /// unless they are to be kept; of credentials, those that ``endedCredentials(at:)`` or the exported
-    /// events tell are given here, and the others have to be revoked again.
+    /// The backup does not show what was revoked since it was made. Clients are therefore revoked,
+    /// unless the caller keeps them. For credentials, the caller passes those that
+    /// ``endedCredentials(at:)`` or the exported events list; all others must be revoked again.
     ///
     /// - Parameters:
-    ///   - ended: credentials that are known to have ended since the backup; names that the backup does
-    ///     not hold are passed over.
-    ///   - now: the time of day. What is refused for good depends on it, so the caller has to know that it
-    ///     is right.
-    ///   - isTrusted: whether to go on where the backup or one of its events is newer than `now`;
-    ///     everything up to the newest is refused then.
-    /// - Throws: ``SQLiteStoreError/clockBehind(_:)`` when the backup or one of its events is newer than
-    ///   `now`; ``SQLiteStoreError/exists`` when there is a database at `path`: stop who uses it and
-    ///   move it away first, together with what lies beside it.
+    ///   - ended: credentials known to have ended since the backup; ids that the backup does not
+    ///     contain are ignored.
+    ///   - now: the current time. It permanently decides what is refused, so the caller must know
+    ///     that it is correct.
+    ///   - isTrusted: whether to continue if the backup or one of its events is newer than `now`;
+    ///     if so, everything up to the newest one is refused.
+    /// - Throws: ``SQLiteStoreError/clockBehind(_:)`` if the backup or one of its events is newer
+    ///   than `now`; ``SQLiteStoreError/exists`` if there is a database at `path`: stop the
+    ///   programs that use it, and move it away first, together with the files beside it.
     public static func restore(
         from backup: String, to path: String, key: AuditKey, keepingClients: Bool = false,
         ended: Set<CredentialID> = [], now: UnixTime, trustingClock isTrusted: Bool = false
@@ -56,8 +59,9 @@ extension SQLiteStore {
             let (report, head) = try aside.renew(
                 key: key, keepingClients: keepingClients, ended: ended, now: max(now, newest),
                 backedUpAt: backedUpAt)
-            // The mark of the lost database would refuse this one; a mark without a database
-            // refuses to make an empty one, and is replaced by the next try.
+            // The lost database's checkpoint would reject this database, so it is replaced. A
+            // checkpoint without a database prevents the creation of an empty one; the next attempt
+            // replaces it.
             try target.keep(head, in: folder)
             try target.moveIntoPlace(aside, in: folder)
             return report
@@ -90,7 +94,7 @@ extension DatabaseLocation {
                     key: key, keepingClients: keepingClients, ended: ended, now: now,
                     backedUpAt: backedUpAt)
             }
-            // The file is about to be moved away from its log.
+            // The file is about to be renamed without its log.
             try database { () throws(SQLiteFailure) in
                 try session.connection.leaveWriteAheadLog()
             }
@@ -100,10 +104,11 @@ extension DatabaseLocation {
 }
 
 extension SQLiteSession {
-    /// How far positions jump: who had read on in the lost database is not told an old position.
+    /// The jump in positions, so that a client that had read further in the lost database never
+    /// gets an old position.
     private static let positionGap: UInt64 = 1_000_000_000
 
-    /// When the backup was made, as far as it says so, and the newest time that it tells of.
+    /// When the backup was made, if it says so, and the newest time recorded in it.
     fileprivate func times(
         _ key: AuditKey
     ) throws(SQLiteStoreError) -> (backedUpAt: UnixTime?, newest: UnixTime) {

@@ -1,10 +1,10 @@
 internal import POSIX
 public import Verification
 
-// The mark beside the database: where the chain of events ended at some moment. A database that does
-// not reach it was put back to an earlier state.
+// The checkpoint file beside the database records where the event chain ended at some moment. A
+// database that does not reach the checkpoint was rolled back to an earlier state.
 extension DatabaseLocation {
-    /// What is kept; nothing when nothing is.
+    /// The stored checkpoint; `nil` if there is none.
     func keptMark(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainMark? {
         let bytes: [UInt8]
         do throws(PrivateFileError) {
@@ -20,7 +20,7 @@ extension DatabaseLocation {
         return mark
     }
 
-    /// Keeps a mark, unless a later one is kept.
+    /// Stores a checkpoint, unless a later one is stored.
     func keep(_ mark: ChainMark) throws(SQLiteStoreError) {
         let folder = try openFolder(making: false)
         try locked(in: folder, timeout: .seconds(1)) { () throws(SQLiteStoreError) in
@@ -28,7 +28,7 @@ extension DatabaseLocation {
         }
     }
 
-    /// The same for who holds the lock.
+    /// Stores a checkpoint; the caller holds the lock.
     func keep(_ mark: ChainMark, in folder: borrowing Folder) throws(SQLiteStoreError) {
         if let kept = try keptMark(in: folder), kept.node == mark.node,
             kept.sequence >= mark.sequence
@@ -49,13 +49,13 @@ extension DatabaseLocation {
 }
 
 extension SQLiteSession {
-    /// The chain's end, when it is authentic, whole and not before the kept mark.
+    /// Returns the chain's end if it is authentic, complete and not before the stored checkpoint.
     ///
-    /// It is read in one transaction: others may write meanwhile.
+    /// Reads in one transaction, because other processes may be writing.
     func checkedTail(key: AuditKey, against kept: ChainMark?) throws(SQLiteStoreError) -> ChainTail
     {
         try storing { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
-        // Nothing was written; should it fail, the next BEGIN does, and says so.
+        // Nothing was written. If the rollback fails, the next BEGIN fails and reports the error.
         defer { do throws(SQLiteFailure) { try connection.execute("ROLLBACK") } catch _ {} }
         return try tail(key: key, against: kept)
     }
@@ -80,14 +80,14 @@ extension SQLiteSession {
         return tail
     }
 
-    /// Whether the event that a mark names is the one that is stored, if it is still kept.
+    /// Whether the event that a checkpoint names is the one that is stored, unless it was pruned.
     private func holds(
         _ mark: ChainMark, of chain: ChainRecord
     ) throws(SQLiteStoreError) -> Bool {
         guard mark.sequence <= chain.head.sequence else { return false }
         if mark.sequence == chain.head.sequence { return mark.digest == chain.head.digest }
         guard mark.sequence > chain.start.sequence else { return true }
-        // A chain's events have positions without a gap.
+        // The positions of a chain's events have no gaps.
         let (place, isBefore) = chain.headPosition.subtractingReportingOverflow(
             chain.head.sequence - mark.sequence)
         guard !isBefore else { throw .store(MemberFailure.chain.storeFailure) }
@@ -107,7 +107,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Refuses a copy that was made to be kept and not to be served.
+    /// Refuses a backup, which must be restored first.
     func expectNoBackup() throws(SQLiteStoreError) {
         let isBackup: Bool
         do { isBackup = try has(.backedUpAt) } catch { throw SQLiteStoreError(error) }
@@ -116,11 +116,12 @@ extension SQLiteSession {
 }
 
 extension SQLiteStore {
-    /// Writes down where the chain of events ends now, beside the database.
+    /// Records beside the database where the event chain ends now.
     ///
-    /// A database that is put back to a state before that is not opened. It is done when the store is
-    /// opened and closed; a service that runs for long does it now and then. Keeping the mark's text
-    /// on another machine finds more: see ``audit(checkpoints:)``.
+    /// A database that is rolled back to a state before this checkpoint is not opened. The store
+    /// writes a checkpoint when it is opened and when it is closed; a long-running service also
+    /// writes one regularly. Keep the checkpoint's text on another machine to detect more; see
+    /// ``audit(checkpoints:)``.
     @discardableResult public func keepMark() throws(SQLiteStoreError) -> ChainMark {
         let head: ChainMark?
         do { head = try chains().last?.head } catch { throw .store(error) }

@@ -1,18 +1,20 @@
 internal import POSIX
 
-/// Where a database lies, and the names beside it.
+/// The path of a database, and the names of the files beside it.
 struct DatabaseLocation: Sendable {
     let folder: String
     let name: String
 
     init(_ path: String) { (folder, name) = OutputFile.split(path) }
 
-    /// The path as SQLite takes it: with a folder in front it is never read as a URI.
+    /// The path for SQLite.
+    ///
+    /// It always contains a folder, so that SQLite never parses it as a URI.
     var path: String { "\(folder)/\(name)" }
-    /// The mark of the chain's end.
+    /// The file that stores the checkpoint of the chain's end.
     var markName: String { name + ".mark" }
 
-    /// Opens the folder, which nobody else may change.
+    /// Opens the folder, which only its owner may be able to change.
     func openFolder(making: Bool) throws(SQLiteStoreError) -> Folder {
         let opened = try makingSystemError { () throws(SystemCallFailure) in
             if making { try Folder.make(folder) }
@@ -25,12 +27,12 @@ struct DatabaseLocation: Sendable {
         return opened
     }
 
-    /// Tells whether the database's file is there, and refuses one that is not its owner's alone.
+    /// Returns whether the database file exists, and refuses one that other users can access.
     func isThere(in folder: borrowing Folder) throws(SQLiteStoreError) -> Bool {
         do { return try folder.holdsPrivateFile(name) } catch { throw .notPrivate(error) }
     }
 
-    /// Holds the lock under which the file is made, changed in form, or put in its place.
+    /// Holds the lock under which the file is created, migrated or replaced.
     func locked<Result: ~Copyable>(
         in folder: borrowing Folder, timeout: Duration,
         _ body: () throws(SQLiteStoreError) -> Result
@@ -55,7 +57,7 @@ struct DatabaseLocation: Sendable {
     }
 }
 
-/// Makes what a system call throws this target's error.
+/// Converts a system call's failure to this module's error.
 func makingSystemError<Result: ~Copyable>(
     _ body: () throws(SystemCallFailure) -> Result
 ) throws(SQLiteStoreError) -> Result {

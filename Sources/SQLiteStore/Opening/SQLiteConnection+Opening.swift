@@ -1,12 +1,12 @@
 internal import Cryptography
 internal import Verification
 
-// What a file is, and how it becomes a database of this version.
+// Identifies a file and brings it to the current schema.
 extension SQLiteConnection {
-    /// The settings of a connection that writes.
+    /// Applies the settings of a connection that writes.
     ///
-    /// Every commit waits for the disk (`synchronous`); what a row held is overwritten when it goes
-    /// (`secure_delete`); the schema runs no code (`trusted_schema`); damaged pages are noticed
+    /// Every commit waits for the disk (`synchronous`); deleted content is overwritten
+    /// (`secure_delete`); the schema cannot run code (`trusted_schema`); damaged pages are detected
     /// (`cell_size_check`).
     func prepareForWriting() throws(SQLiteFailure) {
         try execute(
@@ -20,9 +20,9 @@ extension SQLiteConnection {
             """)
     }
 
-    /// Brings the file to this version's schema; one that is new, foreign, newer or a backup is told.
+    /// Brings the file to the current schema.
     ///
-    /// - Parameter makeNode: names a new chain of events.
+    /// - Parameter makeNode: generates the name of a new event chain.
     func bringUpToDate(
         key: AuditKey, makeNode: () throws(CryptographyFailure) -> [UInt8]
     ) throws(SQLiteStoreError) {
@@ -47,7 +47,9 @@ extension SQLiteConnection {
         do { try execute("COMMIT") } catch { throw SQLiteStoreError(error) }
     }
 
-    /// Tells how many schema steps the file has had; 0 for an empty one.
+    /// Returns how many schema steps the file has had, 0 for an empty file.
+    ///
+    /// Refuses the file of another program or of a newer version.
     func expectOurs() throws(SQLiteStoreError) -> Int64 {
         let id: Int64
         let version: Int64
@@ -57,7 +59,8 @@ extension SQLiteConnection {
             version = try number("PRAGMA user_version")
             objects = try number("SELECT count(*) FROM sqlite_schema")
         } catch {
-            // What is no database at all is not damaged, but somebody else's.
+            // A file that is not a database belongs to another program; it is not a damaged
+            // database of ours.
             if StoreFailure(error).code == "SQLITE_NOTADB" { throw .notOurs }
             throw SQLiteStoreError(error)
         }
@@ -67,7 +70,7 @@ extension SQLiteConnection {
         return version
     }
 
-    /// Begins a chain of events at whose end everything is appended from now on.
+    /// Begins an event chain; from now on, all events are appended to it.
     func beginChain(
         key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
     ) throws(MemberFailure) {
@@ -86,7 +89,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// The number that a query gives.
+    /// Returns the number that a query selects.
     func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
         let found = try prepare(sql).first { row throws(SQLiteFailure) in
             try row.requiredInteger()
@@ -97,13 +100,15 @@ extension SQLiteConnection {
 
     private func useWriteAheadLog() throws(SQLiteFailure) { try useJournal("wal") }
 
-    /// Takes the log into the file, so that the file is all there is.
+    /// Checkpoints the log into the database file and leaves WAL mode, so that the file is
+    /// complete.
     func leaveWriteAheadLog() throws(SQLiteFailure) { try useJournal("delete") }
 
     private func useJournal(_ wanted: String) throws(SQLiteFailure) {
         let mode = try prepare("PRAGMA journal_mode = \(wanted)")
             .first { row throws(SQLiteFailure) in try row.requiredText() }
-        // Where that can't be (a file system without shared memory), the mode stays as it was.
+        // If WAL mode is impossible (a file system without shared memory), SQLite keeps the old
+        // mode.
         guard mode == wanted else { throw .noWriteAheadLog }
     }
 }

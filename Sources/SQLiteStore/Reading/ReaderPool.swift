@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Connections that read, each used by one caller at a time.
+/// Read connections, each lent to one caller at a time.
 ///
-/// A read is a few pages that the system has in memory, done at once on the caller's thread: handing
-/// it to another would take longer. In WAL mode readers and the writer do not wait for each other.
-/// There are never more connections than threads that read at the same moment.
+/// A read touches a few pages that the system has cached, and runs on the caller's thread: a switch
+/// to another thread would take longer than the read. In WAL mode, readers and the writer do not
+/// wait for each other. There are never more connections than threads that read at the same time.
 final class ReaderPool: Sendable {
     private struct State {
         var idle: [SQLiteSession] = []
@@ -14,12 +14,14 @@ final class ReaderPool: Sendable {
     private let state = Mutex(State())
     private let path: String
 
-    /// How long to wait for a lock: readers wait only while another process recovers the file after a crash.
+    /// How long to wait for a lock.
+    ///
+    /// Readers wait only while another process recovers the file after a crash.
     private static let timeout = Duration.seconds(1)
 
     init(path: String) { self.path = path }
 
-    /// Lends a connection.
+    /// Lends a connection to `body`.
     func read<Found>(
         _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
     ) throws(SQLiteFailure) -> Found {
@@ -27,14 +29,14 @@ final class ReaderPool: Sendable {
         guard !isClosed else { throw .closed }
         let session: SQLiteSession
         if let ready { session = ready } else { session = try open() }
-        // One that failed is not used again: a new one begins without a past.
+        // A connection that failed is not reused: a new one has no state left from the failure.
         try session.connection.expectInPlace()
         let found = try body(session)
         state.withLock { if !$0.isClosed { $0.idle.append(session) } }
         return found
     }
 
-    /// Closes the connections, each when nobody uses it any more.
+    /// Closes the idle connections now, and each of the others when its caller returns it.
     func close() { state.withLock { $0 = State(idle: [], isClosed: true) } }
 
     private func open() throws(SQLiteFailure) -> SQLiteSession {

@@ -1,8 +1,8 @@
 internal import CSQLite
 
-// How the write-ahead log gets into the file, where SQLite is not left to it.
+// Controls when the write-ahead log is checkpointed, instead of SQLite.
 extension SQLiteConnection {
-    /// Counts the log's pages from now on; SQLite itself takes none of them into the file any more.
+    /// Starts to count the log's pages, and turns off SQLite's automatic checkpoints.
     func countLog() {
         unsafe sqlite3_wal_hook(
             handle,
@@ -12,13 +12,13 @@ extension SQLiteConnection {
             }, logCount)
     }
 
-    /// The pages in the log behind its last commit, whoever wrote them.
+    /// The number of pages in the log after its last commit, by any process.
     var logLength: Int32 { unsafe logCount.pointee }
 
-    /// Takes of the log into the file what no reader needs it for, and waits for the disk.
+    /// Checkpoints all pages that no reader needs in the log, and waits for the disk.
     ///
-    /// Beside a writer SQLite counts pages as taken in without waiting for the disk, and leaves that
-    /// to whoever takes in the last one.
+    /// While a writer is active, SQLite counts pages as checkpointed before the disk confirms them;
+    /// the connection that checkpoints the last page waits for the disk.
     func checkpoint() throws(SQLiteFailure) {
         let code = unsafe sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -33,9 +33,9 @@ extension SQLiteConnection {
         guard synced == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: synced) }
     }
 
-    /// Leaves the log as it is when this connection closes and is the last.
+    /// Keeps the log when this connection closes and is the last one.
     func keepLog() {
-        // It is refused by versions before 3.16 alone, which are not supported.
+        // Only versions before 3.16, which are not supported, refuse this call.
         _ = unsafe watchword_keep_log(handle)
     }
 }

@@ -1,15 +1,14 @@
 internal import CSQLite
 internal import POSIX
 
-/// An open database file; closes itself.
+/// An open database file, closed on deinitialisation.
 ///
-/// One thread at a time uses it; SQLite takes no lock of its own (`SQLITE_OPEN_NOMUTEX`).
+/// For one thread at a time: SQLite takes no lock of its own (`SQLITE_OPEN_NOMUTEX`).
 @safe struct SQLiteConnection: ~Copyable {
-    /// What a connection may do.
     enum Access {
-        /// Read and write a file that is there.
+        /// Reads and writes an existing file.
         case readWrite
-        /// Read a file that is there; the files beside it that WAL needs are written all the same.
+        /// Reads an existing file; SQLite still writes the files beside it that WAL mode needs.
         case readOnly
 
         fileprivate var flags: Int32 {
@@ -21,10 +20,10 @@ internal import POSIX
     }
 
     let handle: OpaquePointer
-    /// How many pages were in the log behind the last commit, once ``countLog()`` was asked for.
+    /// The number of pages in the log after the last commit, once ``countLog()`` was called.
     let logCount: UnsafeMutablePointer<Int32>
 
-    /// Opens the file at `path`, which must be there.
+    /// Opens the existing file at `path`.
     ///
     /// - Parameter timeout: how long to wait for a lock that another connection holds.
     init(path: String, _ access: Access, timeout: Duration) throws(SQLiteFailure) {
@@ -33,7 +32,7 @@ internal import POSIX
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let ready = unsafe opened else {
-            // SQLite hands out a handle even when it fails.
+            // SQLite returns a handle even when it fails.
             unsafe sqlite3_close_v2(opened)
             throw SQLiteFailure(call: .open, code: code)
         }
@@ -43,19 +42,19 @@ internal import POSIX
         setLockTimeout(timeout)
     }
 
-    /// Sets how long a lock is waited for that somebody else holds.
+    /// Sets how long to wait for a lock that another connection holds.
     func setLockTimeout(_ timeout: Duration) {
         unsafe sqlite3_busy_timeout(handle, timeout.millisecondsRoundedUp)
     }
 
-    // Statements that are still there keep the memory alive until they go.
+    // SQLite frees the connection only after its last statement is finalised.
     deinit {
         unsafe sqlite3_wal_hook(handle, nil, nil)
         unsafe sqlite3_close_v2(handle)
         unsafe logCount.deallocate()
     }
 
-    /// Runs the statements of a script; rows that they give are passed over.
+    /// Runs the statements of a script and ignores the rows they return.
     func execute(_ script: String) throws(SQLiteFailure) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(call: .execute, code: code) }
@@ -63,7 +62,7 @@ internal import POSIX
 
     /// Prepares one statement.
     ///
-    /// - Parameter isKept: whether it will be used again and again.
+    /// - Parameter isKept: whether the statement will be reused often.
     func prepare(_ sql: String, isKept: Bool = false) throws(SQLiteFailure) -> SQLiteStatement {
         var made: OpaquePointer?
         let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -74,9 +73,9 @@ internal import POSIX
         return unsafe SQLiteStatement(owning: ready)
     }
 
-    /// Whether the file that was opened was deleted, moved away or replaced.
+    /// Whether the open file was deleted, moved or replaced.
     ///
-    /// SQLite asks the system, by one `stat`.
+    /// SQLite checks this with one `stat` call.
     var hasMoved: Bool {
         get throws(SQLiteFailure) {
             var moved: Int32 = 0
@@ -90,12 +89,14 @@ internal import POSIX
     /// - Throws: ``SQLiteFailure/moved``.
     func expectInPlace() throws(SQLiteFailure) { if try hasMoved { throw .moved } }
 
-    /// Whether a transaction was begun and has not ended: some failures end one by themselves.
+    /// Whether a transaction is open.
+    ///
+    /// Some failures end a transaction automatically.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Copies the whole database of `source` into this one, as it is at one moment.
+    /// Copies a snapshot of the whole database `source` into this one.
     ///
-    /// Writers of `source` go on meanwhile: in WAL mode a reader stops nobody.
+    /// Writers of `source` can continue: in WAL mode a reader blocks no writer.
     func copy(from source: borrowing SQLiteConnection) throws(SQLiteFailure) {
         guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
             throw SQLiteFailure(call: .backup, code: unsafe sqlite3_extended_errcode(handle))

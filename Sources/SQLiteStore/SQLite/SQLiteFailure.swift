@@ -1,8 +1,9 @@
 internal import CSQLite
+internal import Verification
 
-/// A call into SQLite that failed: which one and with which extended code, never what it worked on.
+/// A failed call into SQLite: the call and its extended result code, never the data it worked on.
 public struct SQLiteFailure: Error, Hashable, Sendable {
-    /// What was being asked of SQLite.
+    /// The kind of call.
     public enum Call: String, Hashable, Sendable {
         case open, execute, prepare, bind, step, read, backup, checkpoint
     }
@@ -11,7 +12,7 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
     public let call: Call
     /// SQLite's extended result code (https://sqlite.org/rescode.html).
     public let code: Int32
-    /// SQLite's name for the kind of failure, such as `SQLITE_FULL`.
+    /// SQLite's name of the primary result code, such as `SQLITE_FULL`.
     public var name: String {
         switch code & 0xff {
         case SQLITE_BUSY: "SQLITE_BUSY"
@@ -31,34 +32,54 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// The store was closed.
     static let closed = SQLiteFailure(call: .open, code: SQLITE_MISUSE)
 
-    /// The file was deleted or moved away, and what is written to it is lost.
+    /// The file was deleted or moved away; anything written to it is lost.
     static let moved = SQLiteFailure(call: .open, code: SQLITE_NOTFOUND)
 
-    /// A row that SQLite gave and that is none of ours.
+    /// A row that this program cannot have written.
     static let strangeRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
 
-    /// OpenSSL could not check a row.
+    /// OpenSSL failed while a row was checked.
     static let cryptography = SQLiteFailure(call: .read, code: SQLITE_ERROR)
 
-    /// A file system on which processes can't share memory, as WAL needs.
+    /// The file system does not support shared memory between processes, which WAL mode needs.
     static let noWriteAheadLog = SQLiteFailure(call: .open, code: SQLITE_PROTOCOL)
 
-    /// Whether somebody else held a lock for longer than was waited.
+    /// Whether another connection held a lock for longer than the timeout.
     var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code & 0xff) }
 
-    /// Whether the disk did not confirm what was written, and may have dropped it: another try would be
-    /// told that all is well (https://wiki.postgresql.org/wiki/Fsync_Errors).
+    /// Whether the disk did not confirm a write and may have dropped it.
+    ///
+    /// A retry could report success although the data is lost
+    /// (https://wiki.postgresql.org/wiki/Fsync_Errors).
     var isUnconfirmed: Bool {
         // SQLITE_IOERR_FSYNC, a macro that Swift does not import.
         code == SQLITE_IOERR | (4 << 8)
     }
 
-    /// Whether a value that must be unique was there already.
+    /// Whether a uniqueness constraint was violated.
     var isUniqueness: Bool {
         // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, macros that Swift does not import.
         [6, 8, 10].map { SQLITE_CONSTRAINT | ($0 << 8) }.contains(code)
+    }
+}
+
+extension StoreFailure {
+    /// Classifies SQLite's failure for the operator.
+    init(_ failure: SQLiteFailure) {
+        let trouble: Trouble =
+            switch failure.code & 0xff {
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_READONLY, SQLITE_PERM: .readOnly
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+            // A violated constraint that no change's condition covers, or rows that make no sense.
+            case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: .damaged
+            // A failing disk, and errors that SQLite does not distinguish from it: a quota, a file
+            // size limit, a file system that became read-only.
+            default: .unavailable
+            }
+        self.init(trouble, code: failure.name)
     }
 }

@@ -1,6 +1,6 @@
-// Sendable by hand: a session is made by one thread and handed on whole; the pool and the writer see
-// to it that one thread at a time has it.
-/// A connection together with the statements that were prepared on it.
+// `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
+// pool and the writer ensure that only one thread uses it at a time.
+/// A connection with the statements that were prepared on it.
 final class SQLiteSession: @unchecked Sendable {
     let connection: SQLiteConnection
     private var prepared: [SQLiteStatement?]
@@ -10,7 +10,7 @@ final class SQLiteSession: @unchecked Sendable {
         prepared = Array(repeating: nil, count: StoreStatement.allCases.count)
     }
 
-    /// The statement, prepared when it is asked for first.
+    /// The statement, prepared at its first use.
     subscript(_ statement: StoreStatement) -> SQLiteStatement {
         get throws(SQLiteFailure) {
             if let ready = prepared[statement.rawValue] { return ready }

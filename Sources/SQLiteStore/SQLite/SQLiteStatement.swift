@@ -1,10 +1,10 @@
 internal import CSQLite
 
-/// A prepared statement that finalizes itself; used by the one thread that has its connection.
+/// A prepared statement that finalises itself; used only on its connection's current thread.
 ///
-/// Arguments are bound one after the other, and so are columns read. SQLite keeps copies of what is
-/// bound, in memory that it does not wipe: only what may stand in the database as it is comes here,
-/// sealed seeds and keyed digests.
+/// Arguments are bound and columns are read one after the other. SQLite copies bound values into
+/// memory that it does not wipe, so only values that the database may store as they are get bound:
+/// sealed seeds and keyed digests, never plaintext secrets.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private var argument: Int32 = 0
@@ -31,7 +31,7 @@ internal import CSQLite
     @discardableResult func bind(_ bytes: Span<UInt8>) -> Self {
         note { index in
             unsafe bytes.withUnsafeBytes { bytes in
-                // An empty run may have no address, which SQLite would take for NULL.
+                // An empty buffer may have no address, which SQLite would treat as NULL.
                 unsafe bytes.isEmpty
                     ? unsafe sqlite3_bind_zeroblob(handle, index, 0)
                     : unsafe sqlite3_bind_blob64(
@@ -63,14 +63,14 @@ internal import CSQLite
         return self
     }
 
-    /// Runs the statement to its end and tells how many rows it changed.
+    /// Runs the statement to completion and returns how many rows it changed.
     @discardableResult func run() throws(SQLiteFailure) -> Int {
         defer { reset() }
         while try step() {}
         return Int(unsafe sqlite3_changes64(unsafe sqlite3_db_handle(handle)))
     }
 
-    /// The first row, as `read` takes it; nothing when there is none.
+    /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
         _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
     ) throws(SQLiteFailure) -> Row? {
@@ -78,7 +78,7 @@ internal import CSQLite
         return try step() ? try read(self) : nil
     }
 
-    /// Every row, as `read` takes them.
+    /// Every row, decoded by `read`.
     func all<Row>(
         _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
     ) throws(SQLiteFailure) -> [Row] {
@@ -88,7 +88,7 @@ internal import CSQLite
         return rows
     }
 
-    /// The next column, a number or nothing.
+    /// The next column: an integer or NULL.
     func integer() throws(SQLiteFailure) -> Int64? {
         defer { column += 1 }
         switch unsafe sqlite3_column_type(handle, column) {
@@ -98,13 +98,13 @@ internal import CSQLite
         }
     }
 
-    /// The next column, a run of bytes or nothing; a text is given as its UTF-8.
+    /// The next column: bytes or NULL; text is returned as UTF-8.
     func bytes() throws(SQLiteFailure) -> [UInt8]? {
         defer { column += 1 }
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return nil
         case SQLITE_BLOB, SQLITE_TEXT:
-            // In this order, as SQLite's manual asks; an empty run has no address.
+            // In the order that SQLite's manual requires; an empty value has no address.
             let start = unsafe sqlite3_column_blob(handle, column)
             let count = Int(unsafe sqlite3_column_bytes(handle, column))
             return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
@@ -112,7 +112,7 @@ internal import CSQLite
         }
     }
 
-    /// Goes back to the first column of the row.
+    /// Returns to the row's first column.
     func rewind() { column = 0 }
 
     private func step() throws(SQLiteFailure) -> Bool {
@@ -126,7 +126,7 @@ internal import CSQLite
         }
     }
 
-    // Both repeat or cannot fail; what failed was told by the step.
+    // Both calls repeat the step's error, which was already reported, or cannot fail.
     private func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -134,26 +134,26 @@ internal import CSQLite
         refused = nil
     }
 
-    // SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies what it is given.
+    // SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the argument.
     private static var transient: sqlite3_destructor_type {
         unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 }
 
 extension SQLiteStatement {
-    /// The next column, which must be a number.
+    /// The next column, which must be an integer.
     func requiredInteger() throws(SQLiteFailure) -> Int64 {
         guard let value = try integer() else { throw .strangeRow }
         return value
     }
 
-    /// The next column, which must be a run of bytes.
+    /// The next column, which must be bytes.
     func requiredBytes() throws(SQLiteFailure) -> [UInt8] {
         guard let value = try bytes() else { throw .strangeRow }
         return value
     }
 
-    /// The next column, which must be a text.
+    /// The next column, which must be valid UTF-8 text.
     func requiredText() throws(SQLiteFailure) -> String {
         guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {
             throw .strangeRow

@@ -1,10 +1,11 @@
 internal import Cryptography
 internal import Verification
 
-// How rows come out of their columns, in the order in which StoreStatement names them. What does not
-// fit, or is not authentic, is damage: nothing else than this program writes here.
+// Decodes rows from their columns, in the order in which StoreStatement names them. Only this
+// program writes here, so a row that does not decode or is not authentic is damaged.
 extension SQLiteStatement {
-    /// - Parameter key: nothing for a row that is taken as it stands, which nothing may be accepted by.
+    /// - Parameter key: `nil` to skip the authenticity check; nothing may be accepted based on such
+    ///   a row.
     func credential(_ key: AuditKey?) throws(SQLiteFailure) -> CredentialRow {
         try authentic(
             CredentialRow(
@@ -57,7 +58,7 @@ extension SQLiteStatement {
             key)
     }
 
-    /// The row, provided that the next column is its authentication code.
+    /// Returns the row if the next column is its authentication code.
     func authentic<Row: StoredRow>(
         _ row: Row, _ key: AuditKey?
     ) throws(SQLiteFailure) -> Row {
@@ -118,7 +119,7 @@ extension SQLiteStatement {
     }
 }
 
-// How rows go into their columns.
+// Encodes rows into their columns.
 extension SQLiteStatement {
     func bind(_ row: CredentialRow) -> SQLiteStatement {
         bind(row.id.bytes).bind(row.subject.utf8).bind(row.kind.rawValue)
@@ -152,12 +153,14 @@ extension SQLiteStatement {
 
     func bind(_ key: KeyID?) -> SQLiteStatement { bind(key.map { Int64($0.number) }) }
 
-    /// Counts of 63 bits, as the store's protocol promises; a larger one is refused by the database.
+    /// Binds a count.
+    ///
+    /// Counts fit in 63 bits, as the store's protocol promises; the database refuses a larger one.
     func bind(_ count: UInt64) -> SQLiteStatement { bind(Int64(exactly: count)) }
 }
 
 extension SQLiteStatement {
-    /// The row as an audit takes it, by its first column where it is damaged.
+    /// The row for an audit; a damaged row is represented by its first column.
     func audited<Row>(
         _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
     ) throws(SQLiteFailure) -> AuditedRow<Row> {

@@ -1,20 +1,24 @@
-/// The tables, as a list of steps: each database has had the first so many of them.
+/// The tables, as a list of migration steps; `PRAGMA user_version` counts the steps that a database
+/// has had.
 ///
-/// A step that was released is never changed; a new version adds one.
+/// A released step never changes; a new version adds one.
 enum Schema {
-    /// Marks the file as ours (`PRAGMA application_id`): “wwdb”.
+    /// Identifies the file as ours (`PRAGMA application_id`): “wwdb”.
     static let applicationID: Int64 = 0x7777_6462
 
-    /// Bytes of a page in a new file: a commit writes whole pages, each for the sake of one row or two.
+    /// The page size of a new file in bytes.
+    ///
+    /// It is small because a commit writes whole pages, each for one or two rows.
     static let pageSize = 2_048
 
-    /// What each step does; `PRAGMA user_version` is the number of steps that were taken.
+    /// The SQL of each step; `PRAGMA user_version` is the number of steps taken.
     static let steps = [first]
 
-    // Credentials are a tree by row number, whose inner pages hold numbers alone: by id they would hold
-    // whole rows, and a million rows would lie seven pages deep instead of four. A decision writes one
-    // page of it and no index. The index by subject holds who is revoked apart, so that a subject's past
-    // does not slow its present. `authentication` covers every other column of its row.
+    // Credentials are stored by row number, so that the tree's inner pages hold only integers.
+    // Ordered by id, they would hold whole rows, and a million rows would be seven levels deep
+    // instead of four. A decision writes one page of the table and no index. The index by subject
+    // separates revoked credentials, so that a subject's history does not slow down its current
+    // decisions. `authentication` covers every other column of its row.
     private static let first = """
         CREATE TABLE credentials (
             id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),

@@ -1,14 +1,14 @@
 internal import Cryptography
 internal import Verification
 
-/// What the database remembers of itself.
+/// A value that the database stores about itself.
 enum StoreSetting: String {
-    /// When this copy was made, in milliseconds; in a backup only.
+    /// When this copy was made, in milliseconds; only in a backup.
     case backedUpAt = "backed_up_at"
 }
 
 extension SQLiteSession {
-    /// Whether the setting is there, authentic or not.
+    /// Whether the setting exists, authentic or not.
     func has(_ setting: StoreSetting) throws(SQLiteFailure) -> Bool {
         try connection.prepare("SELECT value FROM settings WHERE name = ?1")
             .bind(setting.rawValue).first { row throws(SQLiteFailure) in
@@ -16,7 +16,8 @@ extension SQLiteSession {
             } != nil
     }
 
-    /// - Throws: ``SQLiteFailure/strangeRow`` for a value that was not set in this state of the database.
+    /// - Throws: ``SQLiteFailure/strangeRow`` if the value was not set in the database's current
+    ///   state.
     func setting(_ setting: StoreSetting, key: AuditKey) throws(SQLiteFailure) -> Int64? {
         let lastEvent = try lastEvent()
         return try connection.prepare("SELECT value, authentication FROM settings WHERE name = ?1")

@@ -1,6 +1,6 @@
 internal import Verification
 
-/// Every statement of daily work, by name, so that each is prepared once on a connection.
+/// Every frequently used statement, by name, so that each is prepared once per connection.
 enum StoreStatement: Int, CaseIterable {
     case begin, commit, rollback, savepoint, release, rollbackTo
     case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
@@ -13,7 +13,6 @@ enum StoreStatement: Int, CaseIterable {
     case writeDecoy, insertEvent, lastChain, updateHead
     case endLapsedAnswers, pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
-    /// The statement's text.
     var sql: String {
         switch self {
         case .begin: "BEGIN IMMEDIATE"
@@ -61,8 +60,8 @@ enum StoreStatement: Int, CaseIterable {
                 + "created_at, lapses_at, body, authentication) "
                 + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
         case .updateBody:
-            // SQLite writes an index again for each column that a statement names, changed or not; so
-            // what most decisions leave as it is, is compared and not set.
+            // SQLite rewrites an index for every column that a statement sets, changed or not. The
+            // columns that most decisions leave unchanged are therefore compared, not set.
             "UPDATE credentials SET version = ?5, body = ?10, authentication = ?11 "
                 + "WHERE id = ?1 AND version = ?5 - 1 AND subject = ?2 AND kind = ?3 "
                 + "AND state = ?4 AND key_id IS ?6 AND fingerprint IS ?7 "
@@ -105,7 +104,7 @@ enum StoreStatement: Int, CaseIterable {
         }
     }
 
-    // The row's code comes with the one that it has once it ended.
+    // The row's authentication code is replaced by the code that it has once it has ended.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substr(authentication, \(AuditKey.rowCodeCount + 1)) "

@@ -1,25 +1,25 @@
 internal import Cryptography
 internal import Verification
 
-/// Where a chain of events ends, and the position of its last event.
+/// Where an event chain ends, and the position of its last event.
 struct ChainTail: Hashable {
     let head: ChainMark
     let position: UInt64
 }
 
-/// The end of the database's chain of events, while a transaction appends to it.
+/// The end of the event chain while a transaction appends to it.
 ///
-/// All who write the database append to one chain: SQLite lets one write at a time. The end is read
-/// in each transaction, for another process may have written since.
+/// All processes append to one chain, because SQLite allows one writer at a time. Each transaction
+/// reads the end again: another process may have written since.
 struct ChainWriter {
     private let number: Int64
     private var chain: EventChain
     private var isChanged = false
 
-    /// Begins at the stored end.
+    /// Starts at the stored end.
     ///
-    /// - Parameter known: the end as this process saw it last. A stored end that is no continuation
-    ///   of it, or not authentic, is not gone on from: that would cover up what somebody cut off.
+    /// - Parameter known: the end that this process last saw. A stored end that does not continue
+    ///   it, or is not authentic, is refused: appending to it would hide that events were cut off.
     init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(MemberFailure) {
         let stored = try database { () throws(SQLiteFailure) in
             try session[.lastChain].first { row throws(SQLiteFailure) in
@@ -45,7 +45,7 @@ struct ChainWriter {
         chain = EventChain(resuming: tail.head, at: tail.position, key: key)
     }
 
-    /// Ties an event to the end and inserts it.
+    /// Links an event to the end of the chain and inserts it.
     mutating func append(
         _ event: RecordedEvent, to session: SQLiteSession
     ) throws(MemberFailure) {
@@ -61,7 +61,7 @@ struct ChainWriter {
         }
     }
 
-    /// Writes the new end, once for all events of the transaction, and tells what it is.
+    /// Writes the new end, once for all events of the transaction, and returns it.
     func finish(in session: SQLiteSession) throws(MemberFailure) -> ChainTail? {
         guard isChanged else { return nil }
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
@@ -74,7 +74,8 @@ struct ChainWriter {
 }
 
 extension SQLiteSession {
-    /// Whether a chain's last event is where the chain's record says; true for a chain without events.
+    /// Whether a chain's last event is where the chain's record says; true for a chain without
+    /// events.
     func holds(_ tail: ChainTail) throws(SQLiteFailure) -> Bool {
         guard let start = try chains().first(where: { $0.head.node == tail.head.node })?.start
         else {

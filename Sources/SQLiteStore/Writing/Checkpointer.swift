@@ -1,18 +1,18 @@
 internal import POSIX
 internal import Synchronization
 
-/// Takes the write-ahead log into the file while the writer goes on: on a connection and a thread of its
-/// own, which is started when it is asked for first.
+/// Checkpoints the write-ahead log while the writer continues, on its own connection and its own
+/// thread, which starts on first use.
 ///
-/// When the disk does not confirm what was written, the log stays as it is from then on, and grows. The
-/// file may lack pages that SQLite counts as taken in; whoever opens it next, and has it to himself, takes
-/// in all of the log once more.
+/// If the disk does not confirm a write, the log is kept from then on, and grows. The database file
+/// may lack pages that SQLite counts as checkpointed; the next process that opens the database
+/// exclusively checkpoints the whole log again.
 final class Checkpointer: Sendable {
     private struct State {
         var thread: WorkerThread?
         var isWanted = false
         var isOver = false
-        /// Why the log was not taken in the last time; nothing when it was.
+        /// Why the last checkpoint failed; `nil` if it succeeded.
         var failure: SQLiteFailure?
     }
 
@@ -22,17 +22,17 @@ final class Checkpointer: Sendable {
 
     init(path: String) { self.path = path }
 
-    /// Why the log is not taken into the file; nothing when all is well.
+    /// Why the last checkpoint failed; `nil` if it succeeded.
     var failure: SQLiteFailure? { state.withLock { $0.failure } }
 
-    /// Whether the log has what the file may lack.
+    /// Whether the log may contain pages that the database file lacks.
     var mustKeepLog: Bool { failure?.isUnconfirmed ?? false }
 
-    /// Asks for it, and does not wait for it.
+    /// Requests a checkpoint without waiting for it.
     func ask() {
         let isNew = state.withLock { state in
             guard !state.isOver, !state.isWanted else { return false }
-            // Where the system has no thread left, the writer does all of it.
+            // If the system cannot create a thread, the writer does all the checkpoints.
             if state.thread == nil { state.thread = WorkerThread { self.run() } }
             state.isWanted = true
             return true
@@ -40,9 +40,9 @@ final class Checkpointer: Sendable {
         if isNew { semaphore.post() }
     }
 
-    /// Does it here, or finds that it can't be done.
+    /// Checkpoints on the calling thread.
     ///
-    /// - Returns: false while somebody else is at it.
+    /// - Returns: false if a checkpoint is already running.
     func checkpoint(on connection: borrowing SQLiteConnection) -> Bool {
         guard !mustKeepLog else { return true }
         do throws(SQLiteFailure) {
@@ -55,7 +55,7 @@ final class Checkpointer: Sendable {
         return true
     }
 
-    /// Waits until what was begun is done; nothing is begun any more.
+    /// Waits for a running checkpoint and prevents new ones.
     func stop() {
         let ending = state.withLock { state in
             defer { state.thread = nil }
@@ -76,7 +76,7 @@ final class Checkpointer: Sendable {
         var opened: SQLiteSession?
         while true {
             semaphore.wait()
-            // Before it is begun: what comes meanwhile asks anew.
+            // Cleared before the checkpoint starts, so that later commits can request another one.
             let isOver = state.withLock { state in
                 state.isWanted = false
                 return state.isOver
@@ -92,7 +92,7 @@ final class Checkpointer: Sendable {
     }
 
     private func open() throws(SQLiteFailure) -> SQLiteSession {
-        // Nobody is waited for: whoever takes the log in just now does the same.
+        // No lock timeout: another process that holds the lock is running a checkpoint itself.
         let connection = try SQLiteConnection(path: path, .readWrite, timeout: .zero)
         try connection.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")
         return SQLiteSession(connection)

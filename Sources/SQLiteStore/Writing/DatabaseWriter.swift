@@ -1,17 +1,17 @@
 internal import Cryptography
 internal import Verification
 
-// Sendable by hand: GroupCommitter lends it to one thread at a time.
-/// The one connection that writes.
+// `@unchecked Sendable` is safe: GroupCommitter lends the writer to one thread at a time.
+/// The only connection that writes.
 final class DatabaseWriter: @unchecked Sendable {
     typealias Answer = Result<CommitOutcome, StoreFailure>
 
     let session: SQLiteSession
     let key: AuditKey
-    /// The chain's end, as it was written or checked last.
+    /// The chain's end, as it was last written or checked.
     private(set) var known: ChainTail?
     private let location: DatabaseLocation
-    /// Nothing for one that has the file to itself, and is about to leave the log.
+    /// `nil` if the writer has the file to itself and is about to leave WAL mode.
     private var log: WriteAheadLog?
     /// How long to wait for another process's lock.
     private let timeout: Duration
@@ -29,17 +29,17 @@ final class DatabaseWriter: @unchecked Sendable {
         self.timeout = timeout
     }
 
-    /// The last thing that happens on the thread.
+    /// Closes the connection; the writer cannot be used afterwards.
     func close() {
         log?.close(session.connection)
-        // The mark that was kept before is as true, only older.
+        // If this fails, the stored checkpoint is still valid, only older.
         do { if let known { try location.keep(known.head) } } catch _ {}
     }
 
-    /// Does each member's changes or none of them, all in one transaction.
+    /// Commits each member's changes or none of them, all members in one transaction.
     ///
-    /// A member whose condition does not hold, or that fails by itself, leaves the others as they
-    /// are. None is done unless the transaction is durable.
+    /// A member whose condition does not hold, or that fails on its own, does not affect the
+    /// others. Nothing counts as committed unless the transaction is durable.
     func commit(_ members: [[AuthenticatedChange]]) -> [Answer] {
         commit(members, guardingAll: false)
     }
@@ -56,14 +56,14 @@ final class DatabaseWriter: @unchecked Sendable {
             return try complete(members, guardingAll: guardingAll)
         } catch {
             guard members.count > 1 else { return all(error) }
-            // What fills the disk may be one of them; alone, the smaller ones still fit.
+            // One member may be what fills the disk; the smaller ones may still fit on their own.
             if error.storeFailure.trouble == .full { return members.flatMap { commit([$0]) } }
-            // One of them may have failed by itself, and taken the others with it.
+            // One member may have failed and rolled back the others as well.
             return guardingAll ? all(error) : commit(members, guardingAll: true)
         }
     }
 
-    /// Commits one member's changes; nothing when another process writes just now.
+    /// Commits one member's changes; returns `nil` if another process is writing.
     func commitAtOnce(_ changes: [AuthenticatedChange]) -> Answer? {
         do throws(MemberFailure) {
             guard try beginAtOnce() else { return nil }
@@ -84,10 +84,10 @@ final class DatabaseWriter: @unchecked Sendable {
         }
     }
 
-    /// Does what belongs into the transaction that was begun, and ends it.
+    /// Applies all members' changes within the open transaction, and ends it.
     ///
-    /// - Parameter guardingAll: whether also those get a savepoint that leave nothing behind when their
-    ///   condition does not hold.
+    /// - Parameter guardingAll: whether a member also gets a savepoint if a failed condition leaves
+    ///   nothing to undo.
     private func complete(
         _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) throws(MemberFailure) -> [Answer] {
@@ -96,8 +96,9 @@ final class DatabaseWriter: @unchecked Sendable {
             var chain = try ChainWriter(in: session, key: key, known: known)
             var answers: [Answer] = []
             for changes in members {
-                // Where the first change has the only condition, nothing is done when it does not hold:
-                // so are most decisions, and a savepoint is two statements more.
+                // If only the first change has a condition, there is nothing to undo when it does
+                // not hold. This is true of most decisions, and a savepoint costs two more
+                // statements.
                 let isGuarded =
                     members.count > 1
                     && (guardingAll || changes.dropFirst().contains(where: \.change.hasCondition))
@@ -117,7 +118,7 @@ final class DatabaseWriter: @unchecked Sendable {
         }
     }
 
-    /// - Throws: what ended the transaction for all.
+    /// - Throws: the failure that ended the transaction for all members.
     private func member(
         _ changes: [AuthenticatedChange], _ chain: inout ChainWriter, isGuarded: Bool
     ) throws(MemberFailure) -> Answer {
@@ -127,7 +128,7 @@ final class DatabaseWriter: @unchecked Sendable {
         do throws(MemberFailure) {
             answer = .success(try apply(changes, &chain) ? .done : .conflict)
         } catch {
-            // Some failures take the whole transaction with them.
+            // Some failures roll back the whole transaction.
             guard session.connection.isInTransaction, isGuarded else { throw error }
             answer = .failure(error.storeFailure)
         }
@@ -148,7 +149,7 @@ final class DatabaseWriter: @unchecked Sendable {
         return true
     }
 
-    /// Runs `body` in a transaction of its own.
+    /// Runs `body` in its own transaction.
     func transaction<Done>(_ body: () throws(MemberFailure) -> Done) throws(MemberFailure) -> Done {
         try perform(.begin)
         do throws(MemberFailure) {
@@ -170,10 +171,10 @@ final class DatabaseWriter: @unchecked Sendable {
         do { try session[statement].run() } catch { throw .database(error) }
     }
 
-    /// Ends a transaction without a trace; when SQLite has done so already, there is nothing to do.
+    /// Rolls back the transaction; does nothing if SQLite has already done so.
     private func rollBack() {
         guard session.connection.isInTransaction else { return }
-        // A rollback gives up memory only; should it fail, the next BEGIN does, and says so.
+        // A rollback only releases memory. If it fails, the next BEGIN fails and reports the error.
         do { try session[.rollback].run() } catch _ {}
     }
 }

@@ -3,43 +3,45 @@ internal import POSIX
 internal import Synchronization
 internal import Verification
 
-/// Takes everybody's commits to the one connection that writes.
+/// Passes all callers' commits to the only connection that writes.
 ///
-/// Whatever came while a transaction was on its way to the disk goes into the next one together, on a
-/// thread of its own. So a single caller never waits for company, and many share the price of being
-/// durable. Who comes alone does not change threads either: two changes of them, there and back, are
-/// a fifth of what a durable decision takes.
+/// Commits that arrive while a transaction is being written to disk share the next transaction, on
+/// the committer's own thread. A single caller never waits for others, and many callers share the
+/// cost of durability. A lone caller commits on its own thread: switching to the committer's thread
+/// and back takes a fifth of the time of a durable decision.
 final class GroupCommitter: Sendable {
     typealias Answer = Result<CommitOutcome, StoreFailure>
 
     private enum Job {
         case commit([AuthenticatedChange], CheckedContinuation<Answer, Never>)
-        /// Something else that writes, or must not run beside a writer.
+        /// Any other work that writes, or must not run at the same time as a writer.
         case work(@Sendable (DatabaseWriter) -> Void)
     }
 
     private struct Queue {
         var jobs: [Job] = []
         var isClosed = false
-        /// The writer, while nobody uses it.
+        /// The writer, while it is idle.
         var idle: DatabaseWriter?
-        /// How many in a row were alone with what they did, from beginning to end.
+        /// How many jobs in a row ran without any other caller present.
         var alone = GroupCommitter.quietness
 
         var isQuiet: Bool { alone >= GroupCommitter.quietness }
     }
 
-    /// The most commits that share one transaction: one that grows for ever would keep its first
-    /// member waiting.
+    /// The largest number of commits in one transaction.
+    ///
+    /// Without a limit, a growing transaction would keep its first member waiting.
     private static let largestBatch = 256
 
-    /// After so many in a row who were alone, the next one is taken to be so, too.
+    /// After this many jobs in a row without another caller, the next one is assumed to be alone,
+    /// too.
     private static let quietness = 8
 
-    /// Whether a caller's thread may wait for the disk.
+    /// Whether a caller's thread may block on the disk.
     ///
-    /// Swift has as many threads for tasks as there are processors: a single one goes on with other
-    /// tasks instead, whose commits join in.
+    /// Swift runs tasks on as many threads as there are processors. A single thread must not block;
+    /// it continues with other tasks, whose commits join the same transaction.
     private static let hasThreadsToSpare = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 
     private let queue = Mutex(Queue())
@@ -48,7 +50,9 @@ final class GroupCommitter: Sendable {
 
     init() {}
 
-    /// Starts the thread; `writer` is used by it, or by one caller at a time.
+    /// Starts the thread.
+    ///
+    /// The thread or one caller at a time uses `writer`.
     func start(with writer: DatabaseWriter) throws(StoreFailure) {
         queue.withLock { $0.idle = writer }
         guard let started = WorkerThread({ self.run() }) else {
@@ -57,7 +61,7 @@ final class GroupCommitter: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Does the changes, or none of them; returns when they are durable.
+    /// Applies all the changes or none of them; returns when they are durable.
     func commit(
         _ changes: [AuthenticatedChange]
     ) async throws(StoreFailure) -> CommitOutcome {
@@ -65,10 +69,10 @@ final class GroupCommitter: Sendable {
         return try await withTurn(changes).get()
     }
 
-    /// Does it on the caller's thread; nothing when others are about.
+    /// Commits on the caller's thread; returns `nil` if the writer is busy.
     private func commitHere(_ changes: [AuthenticatedChange]) -> Answer? {
         guard let writer = borrow() else { return nil }
-        // Another process that writes just now is waited for elsewhere.
+        // If another process is writing, the committer's thread waits for it.
         let answer = writer.commitAtOnce(changes)
         giveBack(writer, isQuiet: answer != nil)
         return answer
@@ -82,8 +86,8 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    /// Reads by the connection that writes, whose pages are those it wrote last and need not be
-    /// fetched again; nothing when others are about.
+    /// Reads on the write connection, whose cache holds the pages it wrote last; returns `nil` if
+    /// the writer is busy.
     func readHere<Found>(
         _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
     ) throws(SQLiteFailure) -> Found? {
@@ -111,7 +115,7 @@ final class GroupCommitter: Sendable {
         if isWanted { semaphore.post() }
     }
 
-    /// Does something else on the writer's thread.
+    /// Runs other work on the writer's thread.
     func perform<Done: Sendable>(
         _ work: @escaping @Sendable (DatabaseWriter) throws(StoreFailure) -> Done
     ) async throws(StoreFailure) -> Done {
@@ -126,8 +130,9 @@ final class GroupCommitter: Sendable {
         }.get()
     }
 
-    /// Does what is waiting, then ends the thread and closes the writer; the second time it does
-    /// nothing.
+    /// Completes the waiting jobs, then ends the thread and closes the writer.
+    ///
+    /// A second call does nothing.
     func close() {
         queue.withLock { $0.isClosed = true }
         semaphore.post()
@@ -143,7 +148,7 @@ final class GroupCommitter: Sendable {
         writer?.close()
     }
 
-    /// How many jobs wait for the thread to take them.
+    /// The number of jobs that wait for the thread.
     var waiting: Int { queue.withLock { $0.jobs.count } }
 
     private static let isClosed = StoreFailure(.unavailable, code: "closed")
@@ -154,13 +159,14 @@ final class GroupCommitter: Sendable {
             queue.jobs.append(job)
             return (true, queue.jobs.count == 1 && queue.idle != nil)
         }
-        // Who is not the first knows that the thread is awake, or being woken; and who has the writer
-        // looks whether somebody came.
+        // Only the first job needs to wake the thread: for later ones it is awake or being woken,
+        // and a borrower checks for new jobs when it returns the writer.
         if isFirst { semaphore.post() }
         return isTaken
     }
 
-    /// Waits for the writer and for something to do with it; nothing when the end has come.
+    /// Waits until the writer is idle and there are jobs; returns `nil` when the committer is
+    /// closed.
     private func next() -> (DatabaseWriter, [Job])? {
         while true {
             let (found, isEnd): ((DatabaseWriter, [Job])?, Bool) = queue.withLock { queue in
@@ -174,7 +180,7 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    /// What came in the meantime; the writer is given back when that is nothing.
+    /// The jobs that arrived meanwhile; if there are none, returns the writer and `nil`.
     private func more(for writer: DatabaseWriter, after count: Int) -> [Job]? {
         queue.withLock { queue in
             queue.alone = count == 1 && queue.jobs.isEmpty ? queue.alone + 1 : 0

@@ -1,15 +1,15 @@
 internal import Cryptography
 internal import Verification
 
-/// Why one member of a shared transaction fails.
+/// Why one member of a shared transaction failed.
 enum MemberFailure: Error {
-    /// SQLite refused.
+    /// SQLite reported an error.
     case database(SQLiteFailure)
     /// The chain's stored end is not the one that was written.
     case chain
-    /// A credential's row is not what was written.
+    /// A credential's row is not the one that was written.
     case row
-    /// An event could not be tied to the chain.
+    /// OpenSSL failed.
     case cryptography
 
     var storeFailure: StoreFailure {
@@ -22,19 +22,19 @@ enum MemberFailure: Error {
     }
 }
 
-/// Makes SQLite's failure a member's.
+/// Converts an SQLite failure to a member's failure.
 func database<Result>(_ body: () throws(SQLiteFailure) -> Result) throws(MemberFailure) -> Result {
     do { return try body() } catch { throw .database(error) }
 }
 
-/// Makes OpenSSL's failure a member's.
+/// Converts an OpenSSL failure to a member's failure.
 func cryptography<Result>(
     _ body: () throws(CryptographyFailure) -> Result
 ) throws(MemberFailure) -> Result {
     do { return try body() } catch { throw .cryptography }
 }
 
-/// Makes a member's failure one of opening, making or copying.
+/// Converts a member's failure to an error of opening, creating or copying.
 func opening<Result>(
     _ body: () throws(MemberFailure) -> Result
 ) throws(SQLiteStoreError) -> Result {

@@ -1,9 +1,9 @@
 internal import Verification
 
 extension SQLiteSession {
-    /// Does one change, unless its condition does not hold.
+    /// Applies one change if its condition holds.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether the change was applied.
     func apply(
         _ authenticated: AuthenticatedChange, _ chain: inout ChainWriter
     ) throws(MemberFailure) -> Bool {
@@ -47,7 +47,7 @@ extension SQLiteSession {
         return true
     }
 
-    // What is unique and there already is the condition that did not hold.
+    // A violated uniqueness constraint means that the change's condition does not hold.
     private func inserts(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
         do throws(SQLiteFailure) {
             try statement.run()
@@ -57,7 +57,7 @@ extension SQLiteSession {
         }
     }
 
-    // An update can meet a fingerprint or digest of another row.
+    // An update can collide with another row's fingerprint or digest.
     private func changesOne(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
         do throws(SQLiteFailure) {
             return try statement.run() == 1

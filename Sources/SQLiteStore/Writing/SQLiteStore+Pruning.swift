@@ -2,7 +2,7 @@ internal import Cryptography
 public import Verification
 
 extension SQLiteStore {
-    /// Takes away what has had its time, in one short transaction of the writer's.
+    /// Deletes expired rows and old events in one short transaction on the writer.
     public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
         try await committer.perform { writer throws(StoreFailure) in
             do throws(MemberFailure) {
@@ -39,7 +39,8 @@ extension DatabaseWriter {
         }
     }
 
-    /// The events that go: from the front, up to the first one that is young enough to stay.
+    /// The events to delete: from the oldest up to, but not including, the first one that is recent
+    /// enough to keep.
     private func oldEvents(_ pruning: Pruning) throws(MemberFailure) -> OldEvents {
         let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
         let (first, chains) = try database { () throws(SQLiteFailure) in
