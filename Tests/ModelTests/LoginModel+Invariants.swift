@@ -55,7 +55,7 @@ extension LoginModel {
         return nil
     }
 
-    /// Describes an undisturbed login that ends in any other way than it must.
+    /// The fault of an undisturbed login that ends in the wrong way; `nil` if it ends as it must.
     private func doubt(
         of index: Int, in state: State, ended: WipeReason?
     ) async throws -> String? {

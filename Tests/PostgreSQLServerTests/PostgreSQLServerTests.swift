@@ -91,7 +91,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a server without an owner ends and leaves no files behind")
+    @Test("a server ends with its last reference and leaves no files behind")
     func ends() async throws {
         try await offThePool {
             var server: PostgreSQLServer? = try PostgreSQLServer.start()

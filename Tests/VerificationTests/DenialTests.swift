@@ -74,7 +74,7 @@ struct DenialTests {
         #expect(answered == minutes * Policy.maximalDenials)
         let events = try await bench.verifier.events(after: 0, limit: .max).dropFirst(before)
         let bytes = events.map { $0.body.count + $0.digest.count + 40 }.reduce(0, +)
-        print("a day's flood: \(answered) denials, \(events.count) events, \(bytes) bytes")
+        print("a day of denials: \(answered) denials, \(events.count) events, \(bytes) bytes")
         // Two reasons. The last count of each is written at shutdown.
         #expect(events.count <= 2 * minutes + 2)
         #expect(bytes < 1_000_000)

@@ -176,7 +176,7 @@ struct FaultTests {
         }
     }
 
-    @Test("R-07 of an owner and a thief at the same moment one succeeds, then both are denied")
+    @Test("R-07 if owner and thief sign in at the same moment, one succeeds, then both are denied")
     func sameMoment() async throws {
         for turn in 0..<20 {
             let world = try await World(seed: UInt64(turn))

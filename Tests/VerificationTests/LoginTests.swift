@@ -227,7 +227,7 @@ struct LoginTests {
         #expect(try await bench.events().last?.reason == .tooOld)
     }
 
-    @Test("N-39 V-14 a revoked credential orders its holder to wipe, but tells others nothing")
+    @Test("N-39 V-14 the holder of a revoked credential is told to wipe; others learn nothing")
     func revoked() async throws {
         let bench = try TestBench()
         let device = try await bench.enrolledDevice()

@@ -12,7 +12,7 @@ struct MemoryStoreTests {
         try await rule.check(StoreContract.Subject(store, key: key))
     }
 
-    @Test("pruning removes everything that has expired in batches, and nothing else")
+    @Test("pruning removes in batches everything that has expired, and nothing else")
     func pruneAll() async throws {
         let store = MemoryStore(
             node: sampleBytes(1, count: 16), key: StoreKeys.known.auditKey)

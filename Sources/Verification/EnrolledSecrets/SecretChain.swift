@@ -14,7 +14,7 @@ struct SecretChain: Hashable, Sendable {
     var handedOut: HandedOut?
     /// The logins whose tickets have not been redeemed yet, oldest first.
     ///
-    /// The ticket's own row does not decide that, because an attacker with write access to the
+    /// The ticket's own row does not prove that it is open: an attacker with write access to the
     /// database could put it back.
     var openLogins: [VerificationID] = []
 

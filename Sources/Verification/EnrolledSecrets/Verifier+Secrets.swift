@@ -67,8 +67,8 @@ extension Verifier {
                         credential: record.id, secret: secret.token, generation: 0)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
-                    // Ends the response with the ticket. The response to this request is recorded
-                    // afterwards.
+                    // Ends the response that contains the ticket. The response to this request is
+                    // recorded afterwards.
                     .endAnswers(of: record.id), context.event(.enrolled, of: record),
                 ], secretsOf: record.id)
         }

@@ -117,8 +117,8 @@ public struct AuditTrail: Sendable {
     /// Whether no fault was found in the records and in the events checked so far.
     var isWholeSoFar: Bool { found.isEmpty }
 
-    /// Whether an event is at its position: directly after the previous event of all nodes, and
-    /// where its own chain says.
+    /// Whether an event's position directly follows the previous event of all nodes and agrees with
+    /// its own chain.
     ///
     /// Positions have no gaps, except before the first event of a chain, because a restored
     /// database continues at a later position.

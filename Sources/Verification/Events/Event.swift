@@ -124,7 +124,7 @@ public struct Event: Hashable, Sendable {
         case replaced
         /// The enrolment was not confirmed in time.
         case lapsed
-        /// The backup does not know which codes were spent after it.
+        /// The codes spent after the backup are unknown.
         case restored
         /// The code was a recovery code.
         case recoveryCode

@@ -29,7 +29,7 @@ public struct RowAudit: Sendable {
         hasAllEvents = chains.allSatisfy { $0.start.pruning == nil }
     }
 
-    /// Takes the next event.
+    /// Adds the next event.
     public mutating func take(_ event: ChainedEvent) {
         for row in event.recorded?.rows ?? [] {
             if let earlier = last[row.owner], earlier.version >= row.version {

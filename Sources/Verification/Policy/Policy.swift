@@ -15,7 +15,7 @@ public struct Policy: Hashable, Sendable {
     public let idleLifetime: Int64
     /// The maximum age of an enrolled secret, in milliseconds: a year.
     ///
-    /// Then as for ``idleLifetime``.
+    /// After that it is denied but not revoked, as for ``idleLifetime``.
     public let absoluteLifetime: Int64
     /// The maximum number of a subject's credentials that are not revoked.
     public let maximalCredentials: Int

@@ -2,8 +2,7 @@
 public struct RestoredRow: Hashable, Sendable {
     /// The next version of the row.
     public let row: CredentialRow
-    /// The event that the credential was revoked, or stays active without accepting anything
-    /// earlier.
+    /// The event to record: the credential was revoked, or was restored and stays active.
     public let event: Event
     /// Whether the credential was revoked.
     public var isEnded: Bool { row.state == .revoked }

@@ -73,7 +73,7 @@ public final class FaultyProxy: Sendable {
     /// Delays each message.
     public func delay(by delay: Duration) { state.delay(by: delay) }
 
-    /// Closes all connections, and each new one at once.
+    /// Closes all connections, and each new one immediately.
     public func refuse() {
         state.refuse()
         cutAll()
