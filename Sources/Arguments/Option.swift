@@ -24,6 +24,7 @@ package struct Option: Hashable, Sendable {
     package let summary: String
     /// Whether the option can also be set by an environment variable.
     package let isInEnvironment: Bool
+    private let ownPlaceholder: String?
 
     /// Creates a flag.
     package init(_ name: String, short: Character? = nil, _ summary: String) {
@@ -31,16 +32,23 @@ package struct Option: Hashable, Sendable {
     }
 
     /// Creates an option with a value.
-    package init(_ name: String, _ value: Value, _ summary: String) {
-        self.init(name, short: nil, value, summary, isInEnvironment: false)
+    ///
+    /// - Parameter placeholder: replaces the list of a choice's words in help pages.
+    package init(
+        _ name: String, _ value: Value, placeholder: String? = nil, _ summary: String
+    ) {
+        self.init(
+            name, short: nil, value, placeholder: placeholder, summary, isInEnvironment: false)
     }
 
     private init(
-        _ name: String, short: Character?, _ value: Value, _ summary: String, isInEnvironment: Bool
+        _ name: String, short: Character?, _ value: Value, placeholder: String? = nil,
+        _ summary: String, isInEnvironment: Bool
     ) {
         self.name = name
         self.short = short
         self.value = value
+        ownPlaceholder = placeholder
         self.summary = summary
         self.isInEnvironment = isInEnvironment
     }
@@ -50,7 +58,8 @@ package struct Option: Hashable, Sendable {
 
     /// The placeholder of the value in help pages; `nil` for a flag.
     package var placeholder: String? {
-        switch value {
+        if let ownPlaceholder { return ownPlaceholder }
+        return switch value {
         case .none: nil
         case .file: "FILE"
         case .text(let placeholder), .beginning(_, let placeholder): placeholder
@@ -60,12 +69,15 @@ package struct Option: Hashable, Sendable {
 
     /// The same option with another summary, for one verb.
     package func saying(_ summary: String) -> Option {
-        Option(name, short: short, value, summary, isInEnvironment: isInEnvironment)
+        Option(
+            name, short: short, value, placeholder: ownPlaceholder, summary,
+            isInEnvironment: isInEnvironment)
     }
 
     /// The same option, but it can also be set by an environment variable.
     package var orEnvironment: Option {
-        Option(name, short: short, value, summary, isInEnvironment: true)
+        Option(
+            name, short: short, value, placeholder: ownPlaceholder, summary, isInEnvironment: true)
     }
 
     /// The environment variable for the option, such as `WATCHWORD_OPS_LISTEN`.

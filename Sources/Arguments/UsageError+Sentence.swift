@@ -19,6 +19,7 @@ extension UsageError {
         case .unexpectedValue(let name): "--\(name) takes no value"
         case .badValue(let name, let expected): "--\(name) must be \(expected)"
         case .badVariable(let name, let expected): "\(name) must be \(expected)"
+        case .badOperand(let placeholder, let expected): "\(placeholder) must be \(expected)"
         case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
         case .emptyName: "NAME is empty; \(program) list prints all names"
         case .tooManyOperands(let verb):

@@ -14,6 +14,7 @@ package enum UsageError: Error, Hashable, Sendable {
     /// The same for an environment variable.
     case badVariable(String, expected: String)
     case missingOperand(String)
+    case badOperand(String, expected: String)
     /// An entry name that is empty.
     case emptyName
     case tooManyOperands(verb: String)

@@ -6,10 +6,10 @@ public enum CommandLineProgram {
     /// The version that `--version` prints.
     static let version = "0.1.0"
 
-    /// Runs the program with the process's arguments, and ends it.
+    /// Runs the program with the process's arguments and exits.
     public static func main() -> Never {
         do {
-            // Before anything else: nothing secret has been read yet.
+            // This comes first, before any secret is read.
             try ProcessHardening.apply()
             try StandardStream.fillGaps()
         } catch {
@@ -57,7 +57,7 @@ public enum CommandLineProgram {
             return code
         } catch {
             if arguments.has(.json), case .presence(let refusal) = error {
-                // What a script must know to go on; that it can't be printed is told next.
+                // Scripts need these facts; report an error if they cannot be printed.
                 do { try printer.line(refusal.facts) } catch { return report(error, to: printer) }
             }
             return report(error, to: printer)
@@ -65,7 +65,7 @@ public enum CommandLineProgram {
     }
 
     private static func report(_ failure: CommandFailure, to printer: Printer) -> ExitCode {
-        // What was printed before stays printed; that it failed, too, would hide the first reason.
+        // An error here would hide the first one.
         do { try printer.flush() } catch _ {}
         printer.endProgress()
         printer.complain(Words.sentence(for: failure))

@@ -3,20 +3,20 @@ import Cryptography
 import OneTimePassword
 import POSIX
 
-/// One run of a verb: what was asked for, and the way to the person.
+/// One run of a command: its arguments and its output.
 struct Session {
     let arguments: ParsedArguments
     let printer: Printer
 
     var wantsJSON: Bool { arguments.has(.json) }
 
-    /// The moment that codes are made for: `--at`, or now.
+    /// The time to compute codes for: `--at`, or now.
     func moment() throws(CommandFailure) -> Int64 {
         guard let text = arguments[.at] else { return SystemClock.unixTime() }
         return try moment(of: .at, text)
     }
 
-    /// The moment that `option` gives as `text`.
+    /// Parses `text`, the value of `option`, as a time.
     func moment(of option: Option, _ text: String) throws(CommandFailure) -> Int64 {
         guard let timestamp = Timestamp(parsing: text) else {
             let expected = "Unix seconds or a time like 2026-11-21T01:09:30Z"
@@ -25,23 +25,21 @@ struct Session {
         return timestamp.unixTime
     }
 
-    /// A clock that nobody keeps right makes wrong codes; the code is made all the same.
-    ///
-    /// With `--at` the clock is not asked.
+    /// Warns if the clock is not synchronised; with `--at`, the clock is not used.
     func warnOfClock() {
         guard !printer.isQuiet, !arguments.has(.at), SystemClock.isSynchronized() == false else {
             return
         }
-        printer.warn("the system's clock is not synchronised; codes may be wrong")
+        printer.warn("the system clock is not synchronised; codes may be wrong")
     }
 
-    /// Asks before a secret is printed where others may look on, or where it stays on the screen.
+    /// Asks for confirmation before a secret is printed on a terminal.
     func confirmShowing(_ what: String) throws(CommandFailure) {
         guard printer.outputIsTerminal, !arguments.has(.yes) else { return }
         try Question.confirm("Show \(what) on this terminal?")
     }
 
-    /// Turns what is wrong with the arguments into this verb's failure.
+    /// Converts a usage error to a `CommandFailure`.
     func usage<Result>(_ body: () throws(UsageError) -> Result) throws(CommandFailure) -> Result {
         do { return try body() } catch { throw .usage(error) }
     }

@@ -24,7 +24,7 @@ struct ArgumentParserTests {
         }
     }
 
-    @Test("options stand anywhere, with a space or an equals sign before their value")
+    @Test("options can be anywhere, with a space or an equals sign before the value")
     func anywhere() throws {
         for line in [
             ["--json", "code", "github", "--at", "5"], ["code", "--at=5", "github", "--json"],
@@ -38,13 +38,13 @@ struct ArgumentParserTests {
         }
     }
 
-    @Test("after two dashes everything is an operand")
+    @Test("after two dashes, all arguments are operands")
     func dashes() throws {
         #expect(try parsed("code", "--", "--json").operands == ["--json"])
         #expect(try parsed("remove", "--", "-").operands == ["-"])
     }
 
-    @Test("a value may begin with a dash, and may be empty")
+    @Test("a value can begin with a dash, and can be empty")
     func values() throws {
         #expect(try parsed("totp", "--at", "-5")[.at] == "-5")
         #expect(try parsed("add", "x", "--issuer=")[.issuer] == "")
@@ -52,7 +52,7 @@ struct ArgumentParserTests {
         #expect(try parsed("totp", "--at=a=b")[.at] == "a=b")
     }
 
-    @Test("an option that is a flag for one verb may take a value for another")
+    @Test("an option can be a flag for one verb and take a value for another")
     func twoFaces() throws {
         #expect(try parsed("add", "--qr", "a.png")[.qr] == "a.png")
         #expect(try parsed("--qr", "a.png", "add")[.qr] == "a.png")
@@ -60,20 +60,20 @@ struct ArgumentParserTests {
         #expect(try parsed("--qr", "show", "github").operands == ["github"])
     }
 
-    @Test("verbs of two words are found with options between them")
+    @Test("two-word verbs are found even with options between the words")
     func twoWords() throws {
         #expect(try understood(["slot", "--json", "list"]).0 == .slotList)
         #expect(try parsed("qr", "read", "a.png").operands == ["a.png"])
     }
 
-    @Test("short letters can be joined")
+    @Test("short options can be combined")
     func shortLetters() throws {
         let both = try parsed("remove", "x", "-qy")
         #expect(both.has(.quiet))
         #expect(both.has(.yes))
     }
 
-    @Test("what is wrong is told exactly")
+    @Test("each kind of mistake has its own error")
     func errors() {
         #expect(error() == .missingVerb)
         #expect(error("cod") == .unknownVerb("cod", nearest: "code"))
@@ -95,14 +95,14 @@ struct ArgumentParserTests {
                 == .twoReadersOfStandardInput)
     }
 
-    @Test("a value of an unknown option is not repeated: it might be a secret")
+    @Test("the value of an unknown option is not repeated, because it may be a secret")
     func noSecretInErrors() {
         #expect(
             error("totp", "--secret=GEZDGNBV")
                 == .unknownOption("--secret", nearest: "secret-file"))
     }
 
-    @Test("help is given whatever else is wrong")
+    @Test("help is shown despite other errors")
     func help() throws {
         for line in [["code", "--help", "--nonsense"], ["help", "code"], ["-h", "code"]] {
             guard case .help(.code) = try ArgumentParser.parse(line) else {
@@ -116,7 +116,7 @@ struct ArgumentParserTests {
         }
     }
 
-    @Test("whole numbers are taken in their range, without plus signs, and nothing else")
+    @Test("only whole numbers in range, without a plus sign, are accepted")
     func numbers() throws {
         let range: ClosedRange<UInt64> = 0...UInt64.max
         let largest = try parsed("hotp", "--counter", "18446744073709551615")
@@ -127,11 +127,11 @@ struct ArgumentParserTests {
         }
     }
 
-    @Test("words of a choice are taken in any case")
+    @Test("words of a choice are accepted in any case")
     func choices() throws {
         #expect(try parsed("totp", "--algorithm", "sha256").choice(.algorithm) == "SHA256")
         let spoiled = try parsed("totp", "--algorithm", "md5")
-        #expect(throws: UsageError.badValue("algorithm", expected: "SHA1, SHA256, SHA512")) {
+        #expect(throws: UsageError.badValue("algorithm", expected: "one of SHA1, SHA256, SHA512")) {
             try spoiled.choice(.algorithm)
         }
     }

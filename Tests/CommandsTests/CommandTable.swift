@@ -1,6 +1,6 @@
 @testable import Commands
 
-// What is made of `watchword`'s own table of verbs, not of any program's.
+// The generic types, specialised for `watchword`'s table of verbs.
 typealias ArgumentParser = Commands.ArgumentParser
 typealias HelpPage = Commands.HelpPage
 typealias ManualPage = Commands.ManualPage

@@ -1,16 +1,16 @@
 import TestSupport
 import Testing
 
-/// Two programs that change one entry at the same time.
+/// Concurrent edits of one entry.
 struct EditRaceTests {
     private static let newKey = "MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK"
 
-    /// Runs `edit`, which looks at the entry and then reads its new key from a pipe; runs `meanwhile` before
-    /// it writes the key.
+    /// Runs `edit`, which checks the entry and then reads its new key from a pipe; `meanwhile` runs before the
+    /// key is written.
     private func race(
         _ fixture: VaultFixture, _ edit: String, meanwhile: String
     ) throws -> ForeignProgram.Outcome {
-        // Opening the pipe returns when the program opens it, too: after it has unlocked the vault.
+        // Opening the pipe blocks until the program opens it, after it has unlocked the vault.
         try Transcript.run(
             """
             mkfifo pipe
@@ -19,13 +19,13 @@ struct EditRaceTests {
             """, in: fixture.folder)
     }
 
-    /// What the list says of the only entry, and its address.
+    /// The properties and the URI of the only entry.
     private func facts(_ fixture: VaultFixture) throws -> String {
         try fixture.run("watchword list --json --passphrase-file pass.txt").text
             + fixture.run("watchword export --passphrase-file pass.txt").text
     }
 
-    @Test("what another program changed meanwhile stays")
+    @Test("changes by another program are kept")
     func interleaved() throws {
         let fixture = try VaultFixture()
         let quick = "watchword edit -q Site:me --digits 8 --issuer Other --on-failure wipe:9"
@@ -39,7 +39,7 @@ struct EditRaceTests {
         ] { #expect(told.contains(word), "\(word)") }
     }
 
-    @Test("an entry that was wiped meanwhile stays wiped")
+    @Test("an entry wiped during an edit stays wiped")
     func wiped() throws {
         let fixture = try VaultFixture(["Site:me --secret-file key.txt --on-failure wipe:1"])
         let outcome = try race(
@@ -50,7 +50,7 @@ struct EditRaceTests {
         #expect(try !fixture.vault().contains("\nsealed "))
     }
 
-    @Test("an entry that asks at each use by now is not changed by whoever was not asked")
+    @Test("an entry that becomes per-use during an edit is not changed without confirmation")
     func asksMeanwhile() throws {
         let fixture = try VaultFixture()
         let quick = "watchword edit -q Site:me --presence per-use --passphrase-file pass.txt"
@@ -60,7 +60,7 @@ struct EditRaceTests {
         #expect(told.contains("\"presence\":\"per-use\"") && told.contains(VaultFixture.key))
     }
 
-    @Test("of edits at once, none undoes another")
+    @Test("concurrent edits do not undo each other")
     func atOnce() throws {
         let fixture = try VaultFixture()
         try fixture.folder.write(Array((Self.newKey + "\n").utf8), to: "new.txt")

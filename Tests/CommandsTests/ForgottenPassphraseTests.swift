@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rehearsal: the passphrase is forgotten, and the recovery key is on a piece of paper.
+/// Recovery from a forgotten passphrase with the recovery key on paper.
 @Suite(.serialized)
 struct ForgottenPassphraseTests {
     private static let new = "remembered-this-time"
 
-    @Test("the recovery key opens, sets a new passphrase, and nothing is lost")
+    @Test("the recovery key sets a new passphrase, and nothing is lost")
     func rehearsal() throws {
         let fixture = try VaultFixture(
             [
@@ -19,11 +19,11 @@ struct ForgottenPassphraseTests {
         let exporting = "watchword export -q --recovery-key-file recovery.txt"
         let before = try (fixture.run(listing).text, fixture.run(exporting).text)
         let terminal = try fixture.terminal("watchword passphrase --recovery-key --scrypt-log-n 10")
-        // It is written down in small letters, with spaces, and one of them wrong at first.
+        // The key is typed in lower case with spaces, the first time with a wrong letter.
         let key = try fixture.line(of: "recovery.txt")
         let slip = (key.first == "A" ? "B" : "A") + key.dropFirst()
         try terminal.answer([("as you wrote it down: ", slip)])
-        try terminal.waitFor("a character of the recovery key is wrong; try again")
+        try terminal.waitFor("the recovery key has a typing error; try again")
         try terminal.answer([
             (
                 "as you wrote it down: ",
@@ -33,7 +33,7 @@ struct ForgottenPassphraseTests {
         ])
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("Changed the passphrase."))
-        // With the new passphrase alone everything is as it was.
+        // The new passphrase alone gives the same results.
         try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
         let after = try (
             fixture.run("watchword --json list --passphrase-file new.txt").text,
@@ -45,12 +45,12 @@ struct ForgottenPassphraseTests {
             "watchword show password --reveal --passphrase-file new.txt")
         #expect(revealed.text == VaultFixture.passphrase + "\n")
         try fixture.run("watchword list --passphrase-file pass.txt", status: 4)
-        // The paper is still good.
+        // The recovery key still works.
         try fixture.run("watchword list --recovery-key-file recovery.txt")
     }
 
     @Test(
-        "who has no recovery key at hand leaves with nothing changed", arguments: ["\n", "\u{4}"])
+        "leaving the recovery key prompt changes nothing", arguments: ["\n", "\u{4}"])
     func leaving(_ answer: String) throws {
         let fixture = try VaultFixture(recoveryKey: true)
         let before = try fixture.vault()
@@ -58,11 +58,11 @@ struct ForgottenPassphraseTests {
         try terminal.waitFor("as you wrote it down: ")
         try terminal.type(answer)
         #expect(try terminal.end() == 4)
-        #expect(terminal.screen.contains("nothing was done"))
+        #expect(terminal.screen.contains("nothing was changed"))
         #expect(try fixture.vault() == before)
     }
 
-    @Test("check reminds of a recovery key that is not there, and says nothing of one that is")
+    @Test("check reports a missing recovery key only if it is missing")
     func reminder() throws {
         let without = try VaultFixture()
         let check = "watchword check --passphrase-file pass.txt"

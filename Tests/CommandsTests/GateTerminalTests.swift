@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Guessing, breaking off and being killed at the keyboard, and what it costs.
+/// The cost of guessing, cancelling and being killed at a prompt.
 @Suite(.serialized)
 struct GateTerminalTests {
-    /// Three entries that ask at each use.
+    /// Three entries that require confirmation at each use.
     private func asking(_ onFailure: String = "lock-out") throws -> VaultFixture {
         try VaultFixture(
             ["A:a", "B:b", "C:c"].map {
@@ -13,24 +13,24 @@ struct GateTerminalTests {
             })
     }
 
-    @Test("guesses are counted one by one, then nobody is asked, and the time left is said")
+    @Test("each guess is counted; then there is no prompt, and the message says how long to wait")
     func guesses() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         for number in 1...5 {
             let terminal = try fixture.terminal("watchword list")
             try terminal.answer([("Passphrase: ", "guess \(number)")])
             #expect(try terminal.end() == 4)
-            #expect(terminal.screen.contains("the passphrase does not open the vault"))
-            #expect(terminal.screen.contains("the next try is possible in") == (number == 5))
+            #expect(terminal.screen.contains("wrong passphrase"))
+            #expect(terminal.screen.contains("try again in") == (number == 5))
             #expect(!terminal.screen.contains("guess"))
         }
         let waiting = try fixture.terminal("watchword list")
         #expect(try waiting.end() == 4)
         #expect(!waiting.screen.contains("Passphrase: "))
         let said =
-            /the next try is possible in (1 minute|\d+ seconds?), with --recovery-key at once/
+            /try again in (1 minute|\d+ seconds?), or use --recovery-key now/
         #expect(waiting.screen.firstMatch(of: said) != nil)
-        // The recovery key opens meanwhile, and sets a passphrase that ends the wait.
+        // The recovery key unlocks the vault during the wait; a new passphrase ends the wait.
         let recovering = try fixture.terminal(
             "watchword passphrase --recovery-key --scrypt-log-n 10")
         try recovering.answer([
@@ -45,7 +45,7 @@ struct GateTerminalTests {
     }
 
     @Test(
-        "who leaves the question for the passphrase has tried nothing",
+        "leaving the passphrase prompt is not an attempt",
         arguments: ["\n", "\u{4}", "\u{3}", "half\u{3}"])
     func leaving(_ answer: String) throws {
         let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
@@ -58,7 +58,7 @@ struct GateTerminalTests {
     }
 
     @Test(
-        "O-12 an import that replaces a wiped entry makes a new one, with the same access control")
+        "O-12 an import that replaces a wiped entry adds a new one with the same access control")
     func replacedAfterWiping() throws {
         let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
         let record = try #require(try fixture.vault().firstMatch(of: /\nrecord (\S+) \d+ (.+)\n/))
@@ -75,17 +75,17 @@ struct GateTerminalTests {
         try fixture.run("watchword code S:s --passphrase-file pass.txt")
     }
 
-    @Test("each entry that asks at each use asks by its name before the first line is exported")
+    @Test("export asks for each per-use entry by name before it prints anything")
     func export() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("watchword export --yes")
         try terminal.waitFor("Passphrase: ")
         try terminal.type(VaultFixture.passphrase + "\n")
-        try terminal.waitFor("To export B:b (2 of 3), the passphrase again: ")
+        try terminal.waitFor("To export B:b (2 of 3), enter the passphrase again: ")
         #expect(try terminal.settings().echoes == false)
         #expect(!terminal.screen.contains("otpauth://"))
         try terminal.type(VaultFixture.passphrase + "\n")
-        try terminal.waitFor("To export C:c (3 of 3), the passphrase again: ")
+        try terminal.waitFor("To export C:c (3 of 3), enter the passphrase again: ")
         #expect(!terminal.screen.contains("otpauth://"))
         try terminal.type(VaultFixture.passphrase + "\n")
         #expect(try terminal.end() == 0)
@@ -94,22 +94,22 @@ struct GateTerminalTests {
         #expect(try !fixture.countsFailures())
     }
 
-    @Test("watch asks for each named entry that asks at each use, and then shows them")
+    @Test("watch asks for each named per-use entry, then shows them all")
     func watch() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("exec watchword watch a b")
         try terminal.answer([
             ("Passphrase: ", VaultFixture.passphrase),
-            ("To watch B:b (2 of 2), the passphrase again: ", VaultFixture.passphrase),
+            ("To watch B:b (2 of 2), enter the passphrase again: ", VaultFixture.passphrase),
         ])
-        try terminal.waitFor("q ends")
+        try terminal.waitFor("q to quit")
         #expect(terminal.screen.contains("A:a") && terminal.screen.contains("B:b"))
         try terminal.type("q")
         #expect(try terminal.end() == 0)
     }
 
     @Test(
-        "who leaves the question of an entry has tried nothing, and gets nothing",
+        "leaving the prompt for an entry is not an attempt, and prints nothing",
         arguments: ["\n", "\u{4}", "\u{3}"])
     func leavingEntry(_ answer: String) throws {
         let fixture = try asking("wipe:1")
@@ -124,7 +124,7 @@ struct GateTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
     }
 
-    @Test("killed at a question, nothing was tried; killed with an answer given, it is counted")
+    @Test("being killed at a prompt is not an attempt; being killed after the answer is counted")
     func killed() throws {
         let fixture = try asking()
         for (verb, questions) in [("list", 0), ("export --yes", 1)] {
@@ -142,21 +142,23 @@ struct GateTerminalTests {
             _ = try terminal.end()
             #expect(try !fixture.countsFailures())
         }
-        // What is tried is counted on the disk before the answer: whoever sees the answer is too late.
+        // An attempt is saved before its result is printed, so that a kill cannot avoid it.
         let terminal = try fixture.terminal("watchword export --yes")
         try terminal.answer([
             ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
         ])
-        try terminal.waitFor("it waits after 4 more failures")
+        try terminal.waitFor("it will be locked after 4 more failures")
         #expect(try fixture.countsFailures())
         _ = try terminal.end()
     }
 
     @Test(
-        "a wipe is told at the moment, by name, and at the next unlocking with its time and reason")
+        "a wipe is reported at once by name, and at the next unlock with its time and reason")
     func wiped() throws {
         let fixture = try asking("wipe:2")
-        for words in ["“B:b” stays closed; it is wiped after 1 more failure", "“B:b” is wiped"] {
+        for words in [
+            "“B:b” was not opened; it will be wiped after 1 more failure", "“B:b” was wiped",
+        ] {
             let terminal = try fixture.terminal("watchword export --yes")
             try terminal.answer([
                 ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
@@ -167,7 +169,7 @@ struct GateTerminalTests {
         let listing = try fixture.terminal("watchword list")
         try listing.answer([("Passphrase: ", VaultFixture.passphrase)])
         #expect(try listing.end() == 0)
-        let told = /B:b was wiped on 20\d\d-\d\d-\d\dT\S+Z, after as many failures as it allows/
+        let told = /B:b was wiped on 20\d\d-\d\d-\d\dT\S+Z after too many failures/
         #expect(listing.screen.firstMatch(of: told) != nil)
         #expect(!listing.screen.contains("A:a was wiped"))
     }

@@ -23,7 +23,7 @@ struct LeakTests {
         SecretForms("key as text", bytes: Array(base32.utf8)),
     ]
 
-    /// What the person keeps: the secrets are in these, and nowhere else.
+    /// The user's own files, the only ones with secrets.
     private static let inputs: Set<String> = [
         "pass.txt", "new.txt", "plain.txt", "key.txt", "uri.txt", "lines.txt", "picture.png",
     ]
@@ -34,7 +34,7 @@ struct LeakTests {
         let texts = [
             "pass.txt": Self.passphrase, "new.txt": Self.newPassphrase, "plain.txt": Self.plain,
             "key.txt": Self.base32, "uri.txt": uri,
-            // Spoiled in every part that an error speaks of.
+            // One error in each part that an error message can mention.
             "lines.txt": """
             \(uri)&digits=\(Self.plain)
             otpauth://totp/x?secret=\(Self.base32)1
@@ -48,7 +48,7 @@ struct LeakTests {
         return folder
     }
 
-    /// Every verb, in success and in failure, but for the few that are asked to show a secret.
+    /// Every verb, successful and failing, except those that show a secret on request.
     private static let commands = [
         "watchword init --scrypt-log-n 10 --no-recovery-key --passphrase-file pass.txt",
         "watchword qr write --text-file uri.txt --png picture.png",
@@ -98,7 +98,7 @@ struct LeakTests {
         "watchword qr read lines.txt", "watchword --help", "watchword import --help",
     ]
 
-    @Test("no secret is in any output, nor in any file but those that held it")
+    @Test("no secret appears in any output, or in any file except the inputs")
     func outputs() throws {
         let folder = try folder()
         for command in Self.commands {
@@ -106,7 +106,8 @@ struct LeakTests {
             #expect(outcome.status >= 0 && outcome.status < 128, "\(command)")
             for secret in Self.secrets {
                 #expect(!secret.isIn(outcome.output), "\(secret.name) printed by \(command)")
-                #expect(!secret.isIn(outcome.errors), "\(secret.name) told by \(command)")
+                #expect(
+                    !secret.isIn(outcome.errors), "\(secret.name) in the messages of \(command)")
             }
         }
         let files = FileManager.default.enumerator(atPath: folder.path)
@@ -122,14 +123,14 @@ struct LeakTests {
         #expect(count >= 2)
     }
 
-    @Test("the search finds each form, so that its silence means something")
+    @Test("the search finds a secret in each of its forms")
     func searching() {
         let secret = SecretForms("key", bytes: Self.key)
         for form in secret.all { #expect(secret.isIn([1, 2] + form + [3])) }
         #expect(!secret.isIn(Array("nothing".utf8)))
     }
 
-    /// A program that waits for the end of its passphrase.
+    /// A process that waits for the end of its passphrase.
     private func waiting(in folder: TemporaryFolder) throws -> (Process, Pipe, Pipe) {
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
@@ -141,12 +142,13 @@ struct LeakTests {
         process.standardError = output
         try process.start()
         input.fileHandleForWriting.write(Data(Self.passphrase.utf8))
-        // Its reading of the pipe is what shows that it has come so far.
+        // Wait until the process has read the pipe.
         while try FileHandle.isUnread(input) { sched_yield() }
         return (process, input, output)
     }
 
-    @Test("a running program shows no secret in its arguments and environment, and leaves no core")
+    @Test(
+        "a running process has no secret in its arguments or environment, and writes no core file")
     func process() throws {
         let folder = try TemporaryFolder()
         let made = try Transcript.run(
@@ -167,7 +169,7 @@ struct LeakTests {
     }
 
     @Test(
-        "a program that crashes says nothing of its memory", arguments: [SIGSEGV, SIGILL, SIGABRT])
+        "a crash prints nothing from memory", arguments: [SIGSEGV, SIGILL, SIGABRT])
     func crash(_ signal: Int32) throws {
         let folder = try TemporaryFolder()
         try folder.write([], to: "v")

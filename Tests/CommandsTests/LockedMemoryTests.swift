@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 struct LockedMemoryTests {
-    /// Root may lock any amount unless this capability is given up.
+    /// Drops the capability that lets root lock any amount of memory.
     private static let withoutCapability =
         geteuid() == 0 ? "setpriv --bounding-set -ipc_lock " : ""
 
     @Test(
-        "as much memory is locked as the limit allows, and check says when that is little",
+        "memory is locked up to the limit, and check warns if the limit is low",
         .enabled(if: geteuid() != 0 || ForeignProgram("setpriv") != nil, "setpriv is missing"),
         arguments: [(64, 65_536), (100, 65_536), (1_000, 524_288), (8, 0), (0, 0)])
     func limited(kilobytes: Int, locked: Int) throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A folder with a vault, and the program run in it against a server of the test's own.
+/// A folder with a vault, and a test server to run the program against.
 private struct Desk {
     let folder: TemporaryFolder
     let server: LoginServer
@@ -17,7 +17,7 @@ private struct Desk {
         try #require(made.status == 0)
     }
 
-    /// Runs the program with this desk's vault and passphrase.
+    /// Runs the program with this folder's vault and passphrase.
     func run(_ command: String) throws -> ForeignProgram.Outcome {
         try Transcript.run(
             "export WATCHWORD_VAULT=v; \(command) --passphrase-file pass.txt", in: folder)
@@ -40,7 +40,7 @@ extension ForeignProgram.Outcome {
 }
 
 @Suite struct LoginTests {
-    @Test("a device is enrolled over TLS, signs in with rotation, tells its status, and is wiped")
+    @Test("a device enrols over TLS, signs in with rotation, shows its status, and is wiped")
     func wholeLife() throws {
         let desk = try Desk()
         let enrolled = try desk.enrol()
@@ -69,7 +69,8 @@ extension ForeignProgram.Outcome {
     }
 
     @Test(
-        "a wrong certificate ends it, and nothing was sent", arguments: ["expired", "other-host"])
+        "enrolment with a wrong certificate fails before anything is sent",
+        arguments: ["expired", "other-host"])
     func wrongCertificate(name: String) throws {
         let desk = try Desk(certificate: name)
         let refused = try desk.enrol()
@@ -81,24 +82,24 @@ extension ForeignProgram.Outcome {
         #expect(try desk.run("watchword list").text == "")
     }
 
-    @Test("without the private authority the server is a stranger")
+    @Test("a server with a private CA is not trusted without --ca-file")
     func withoutAuthority() throws {
         let desk = try Desk()
         let refused = try desk.run(
             "watchword login enrol a --server \(desk.address) --ticket-file ticket.txt")
-        #expect(refused.status == 6 && refused.words.contains("vouched for by nobody"))
+        #expect(refused.status == 6 && refused.words.contains("signed by an unknown authority"))
     }
 
     static let refusals: [(String, Int32, String)] = [
-        ("deny", 5, "does not accept the secret"),
-        ("status=403", 5, "the server refuses: status 403"),
-        ("status=429", 6, "try again in 7 s"), ("status=503", 6, "a problem of its own"),
-        ("redirect=https://localhost/", 5, "points somewhere else"),
-        ("garbage=nothing", 6, "no Watchword server"),
-        ("wipe=bad-mood", 5, "a reason that is none"),
+        ("deny", 5, "rejected the secret"),
+        ("status=403", 5, "the server refused the request: status 403"),
+        ("status=429", 6, "try again in 7 s"), ("status=503", 6, "the server failed"),
+        ("redirect=https://localhost/", 5, "sent a redirect"),
+        ("garbage=nothing", 6, "the response is invalid"),
+        ("wipe=bad-mood", 5, "without a valid reason"),
     ]
 
-    @Test("what the server says in vain keeps the secret", arguments: refusals)
+    @Test("an invalid response or a refusal leaves the secret in place", arguments: refusals)
     func ends(fault: String, status: Int32, words: String) throws {
         let desk = try Desk(["none", fault])
         try desk.enrol()
@@ -107,7 +108,7 @@ extension ForeignProgram.Outcome {
         #expect(try desk.present().status == 0)
     }
 
-    @Test("a wipe with its reason is obeyed: status 5, a tombstone, and words for it")
+    @Test("a wipe with a valid reason is obeyed: status 5, a tombstone, and a message")
     func wiped() throws {
         let desk = try Desk(["none", "wipe=account-closed"])
         try desk.enrol()
@@ -118,17 +119,17 @@ extension ForeignProgram.Outcome {
         #expect(
             status.contains("\"state\":\"wiped\"")
                 && status.contains("\"reason\":\"account-closed\""))
-        // A new enrolment takes the tombstone's place.
+        // A new enrolment replaces the tombstone.
         try desk.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
         #expect(try desk.enrol().status == 0)
         #expect(try desk.present().status == 0)
         #expect(try desk.run("watchword list").text.split(separator: "\n").count == 1)
     }
 
-    @Test("R-06 a reply that is lost, or cut at any place, costs nothing but another run")
+    @Test("R-06 after a lost or truncated response, running the command again succeeds")
     func lost() throws {
         for fault in ["lose", "drop", "cut=0", "cut=1", "cut=60", "cut=200"] {
-            // Twice: the courier's sender tries once more by itself.
+            // Twice, because the helper process retries once.
             let desk = try Desk(["none", "none", fault, fault])
             try desk.enrol()
             #expect(try desk.present().status == 0)
@@ -143,8 +144,8 @@ extension ForeignProgram.Outcome {
     }
 
     @Test(
-        "R-06 killed before any system call that changes something, the next run signs in",
-        .enabled(if: ForeignProgram.canTrace, "strace is missing, or may not trace here"))
+        "R-06 the next run signs in after a kill before any system call that changes state",
+        .enabled(if: ForeignProgram.canTrace, "strace is missing or not permitted"))
     func killed() throws {
         let strace = try #require(ForeignProgram("strace"))
         let desk = try Desk()
@@ -155,7 +156,7 @@ extension ForeignProgram.Outcome {
         try #require(probe.status == 0)
         let calls = String(decoding: try desk.folder.bytes(of: "calls"), as: UTF8.self)
             .split(separator: "\n").filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
-        // What comes before the turn is taken is the vault's own unlocking.
+        // The calls before the login lock belong to unlocking the vault.
         let first = try #require(calls.firstIndex { $0.contains("login.lock") })
         var counts: [Substring: Int] = [:]
         var tried = 0
@@ -175,7 +176,7 @@ extension ForeignProgram.Outcome {
         #expect(tried >= 12 && kills >= tried / 2)
     }
 
-    @Test("authorities that fit into no record are refused before the ticket is spent")
+    @Test("CA certificates too large for a record are refused before the ticket is used")
     func tooManyAuthorities() throws {
         let desk = try Desk()
         let authority = [UInt8](try TestCertificates.authority())
@@ -184,10 +185,10 @@ extension ForeignProgram.Outcome {
             try desk.folder.write(authority + comment, to: "ca.pem")
             let refused = try desk.enrol()
             #expect(refused.status == 3, "\(size)")
-            #expect(refused.words.contains("ca.pem: it holds more than the 63488 bytes"))
+            #expect(refused.words.contains("ca.pem: larger than the limit of 63488 bytes"))
         }
         #expect(try desk.server.requests().isEmpty)
-        // The largest one that is taken leaves room for what a sign-in adds.
+        // The largest accepted file leaves room for the data that a login adds.
         let rest = (62 << 10) - authority.count
         try desk.folder.write(
             authority + [UInt8](repeating: UInt8(ascii: "\n"), count: rest), to: "ca.pem")
@@ -195,13 +196,13 @@ extension ForeignProgram.Outcome {
         for _ in 0..<2 { #expect(try desk.present().status == 0) }
     }
 
-    @Test("R-07 two processes that sign in at once both do, and are no thief")
+    @Test("R-07 two processes can sign in at once without causing a reuse alarm")
     func atOnce() throws {
         let desk = try Desk()
         try desk.enrol()
         let one = "watchword login present mill --passphrase-file pass.txt"
         for _ in 0..<3 {
-            // The two ends of a pipe that carries nothing run at the same time.
+            // Both sides of an empty pipe run at the same time.
             let outcome = try desk.run(
                 "\(one) >a | \(one) >b; cat a b; watchword login status mill")
             let tickets = outcome.text.split(separator: "\n").filter { $0.hasPrefix("wwl_") }
@@ -210,7 +211,7 @@ extension ForeignProgram.Outcome {
         }
     }
 
-    @Test("what can be wrong with the arguments is said before anything happens")
+    @Test("invalid arguments are refused before anything happens")
     func arguments() throws {
         let desk = try Desk()
         let base = "watchword login enrol a --ticket-file ticket.txt"
@@ -232,7 +233,7 @@ extension ForeignProgram.Outcome {
         #expect(try desk.server.requests().isEmpty)
     }
 
-    @Test("a name that another kind of entry has is refused before the ticket is spent")
+    @Test("the name of an entry of another type is refused before the ticket is used")
     func takenName() throws {
         let desk = try Desk()
         try desk.folder.write(Array("GEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
@@ -240,10 +241,10 @@ extension ForeignProgram.Outcome {
         let refused = try desk.enrol()
         #expect(refused.status == 1 && refused.words.contains("already"))
         #expect(try desk.server.requests().isEmpty)
-        #expect(try desk.present().words.contains("no enrolled secret"))
+        #expect(try desk.present().words.contains("not an enrolled secret"))
     }
 
-    @Test("a new enrolment keeps the entry's access control, and changes what options name")
+    @Test("a new enrolment keeps the entry's access control except as changed by options")
     func keptAccess() throws {
         let desk = try Desk()
         try desk.enrol("Mill:ivan", "--presence per-use --on-failure wipe:7")
@@ -265,10 +266,10 @@ extension ForeignProgram.Outcome {
         #expect(try access() == [false, false])
     }
 
-    @Test("an entry that asks at each use asks before a new enrolment replaces it")
+    @Test("a per-use entry requires confirmation before a new enrolment replaces it")
     func asksBeforeReplacing() throws {
         let desk = try Desk()
-        // Nobody can answer for the system here: there is no terminal.
+        // PAM cannot prompt here, because there is no terminal.
         try desk.enrol("Mill:ivan", "--presence per-use:pam")
         let list = try desk.run("watchword --json list").text
         let sent = try desk.server.requests().count
@@ -276,15 +277,15 @@ extension ForeignProgram.Outcome {
         for more in ["", "--presence per-unlock"] {
             let refused = try desk.enrol("Mill:ivan", more)
             #expect(refused.status == 4, "\(more)")
-            #expect(refused.words.contains("“Mill:ivan” stays closed"), "\(more)")
+            #expect(refused.words.contains("“Mill:ivan” was not opened"), "\(more)")
         }
         let other = try desk.enrol("Mill:ivan", "--presence-check passphrase")
-        #expect(other.status == 4 && other.words.contains("it accepts no other check"))
+        #expect(other.status == 4 && other.words.contains("accepts no other check"))
         #expect(try desk.run("watchword --json list").text == list)
         #expect(try desk.server.requests().count == sent)
     }
 
-    @Test("the program itself loads neither libcurl nor jansson")
+    @Test("watchword itself loads neither libcurl nor jansson")
     func startsLight() throws {
         let ldd = try #require(ForeignProgram("ldd"))
         let libraries = try ldd.run([BuiltProgram.path("watchword")]).text

@@ -4,7 +4,7 @@ import Testing
 
 struct NameSkeletonTests {
     @Test(
-        "names that look alike have one skeleton",
+        "names that look alike have the same skeleton",
         arguments: [
             ("PayPal", "PayРal"), ("paypal", "рауpаl"), ("GitHub", "ＧｉｔＨｕｂ"), ("GitHub", "𝐆𝐢𝐭𝐇𝐮𝐛"),
             ("GitHub", "Git\u{200D}Hub"), ("GitHub", "Git\u{2800}Hub"), ("GitHub", "github"),
@@ -19,7 +19,7 @@ struct NameSkeletonTests {
     }
 
     @Test(
-        "names that people tell apart have two",
+        "distinguishable names have different skeletons",
         arguments: [
             ("GitHub", "GitLab"), ("José", "Jose"), ("Иван", "Ivan"), ("山田", "山本"), ("a b", "ab"),
             ("user2", "user3"), ("GitHub:a", "GitHub:b"), ("🔑", "🔒"),

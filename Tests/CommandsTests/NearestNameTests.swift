@@ -5,7 +5,7 @@ import Testing
 
 struct NearestNameTests {
     @Test(
-        "the nearest name is found, and none when all are far",
+        "the nearest name is found, or none if all are far",
         arguments: [
             ("lsit", "list"), ("exprot", "export"), ("slott", "slot"), ("xyzzy", nil),
             ("comp", "completions"), ("", nil),
@@ -15,7 +15,7 @@ struct NearestNameTests {
         #expect(NearestName.of(typed, among: names) == meant)
     }
 
-    @Test("a swap of neighbours is one slip")
+    @Test("a swap of adjacent letters counts as one edit")
     func swap() {
         #expect(NearestName.distance(Array("lsit"), Array("list")) == 1)
         #expect(NearestName.distance(Array("kitten"), Array("sitting")) == 3)

@@ -11,7 +11,7 @@ struct OutputTests {
         }
     }
 
-    @Test("an object keeps the order it was written in, and says every kind of value")
+    @Test("a JSON object keeps the order of its members and can have every kind of value")
     func values() {
         let value = JSONValue.object([
             ("b", .text("x")), ("a", .number(-5)), ("c", .counter(.max)), ("d", .flag(true)),
@@ -24,7 +24,7 @@ struct OutputTests {
                 + #""f":[false,[],{}],"g":"s"}"#)
     }
 
-    @Test("what JSON or a terminal would stumble over is escaped")
+    @Test("JSON escapes characters that are special in JSON or on a terminal")
     func escapes() {
         let hostile = "\"\\\n\t\u{0}\u{1B}[31m\u{7F}\u{9B}\u{202E}\u{E0001}é😀"
         #expect(
@@ -32,7 +32,7 @@ struct OutputTests {
                 == #""\"\\\n\t\u0000\u001b[31m\u007f\u009b\u202e\udb40\udc01é😀""#)
     }
 
-    @Test("bytes that are no UTF-8 become Base64 under another name")
+    @Test("bytes that are not UTF-8 are printed as Base64 in another member")
     func strayBytes() {
         let latin = SecretBytes(copying: [0x4D, 0xFC].span)
         let (name, value) = JSONValue.text(named: "text", latin)
@@ -42,7 +42,7 @@ struct OutputTests {
     }
 
     @Test(
-        "a label can't steer the terminal or turn the line round",
+        "control and invisible characters in a label are escaped",
         arguments: [
             ("plain é 😀", "plain é 😀"), ("\u{1B}[2J", #"\u{1B}[2J"#), ("a\nb", #"a\u{A}b"#),
             ("\u{202E}evil", #"\u{202E}evil"#), ("x\u{2066}y", #"x\u{2066}y"#),
@@ -55,7 +55,7 @@ struct OutputTests {
     }
 
     @Test(
-        "text in a table has no more columns than there is room for",
+        "text in a table is truncated to the column width",
         arguments: [
             ("", ""), ("abcdefgh", "abcdefgh"), ("abcdefghi", "abcdefg…"),
             ("日本語でし", "日本語…"), ("日本語a", "日本語a"), ("a日本語b", "a日本語b"),
@@ -71,7 +71,7 @@ struct OutputTests {
         #expect(shown.columns <= 8)
     }
 
-    @Test("a byte that belongs to no scalar is spelled out")
+    @Test("a byte that is not UTF-8 is escaped")
     func strayByteShown() {
         let bytes: [UInt8] = [0x41, 0xFF, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0xE2, 0x82]
         #expect(

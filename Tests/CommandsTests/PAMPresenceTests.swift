@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Entries that ask the system at each use, with real modules that a service file of the test names.
+/// Entries that require confirmation through PAM, with real modules in a test service file.
 struct PAMPresenceTests {
-    /// A vault, and beside it a `watchword` whose system asks the modules of `lines`.
+    /// A vault, and a copy of `watchword` whose PAM service file has `lines`.
     private func fixture(
         _ lines: [String], onFailure: String = "lock-out", presence: String = "per-use"
     ) throws -> VaultFixture {
@@ -12,7 +12,7 @@ struct PAMPresenceTests {
             ["A:a", "B:b"].map {
                 "\($0) --presence \(presence) --on-failure \(onFailure) --secret-file key.txt"
             })
-        // The program that asks is looked for beside the one that runs, wherever links lead.
+        // Copy the program: the helper is looked up beside the real file, after links are resolved.
         try fixture.run(
             """
             cp "$(command -v watchword)" "$(command -v watchword-reader)" .
@@ -35,7 +35,7 @@ struct PAMPresenceTests {
         String(decoding: outcome.errors, as: UTF8.self)
     }
 
-    @Test("the system's yes opens the entry, beside the passphrase and never instead of it")
+    @Test("a successful PAM check opens the entry, but does not replace the passphrase")
     func yes() throws {
         let fixture = try fixture(Self.permit)
         #expect(try fixture.run(Self.code).text == "287082\n")
@@ -45,27 +45,30 @@ struct PAMPresenceTests {
         try fixture.run(Self.code, status: 4)
     }
 
-    @Test("the system's no is counted against the entry, told, and in the end makes it wait")
+    @Test("a failed PAM check is counted against the entry, reported, and finally locks it")
     func no() throws {
         let fixture = try fixture(Self.deny)
         for left in [4, 3, 2, 1] {
             let refused = try fixture.run(Self.code, status: 4)
             #expect(refused.output == [])
             let words = left == 1 ? "1 more failure" : "\(left) more failures"
-            #expect(errors(refused).contains("“A:a” stays closed; it waits after \(words)"))
+            #expect(
+                errors(refused).contains("“A:a” was not opened; it will be locked after \(words)"))
         }
         let fifth = try fixture.run(Self.code + " --json", status: 4)
         #expect(fifth.text.hasPrefix(#"{"entry":"A:a","reason":"refused","result":"denied","#))
-        // It waits whatever is asked, and whatever the answer would be.
+        // The entry is locked for every check, even for one that would succeed.
         let permit = Self.permit.map { $0 + "\n" }.joined()
         try fixture.folder.write(Array(permit.utf8), to: "pam.d/watchword")
-        #expect(try errors(fixture.run(Self.code, status: 4)).contains("had too many failures"))
+        #expect(
+            try errors(fixture.run(Self.code, status: 4)).contains(
+                "is locked after too many failures"))
         try fixture.run("watchword code A --passphrase-file pass.txt", status: 4)
         try fixture.run("./watchword code B --presence-check pam --passphrase-file pass.txt")
     }
 
     @Test(
-        "O-16 no option and no variable opens an entry that demands the system's check",
+        "O-16 no option or variable opens an entry that requires PAM without the check",
         arguments: [
             "code A --at 59", "show A --uri",
             "verify 287082 A --at 59", "watch A", "export", "edit A --presence per-unlock",
@@ -79,19 +82,21 @@ struct PAMPresenceTests {
         let variables = "WATCHWORD_PRESENCE_CHECK=passphrase WATCHWORD_PRESENCE=per-unlock"
         let refused = try fixture.run(
             "\(variables) ./watchword \(verb) --passphrase-file pass.txt", status: 4)
-        #expect(errors(refused).contains("“A:a” stays closed; it waits after 4 more failures"))
+        #expect(
+            errors(refused).contains(
+                "“A:a” was not opened; it will be locked after 4 more failures"))
         let chosen = try fixture.run(
             "./watchword \(verb) --passphrase-file pass.txt --presence-check passphrase", status: 4)
-        #expect(errors(chosen).contains("“A:a” is per-use:pam: it accepts no other check"))
+        #expect(errors(chosen).contains("“A:a” is per-use:pam and accepts no other check"))
         for outcome in [refused, chosen] { #expect(outcome.output == []) }
         #expect(try fixture.vault() == vault)
     }
 
-    @Test("O-16 an entry that demands the passphrase does not take the system's yes for it")
+    @Test("O-16 an entry that requires the passphrase does not accept PAM instead")
     func demandsPassphrase() throws {
         let fixture = try fixture(Self.permit, presence: "per-use:passphrase")
         let refused = try fixture.run(Self.code, status: 4)
-        #expect(errors(refused).contains("“A:a” is per-use:passphrase: it accepts no other check"))
+        #expect(errors(refused).contains("“A:a” is per-use:passphrase and accepts no other check"))
         let told = try fixture.run(Self.code + " --json", status: 4).text
         #expect(
             told
@@ -101,7 +106,7 @@ struct PAMPresenceTests {
         #expect(try fixture.run(plain).text == "287082\n")
     }
 
-    @Test("an entry that demands the system's check opens by its yes, and says what is missing")
+    @Test("an entry that requires PAM opens after the check, and reports a missing configuration")
     func demandsAndGets() throws {
         let fixture = try fixture(Self.permit, presence: "PER-USE:PAM")
         let plain = "./watchword code A --at 59 --passphrase-file pass.txt"
@@ -111,10 +116,10 @@ struct PAMPresenceTests {
         try fixture.run("rm pam.d/watchword")
         #expect(
             try errors(fixture.run(plain, status: 4)).contains(
-                "there is no /etc/pam.d/watchword; the entry accepts no other check"))
+                "there is no /etc/pam.d/watchword); the entry accepts no other check"))
     }
 
-    @Test("O-16 import asks once for each entry that asks at each use before it replaces its key")
+    @Test("O-16 import asks once for each per-use entry before it replaces its key")
     func replacing() throws {
         let fixture = try fixture(Self.permit, presence: "per-use:pam")
         let lines = [("A", "M"), ("B", "N")].map { name, letter in
@@ -129,7 +134,7 @@ struct PAMPresenceTests {
                 == "address.txt, line 1: replaced: A:a\naddress.txt, line 2: replaced: B:b\n")
         let list = try fixture.run("watchword list --passphrase-file pass.txt").text
         #expect(list == "A:a  totp, per-use:pam\nB:b  totp, per-use:pam\n")
-        // A failure of one of them changes neither.
+        // If one check fails, neither entry changes.
         let vault = try fixture.vault()
         let deny = Self.deny.map { $0 + "\n" }.joined()
         try fixture.folder.write(Array(deny.utf8), to: "pam.d/watchword")
@@ -139,10 +144,10 @@ struct PAMPresenceTests {
         #expect(rehearsed.text.contains("would be replaced: A:a"))
     }
 
-    @Test("the system's no wipes an entry that says so")
+    @Test("a failed PAM check wipes an entry with wipe:1")
     func wipes() throws {
         let fixture = try fixture(Self.deny, onFailure: "wipe:1")
-        #expect(try errors(fixture.run(Self.code, status: 4)).contains("“A:a” is wiped"))
+        #expect(try errors(fixture.run(Self.code, status: 4)).contains("“A:a” was wiped"))
         let list = try fixture.run("watchword list --passphrase-file pass.txt")
         #expect(list.text.contains("A:a  wiped\n"))
         #expect(list.text.contains("B:b  totp, per-use, wipe:1\n"))
@@ -150,7 +155,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "who breaks off at the system's question has tried nothing",
+        "interrupting the PAM prompt is not an attempt",
         arguments: ["\u{3}", "half\u{1C}"])
     func brokenOff(_ typed: String) throws {
         let asking = ["auth required pam_unix.so nodelay", "account required pam_permit.so"]
@@ -166,16 +171,16 @@ struct PAMPresenceTests {
         #expect(list.text.contains("A:a  totp, per-use, wipe:1\n"))
     }
 
-    @Test("no answer is no failure: without modules, or without the program that asks them")
+    @Test("a missing service file or helper is not counted as a failure")
     func noAnswer() throws {
         let fixture = try fixture([], onFailure: "wipe:1")
         #expect(
             try errors(fixture.run(Self.code, status: 4)).contains(
-                "there is no /etc/pam.d/watchword; --presence-check passphrase asks"))
+                "there is no /etc/pam.d/watchword); use --presence-check passphrase"))
         try fixture.run("rm watchword-presence")
         #expect(
             try errors(fixture.run(Self.code, status: 4)).contains(
-                "watchword-presence, which asks the system, is not beside watchword"))
+                "watchword-presence is not installed beside watchword"))
         let list = try fixture.run("watchword list --passphrase-file pass.txt")
         #expect(list.text.contains("A:a  totp, per-use, wipe:1\n"))
         let other =

@@ -7,34 +7,53 @@ import Testing
 
 struct PagesTests {
     @Test(
-        "the page of every verb starts with examples that the parser understands",
+        "every help page starts with valid examples, and has one line per option",
         arguments: Verb.allCases)
     func pages(_ verb: Verb) throws {
         let lines = HelpPage.of(verb).split(separator: "\n")
         #expect(lines[0] == "Examples:")
         #expect(lines[1].hasPrefix("  watchword "))
         #expect(lines.allSatisfy { $0.count <= 100 })
+        for option in verb.page.options {
+            #expect(lines.contains { isLine($0, of: option) }, "--\(option.name)")
+        }
         for example in verb.page.examples {
-            // What a shell would make of pipes and redirections is not the parser's.
+            // Omit pipes and redirections, which the shell handles.
             let command = example.prefix { !"|<>".contains($0) }
             let words = command.split(separator: " ").map {
                 $0.trimmingCharacters(in: CharacterSet(charactersIn: "'"))
             }
             let joined = joinQuoted(words, in: String(command))
             guard case .run = try ArgumentParser.parse(Array(joined.dropFirst())) else {
-                Issue.record("not understood: \(example)")
+                Issue.record("invalid example: \(example)")
                 continue
             }
         }
     }
 
-    // The only quoted words are names with one space in them.
+    private func isLine(_ line: Substring, of option: Option) -> Bool {
+        line.hasPrefix("  ") && line.contains("--\(option.name) ") && line.hasSuffix(option.summary)
+            && line.count <= 80
+    }
+
+    @Test("only the program's help page lists the global options, one per line")
+    func globalOptions() {
+        let lines = HelpPage.ofProgram().split(separator: "\n")
+        for option in Verb.global {
+            #expect(lines.contains { isLine($0, of: option) }, "--\(option.name)")
+            for verb in Verb.allCases {
+                #expect(!HelpPage.of(verb).contains("  --\(option.name) "), "\(verb.name)")
+            }
+        }
+    }
+
+    // The only quoted operands are names with one space.
     private func joinQuoted(_ words: [String], in command: String) -> [String] {
         guard command.contains("'"), let at = words.firstIndex(of: "router") else { return words }
         return words[..<at] + [words[at] + " " + words[at + 1]] + words[(at + 2)...]
     }
 
-    @Test("an option of one name looks the same to a shell wherever it takes a value")
+    @Test("an option that takes a value has the same kind of value in every verb")
     func optionsAgree() {
         var seen: [String: Set<Option.Value>] = [:]
         for option in Verb.allOptions { seen[option.name, default: []].insert(option.value) }
@@ -44,7 +63,7 @@ struct PagesTests {
         #expect(letters == ["quiet", "help", "version", "yes"])
     }
 
-    @Test("every verb and option is in the manual and in each shell's completions")
+    @Test("the manual and each shell's completions contain every verb and option")
     func completeness() {
         let pages = [ManualPage.text] + CompletionScript.Shell.allCases.map(CompletionScript.of)
         for page in pages {
@@ -56,7 +75,7 @@ struct PagesTests {
     }
 
     @Test(
-        "mandoc finds nothing to say about the manual",
+        "the manual passes mandoc's checks",
         .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"))
     func manual() throws {
         let mandoc = try #require(ForeignProgram("mandoc"))
@@ -67,17 +86,17 @@ struct PagesTests {
     }
 
     @Test(
-        "bash takes its completions",
+        "bash accepts its completion script",
         .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"))
     func bashSyntax() throws { try check(.bash) }
 
     @Test(
-        "zsh takes its completions",
+        "zsh accepts its completion script",
         .enabled(if: ForeignProgram("zsh") != nil, "zsh is not installed"))
     func zshSyntax() throws { try check(.zsh) }
 
     @Test(
-        "fish takes its completions",
+        "fish accepts its completion script",
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"))
     func fishSyntax() throws { try check(.fish) }
 
@@ -90,7 +109,7 @@ struct PagesTests {
     }
 
     @Test(
-        "bash completes verbs, options, their words and files, and never runs the program",
+        "bash completes verbs, options, choices and files, and never runs the program",
         .enabled(if: ForeignProgram("bash") != nil, "bash is not installed"),
         arguments: [
             ("watchword co", ["code", "completions"]),

@@ -3,13 +3,13 @@ import POSIX
 import TestSupport
 import Testing
 
-/// Files with secrets that are written for a person, and the files that they must not replace.
+/// Files with secrets that a user requests, and the files that they must not replace.
 struct SecretFileTests {
-    @Test("O-10 --force replaces a picture, and neither a vault nor anything that is kept for one")
+    @Test("O-10 --force replaces an image, but neither a vault nor a file that is kept for one")
     func spared() throws {
         let fixture = try VaultFixture()
         let place = ".local/share/watchword"
-        // A second saving leaves a previous generation.
+        // A second change leaves a previous generation.
         try fixture.run("watchword add -q Other --secret-file key.txt --passphrase-file pass.txt")
         try fixture.folder.write(Array("otpauth://totp/x?secret=MFRGG".utf8), to: "uri.txt")
         let write = "watchword qr write --text-file uri.txt --force --png"
@@ -25,11 +25,11 @@ struct SecretFileTests {
         for file in files {
             let before = try fixture.folder.bytes(of: "\(place)/\(file)")
             let outcome = try fixture.run("\(write) \(place)/\(file)", status: 3)
-            let says = file == "vault" ? "does not replace" : "Watchword keeps its own files"
+            let says = file == "vault" ? "does not overwrite" : "reserved for Watchword's own files"
             #expect(String(decoding: outcome.errors, as: UTF8.self).contains(says), "\(file)")
             #expect(try fixture.folder.bytes(of: "\(place)/\(file)") == before, "\(file)")
         }
-        // A new file there would be in the way of the next saving.
+        // A new file there would prevent the next change.
         try fixture.run("\(write) \(place)/.watchword/by-name/vault/new", status: 3)
         try fixture.run("watchword add -q Third --secret-file key.txt --passphrase-file pass.txt")
     }

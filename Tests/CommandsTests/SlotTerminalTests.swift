@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What opens the vault, as its owner changes it on a terminal.
+/// Changing passphrases and recovery keys on a terminal.
 @Suite(.serialized)
 struct SlotTerminalTests {
     private static let new = "another-horse"
 
-    /// The lines of the vault's file that hold sealed secrets.
+    /// The lines of the vault file with sealed secrets.
     private func sealed(_ vault: String) -> [Substring] {
         vault.split(separator: "\n").filter { $0.hasPrefix("sealed ") }
     }
 
-    @Test("changing the passphrase seals all anew, and the old one opens nothing that is kept")
+    @Test("changing the passphrase seals every secret again, and the old one opens no kept file")
     func changed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         let before = try fixture.vault()
@@ -26,7 +26,7 @@ struct SlotTerminalTests {
         let old = Set(sealed(before))
         #expect(old.count == 2)
         #expect(try old.isDisjoint(with: sealed(fixture.vault())))
-        // The old passphrase is tried on every file that is left beside the vault.
+        // Try the old passphrase on every file beside the vault.
         let tried = try fixture.run(
             """
             cd .local/share/watchword
@@ -37,12 +37,12 @@ struct SlotTerminalTests {
             exec watchword list --passphrase-file ~/pass.txt 2>&1
             """, status: 4)
         #expect(!tried.text.contains("opens\n"))
-        #expect(tried.text.contains("does not open the vault"))
+        #expect(tried.text.contains("wrong passphrase"))
         try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
         #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("B:b"))
     }
 
-    @Test("rekey seals all anew, --keep-key seals nothing anew, and what opened the vault opens it")
+    @Test("rekey seals every secret again, --keep-key none, and the passphrase stays valid")
     func rekeyed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         let before = try fixture.vault()
@@ -60,7 +60,7 @@ struct SlotTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("A:a"))
     }
 
-    @Test("a recovery key that cannot be printed is not saved, and neither is a new vault")
+    @Test("a recovery key that cannot be printed is not saved, nor is a new vault")
     func fullDevice() throws {
         let fixture = try VaultFixture()
         let before = try fixture.vault()
@@ -77,12 +77,12 @@ struct SlotTerminalTests {
                 """, status: 6)
             try fixture.run("ls new/vault 2>/dev/null", status: 2)
         }
-        // What goes to a file opens the vault.
+        // A recovery key written to a file unlocks the vault.
         try fixture.run("watchword slot add recovery-key --passphrase-file pass.txt -q >new.txt")
         try fixture.run("watchword list --recovery-key-file new.txt")
     }
 
-    @Test("a printed recovery key that was not saved is called worthless")
+    @Test("a warning says to discard a printed recovery key that was not saved")
     func notSaved() throws {
         let fixture = try VaultFixture()
         let failed = try fixture.run(
@@ -90,11 +90,11 @@ struct SlotTerminalTests {
             printf 'no folder' >file
             watchword init --vault file/vault --scrypt-log-n 10 --passphrase-file pass.txt 2>&1
             """, status: 3)
-        #expect(failed.text.contains("the recovery key that was printed opens nothing"))
+        #expect(failed.text.contains("discard the recovery key that was printed"))
     }
 
     @Test(
-        "a new passphrase that is not given twice changes nothing",
+        "a new passphrase that is not repeated correctly changes nothing",
         arguments: ["other\n", "\n", "\u{4}", "\u{3}"])
     func unchanged(_ again: String) throws {
         let fixture = try VaultFixture()
@@ -110,32 +110,34 @@ struct SlotTerminalTests {
         try fixture.run("watchword list --passphrase-file pass.txt")
     }
 
-    @Test("a slot is taken away after a question, and the last one that is not a device's stays")
+    @Test("a slot is removed after confirmation, but never the last one")
     func removed() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         let refusing = try fixture.terminal("watchword slot remove 2 --passphrase-file pass.txt")
-        try refusing.answer([("Remove slot 2, a recovery-key? [y/N] ", "n")])
+        try refusing.answer([("Remove slot 2 (recovery-key)? [y/N] ", "n")])
         #expect(try refusing.end() == 1)
         let kept = try fixture.run("watchword slot list --passphrase-file pass.txt")
         #expect(kept.text.contains("2  recovery-key"))
         let agreeing = try fixture.terminal("watchword slot remove 2 --passphrase-file pass.txt")
-        try agreeing.answer([("Remove slot 2, a recovery-key? [y/N] ", "y")])
+        try agreeing.answer([("Remove slot 2 (recovery-key)? [y/N] ", "y")])
         #expect(try agreeing.end() == 0)
         try fixture.run("watchword list --recovery-key-file recovery.txt", status: 4)
-        // The last one is refused before anybody is asked.
+        // The last slot is refused before the prompt.
         let last = try fixture.terminal("watchword slot remove 1 --passphrase-file pass.txt")
         #expect(try last.end() == 1)
         #expect(!last.screen.contains("[y/N]"))
-        #expect(last.screen.contains("the last way to open the vault stays; add another one first"))
+        #expect(
+            last.screen.contains(
+                "this slot is the last one that opens the vault; add another one first"))
         try fixture.run("watchword list --passphrase-file pass.txt")
     }
 
-    @Test("the slot that the recovery key opened can't go when a passphrase was never there again")
+    @Test("the recovery key's slot cannot be removed if it is the only one")
     func recoveryKeyAlone() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         try fixture.run("watchword slot remove -y 1 --recovery-key-file recovery.txt")
         try fixture.run("watchword slot remove -y 2 --recovery-key-file recovery.txt", status: 1)
-        // A passphrase is set again where there is none.
+        // The passphrase command adds a passphrase if there is none.
         let terminal = try fixture.terminal(
             "watchword passphrase --scrypt-log-n 10 --recovery-key-file recovery.txt")
         try terminal.answer([
@@ -146,7 +148,7 @@ struct SlotTerminalTests {
         try fixture.run("watchword list --passphrase-file new.txt")
     }
 
-    @Test("a new passphrase may be a second one, and is asked for twice")
+    @Test("slot add asks for a second passphrase twice, and both unlock the vault")
     func added() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal("watchword slot add passphrase --scrypt-log-n 10")
@@ -164,7 +166,7 @@ struct SlotTerminalTests {
         }
     }
 
-    @Test("a recovery key is added, shown once, asked back, and opens")
+    @Test("a recovery key is added, shown once and verified, and unlocks the vault")
     func recoveryKeyAdded() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal(
@@ -175,7 +177,7 @@ struct SlotTerminalTests {
         terminal.clear()
         try terminal.type(key + "\n")
         #expect(try terminal.end() == 0)
-        #expect(terminal.screen.contains("That is it."))
+        #expect(terminal.screen.contains("The recovery key is correct."))
         let opening = try fixture.terminal("watchword list --recovery-key")
         try opening.waitFor("as you wrote it down: ")
         #expect(try opening.settings().echoes == false)

@@ -19,7 +19,7 @@ struct TerminalTests {
         return folder
     }
 
-    @Test("the passphrase is not shown while it is typed, and echo is back afterwards")
+    @Test("the passphrase is not echoed, and echo is restored afterwards")
     func prompt() throws {
         let terminal = try PseudoTerminal("watchword list", in: folderWithVault())
         try terminal.waitFor("Passphrase: ")
@@ -31,7 +31,7 @@ struct TerminalTests {
         #expect(try terminal.settings().echoes)
     }
 
-    @Test("Ctrl-C at the prompt ends the program and brings echo back")
+    @Test("Ctrl-C at the prompt ends the program and restores echo")
     func controlC() throws {
         let terminal = try PseudoTerminal("watchword list", in: folderWithVault())
         try terminal.waitFor("Passphrase: ")
@@ -43,7 +43,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "a polite kill or a hang-up at the prompt brings echo back",
+        "a signal at the prompt restores echo",
         arguments: ["TERM", "HUP", "QUIT"])
     func killed(_ signal: String) throws {
         let terminal = try PseudoTerminal(
@@ -59,7 +59,7 @@ struct TerminalTests {
         #expect(try terminal.settings().echoes)
     }
 
-    @Test("the passphrase is asked on the terminal when standard input is data")
+    @Test("the passphrase prompt is on the terminal if standard input is redirected")
     func inputIsData() throws {
         let folder = try folderWithVault()
         let terminal = try PseudoTerminal(
@@ -71,16 +71,16 @@ struct TerminalTests {
         #expect(said.contains("Added Other:me."))
     }
 
-    @Test("Ctrl-D at the prompt is no answer: exit status 4")
+    @Test("Ctrl-D at the prompt gives exit status 4")
     func controlD() throws {
         let terminal = try PseudoTerminal("watchword list", in: folderWithVault())
         try terminal.waitFor("Passphrase: ")
         try terminal.type("\u{4}")
         #expect(try terminal.end() == 4)
-        #expect(terminal.screen.contains("no answer came"))
+        #expect(terminal.screen.contains("no answer"))
     }
 
-    @Test("init asks twice, shows the recovery key once, and asks it back")
+    @Test("init asks twice, shows the recovery key once, and verifies the copy")
     func initialize() throws {
         let folder = try TemporaryFolder()
         let terminal = try PseudoTerminal("watchword init --scrypt-log-n 10", in: folder)
@@ -93,17 +93,17 @@ struct TerminalTests {
         let key = try #require(terminal.screen.firstMatch(of: pattern)?.output.0)
         terminal.clear()
         try terminal.type("wrong\n")
-        try terminal.waitFor("press Return to leave it")
-        // What is typed before the question is asked again is thrown away.
+        try terminal.waitFor("press Return to skip")
+        // Input before the next prompt is discarded.
         try terminal.waitFor("as you wrote it down: ")
         terminal.clear()
         try terminal.type(key.lowercased() + "\n")
         #expect(try terminal.end() == 0)
-        #expect(terminal.screen.contains("That is it."))
+        #expect(terminal.screen.contains("The recovery key is correct."))
     }
 
     @Test(
-        "a recovery key that is not asked back to the end is there all the same",
+        "a recovery key is saved even if its copy is not verified",
         arguments: ["\u{4}", "\n"])
     func unchecked(_ answer: String) throws {
         let terminal = try PseudoTerminal(
@@ -112,13 +112,13 @@ struct TerminalTests {
         try terminal.waitFor("as you wrote it down: ")
         try terminal.type(answer)
         #expect(try terminal.end() == 0)
-        #expect(terminal.screen.contains("not checked, but it opens the vault"))
+        #expect(terminal.screen.contains("not verified, but it unlocks the vault"))
         #expect(terminal.screen.contains("exit 0"))
         #expect(terminal.screen.contains("2  recovery-key"))
-        #expect(!terminal.screen.contains("nothing was done"))
+        #expect(!terminal.screen.contains("nothing was changed"))
     }
 
-    @Test("half a passphrase does not wait for the shell after a polite kill")
+    @Test("half a passphrase is not left for the shell after SIGTERM")
     func halfTyped() throws {
         let terminal = try PseudoTerminal(
             "sh -c 'echo $$; exec watchword list'; echo ended; read -r line; echo \"<$line>\"",
@@ -134,7 +134,7 @@ struct TerminalTests {
         #expect(terminal.screen.contains("<x>"))
     }
 
-    @Test("two different new passphrases make no vault")
+    @Test("two different new passphrases create no vault")
     func differing() throws {
         let folder = try TemporaryFolder()
         let terminal = try PseudoTerminal("watchword init --scrypt-log-n 10 --vault v", in: folder)
@@ -146,7 +146,8 @@ struct TerminalTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("v")))
     }
 
-    @Test("a secret is shown on a terminal after a yes only", arguments: [("n", 1), ("y", 0)])
+    @Test(
+        "a secret is shown on a terminal only after confirmation", arguments: [("n", 1), ("y", 0)])
     func showing(_ answer: String, _ status: Int32) throws {
         for verb in ["show Site:me --uri", "show Site:me --qr", "export"] {
             let terminal = try PseudoTerminal(
@@ -159,11 +160,11 @@ struct TerminalTests {
         }
     }
 
-    @Test("watch shows codes until q, and the screen is as it was", arguments: ["q", "\u{3}"])
+    @Test("watch shows codes until q, then restores the screen", arguments: ["q", "\u{3}"])
     func watch(_ end: String) throws {
         let terminal = try PseudoTerminal(
             "exec watchword watch --passphrase-file pass.txt", in: folderWithVault())
-        try terminal.waitFor("q ends")
+        try terminal.waitFor("q to quit")
         #expect(try terminal.settings() == (echoes: false, edits: false))
         #expect(terminal.screen.contains("\u{1B}[?1049h"))
         #expect(terminal.screen.contains("Site:me"))
@@ -173,18 +174,18 @@ struct TerminalTests {
         #expect(try terminal.settings() == (echoes: true, edits: true))
     }
 
-    @Test("watch has no colours when NO_COLOR is set")
+    @Test("watch has no colours if NO_COLOR is set")
     func withoutColour() throws {
         let terminal = try PseudoTerminal(
             "exec watchword watch --passphrase-file pass.txt", in: folderWithVault(),
             environment: ["NO_COLOR": "1"])
-        try terminal.waitFor("q ends")
+        try terminal.waitFor("q to quit")
         try terminal.type("q")
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.firstMatch(of: /\x1B\[\d*m/) == nil)
     }
 
-    @Test("watch draws a period as long as 64 bits say")
+    @Test("watch draws a period of any 64-bit length")
     func endlessPeriod() throws {
         let folder = try folderWithVault()
         let uri = "otpauth://totp/X:b?secret=\(Self.key)&period=9223372036854775807"
@@ -192,13 +193,13 @@ struct TerminalTests {
         let terminal = try PseudoTerminal(
             "watchword import -q far.txt --passphrase-file pass.txt"
                 + " && exec watchword watch --passphrase-file pass.txt", in: folder)
-        try terminal.waitFor("q ends")
+        try terminal.waitFor("q to quit")
         #expect(terminal.screen.contains("X:b"))
         try terminal.type("q")
         #expect(try terminal.end() == 0)
     }
 
-    @Test("an import shows progress, and Ctrl-C in the middle of it leaves all or nothing")
+    @Test("an import shows progress, and Ctrl-C leaves all of its changes or none")
     func interruptedImport() throws {
         let folder = try folderWithVault()
         let made = try Transcript.run(
@@ -213,13 +214,13 @@ struct TerminalTests {
         let before = try folder.bytes(of: ".local/share/watchword/vault")
         let terminal = try PseudoTerminal(
             "exec watchword import shots --passphrase-file pass.txt", in: folder)
-        try terminal.waitFor("of 9 pictures")
+        try terminal.waitFor("of 9 images")
         try terminal.type("\u{3}")
         _ = try terminal.end()
         let after = try folder.bytes(of: ".local/share/watchword/vault")
         let list = try Transcript.run(
             "watchword list --passphrase-file pass.txt | wc -l", in: folder)
-        // Six keys in nine pictures: with the entry that was there, seven.
+        // Nine images have six keys; with the existing entry, there are seven.
         #expect(list.text == (before == after ? "1\n" : "7\n"))
     }
 }

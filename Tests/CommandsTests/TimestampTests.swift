@@ -4,7 +4,7 @@ import Testing
 
 struct TimestampTests {
     @Test(
-        "RFC 3339 and Unix seconds are read",
+        "RFC 3339 and Unix seconds are parsed",
         arguments: [
             ("0", 0), ("-1", -1), ("1970-01-01T00:00:00Z", 0),
             ("2026-11-21T01:09:30Z", 1_795_223_370),
@@ -19,7 +19,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "what is neither is refused",
+        "other texts are refused",
         arguments: [
             "", "now", "+5", "1.5", "2026-11-21", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z",
             "2026-00-10T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T01:60:00Z",
@@ -30,14 +30,14 @@ struct TimestampTests {
         #expect(Timestamp(parsing: text) == nil)
     }
 
-    @Test("what is written is read again, over four thousand years")
+    @Test("formatted times parse to the same time, over four thousand years")
     func roundTrip() {
         for seconds in stride(from: Int64(-60_000_000_000), to: 60_000_000_000, by: 86_399_917) {
             #expect(Timestamp(parsing: Timestamp(unixTime: seconds).text)?.unixTime == seconds)
         }
     }
 
-    @Test("it is written as RFC 3339 in UTC")
+    @Test("times are formatted as RFC 3339 in UTC")
     func writing() {
         #expect(Timestamp(unixTime: 1_795_223_370).text == "2026-11-21T01:09:30Z")
         #expect(Timestamp(unixTime: .min).text == "-292277022657-01-27T08:29:52Z")

@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// A file of command lines and what comes of them.
+/// A file of shell commands with their expected results.
 ///
-/// A line that begins with `$ ` is given to the shell; the lines after it are what it prints on
-/// standard output, those with `! ` before them on standard error, and `= 3` is its exit status when
-/// that is not 0. `…` stands for anything within a line, `#` begins a comment.
+/// A line that begins with `$ ` is a command. The lines after it are its standard output, or its standard
+/// error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default. `…` matches
+/// anything within a line, and `#` begins a comment.
 struct Transcript {
     struct Step {
         let line: Int
@@ -20,7 +20,7 @@ struct Transcript {
 
     static let folder = PackageFolder.root.appending(path: "Vectors/transcripts")
 
-    /// The names of all transcripts there are.
+    /// The names of all transcripts.
     static func all() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".transcript") }.sorted()
@@ -53,12 +53,12 @@ struct Transcript {
         self.steps = steps
     }
 
-    /// Runs one step in `folder`, without a terminal, with an environment of its own.
+    /// Runs a command in `folder` with a minimal environment and without a terminal.
     static func run(_ command: String, in folder: TemporaryFolder) throws -> ForeignProgram.Outcome
     {
         let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
             .path
-        // A session of its own has no terminal, whoever runs the tests.
+        // A new session has no controlling terminal.
         return try ForeignProgram(path: "/usr/bin/setsid").run(
             ["--wait", "/bin/sh", "-c", "cd '\(folder.path)'\n\(command)"],
             environment: [
@@ -66,7 +66,7 @@ struct Transcript {
             ])
     }
 
-    /// Whether `text` is what `expected` says, line by line.
+    /// Whether the lines of `text` match `expected`.
     static func matches(_ text: [UInt8], _ expected: [String]) -> Bool {
         var lines = String(decoding: text, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct TranscriptTests {
-    @Test("the program does what the transcript says", arguments: try Transcript.all())
+    @Test("the program's output and status match the transcript", arguments: try Transcript.all())
     func transcript(_ name: String) throws {
         let folder = try TemporaryFolder()
         for step in try Transcript(named: name).steps {

@@ -4,14 +4,14 @@ import Testing
 
 @testable import SecretVault
 
-/// A folder with a vault in it, its passphrase in `pass.txt`, its recovery key in `recovery.txt`.
+/// A folder with a vault, its passphrase in `pass.txt` and its recovery key in `recovery.txt`.
 struct VaultFixture {
     static let passphrase = "correct-horse-battery"
     static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 
     let folder: TemporaryFolder
 
-    /// Makes the vault, and adds entries: what follows `watchword add -q` on its command line.
+    /// Creates the vault and adds entries; each string has the arguments of `watchword add -q`.
     init(_ entries: [String] = ["Site:me --secret-file key.txt"], recoveryKey: Bool = false) throws
     {
         folder = try TemporaryFolder()
@@ -23,7 +23,7 @@ struct VaultFixture {
         for entry in entries { try run("watchword add -q \(entry) --passphrase-file pass.txt") }
     }
 
-    /// Runs a command without a terminal; it must end with `status`.
+    /// Runs a command without a terminal and expects `status`.
     @discardableResult
     func run(_ command: String, status: Int32 = 0) throws -> ForeignProgram.Outcome {
         let outcome = try Transcript.run(command, in: folder)
@@ -37,19 +37,19 @@ struct VaultFixture {
         try PseudoTerminal(command, in: folder)
     }
 
-    /// The first line of one of the folder's files.
+    /// The first line of a file in the folder.
     func line(of name: String) throws -> String {
         String(decoding: try folder.bytes(of: name).prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
     private static let vault = ".local/share/watchword/vault"
 
-    /// The vault's file.
+    /// The contents of the vault file.
     func vault() throws -> String {
         String(decoding: try folder.bytes(of: Self.vault), as: UTF8.self)
     }
 
-    /// Whether any failure, or any attempt that is not decided, is counted.
+    /// Whether any failure or undecided attempt is counted.
     func countsFailures() throws -> Bool {
         let document = try VaultDocument(parsing: folder.bytes(of: Self.vault))
         let location = try VaultLocation(folder.file(Self.vault))
@@ -58,11 +58,11 @@ struct VaultFixture {
 }
 
 extension PseudoTerminal {
-    /// Waits for each question and gives its answer, like a person who reads before typing.
+    /// Waits for each prompt before it types the answer.
     func answer(_ dialogue: [(question: String, answer: String)]) throws {
         for (question, answer) in dialogue {
             try waitFor(question)
-            // The next question may be the same.
+            // The next prompt can have the same text.
             clear()
             try type(answer + "\n")
         }

@@ -6,7 +6,7 @@ import Testing
 
 struct WordsTests {
     @Test(
-        "a length of time is said to the second, in words",
+        "a duration is written in words, to the second",
         arguments: [
             (252, "4 minutes 12 seconds"), (1, "1 second"), (60, "1 minute"), (59, "59 seconds"),
             (61, "1 minute 1 second"), (3600, "1 hour"), (3599, "59 minutes 59 seconds"),
@@ -18,7 +18,7 @@ struct WordsTests {
     }
 
     @Test(
-        "numbers in a row are told as a range",
+        "consecutive numbers are written as a range",
         arguments: [
             ([], ""), ([2], "2"), ([2, 3], "2, 3"), ([2, 3, 4], "2–4"), ([1, 3, 5], "1, 3, 5"),
             ([1, 2, 5, 6, 7, 9, 10], "1, 2, 5–7, 9, 10"), (Array(2...1000), "2–1000"),
@@ -27,13 +27,13 @@ struct WordsTests {
         #expect(Words.list(numbers) == words)
     }
 
-    @Test("who has opened the vault is not told that nothing was tried, nor how else to open it")
+    @Test("a report about an open vault does not suggest how to unlock it")
     func notCleared() {
         let full = SystemCallFailure(call: "write", number: 28)
         for reason in [VaultError.notCounted(full), .newerAttempts(2)] {
             let words = Words.sentence(for: VaultReport.failuresNotCleared(reason), in: [])
-            #expect(words.contains("the vault is open, but the failures before are still counted"))
-            #expect(!words.contains("none was made") && !words.contains("--recovery-key"))
+            #expect(words.contains("the vault is open, but earlier failures are still counted"))
+            #expect(!words.contains("nothing was tried") && !words.contains("--recovery-key"))
         }
     }
 }

@@ -17,11 +17,11 @@ package enum HelpPage<Verb: ProgramVerb> {
                 "The environment can set most options: \(option.variable) for --\(option.name)."
             lines += [""] + wrapped(hint, indent: 0)
         }
-        lines += ["", "Global options:"] + table(Verb.global)
+        lines += ["", "Global options: see \(Verb.program) --help."]
         return lines.joined(separator: "\n")
     }
 
-    /// The page of the program, which also starts with examples.
+    /// The page of the program, with the global options; it also starts with examples.
     package static func ofProgram() -> String {
         let about = Verb.about
         var lines = ["Examples:"] + about.examples.map { "  " + $0 }
@@ -29,8 +29,7 @@ package enum HelpPage<Verb: ProgramVerb> {
             "", "Usage: \(Verb.program) COMMAND [OPERAND…] [OPTION…]", "", about.summary, "",
             "Commands:",
         ]
-        let names = Verb.allCases.map { ($0.name + " " + $0.page.operands.usage, $0.page.summary) }
-        lines += columns(names)
+        lines += columns(Verb.allCases.map { ($0.name, $0.page.summary) })
         lines += ["", "Global options:"] + table(Verb.global)
         lines += ["", about.closing]
         return lines.joined(separator: "\n")
@@ -45,11 +44,12 @@ package enum HelpPage<Verb: ProgramVerb> {
         return short + "--" + option.name + (option.placeholder.map { " " + $0 } ?? "")
     }
 
-    /// Two columns.
+    /// Two columns; the first one is as wide as its contents, within limits.
     ///
-    /// The second one begins on a new line if the first one is too wide.
+    /// If the contents are wider, the second column begins on a new line.
     private static func columns(_ rows: [(String, String)]) -> [String] {
-        let gap = 28
+        let widest = rows.map { $0.0.count + 4 }.max() ?? 0
+        let gap = min(widest, 30)
         return rows.flatMap { left, right in
             let indented = "  " + left
             guard indented.count + 2 <= gap else {

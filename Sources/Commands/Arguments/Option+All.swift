@@ -1,101 +1,98 @@
 import Arguments
 
 extension Option {
-    // Everywhere.
-    static let vault = Option("vault", .file, "the vault (else $WATCHWORD_VAULT)")
+    // Global options.
+    static let vault = Option("vault", .file, "use the vault in FILE (default: $WATCHWORD_VAULT)")
     static let passphraseFile = Option(
-        "passphrase-file", .file, "take the passphrase from the first line of FILE; - is stdin")
+        "passphrase-file", .file, "read the passphrase from FILE (- for stdin)")
     static let recoveryKeyFile = Option(
-        "recovery-key-file", .file, "unlock with the recovery key in FILE instead; - is stdin")
-    static let recoveryKey = Option(
-        "recovery-key", "unlock with the recovery key; the terminal asks for it")
+        "recovery-key-file", .file, "read the recovery key from FILE (- for stdin)")
+    static let recoveryKey = Option("recovery-key", "unlock with the recovery key; prompt for it")
     static let maxUnlockCost = Option(
-        "max-unlock-cost", .text("10…28"),
-        "how much unlocking may cost, a power of two like --scrypt-log-n; default 20")
-    static let json = Option("json", "print JSON, one object a line")
-    static let quiet = Option("quiet", short: "q", "no warnings and no notes")
+        "max-unlock-cost", .text("10…28"), "limit for the scrypt cost of unlocking (default 20)")
+    static let json = Option("json", "print JSON, one object per line")
+    static let quiet = Option("quiet", short: "q", "print no warnings or notes")
 
-    /// What every verb takes.
+    /// The options that every verb accepts.
     static let global: [Option] = [
         .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .json, .quiet,
         .help, .version,
     ]
 
-    /// What verbs take that save nothing.
-    static let readOnly = Option(
-        "read-only", "open a vault that can't be written; failures are not counted")
+    /// For verbs that save nothing.
+    static let readOnly = Option("read-only", "open a vault that cannot be written")
 
-    // Where secrets come from.
+    // Sources of secrets.
     static let secretFile = Option(
-        "secret-file", .file, "the key in Base32; - is stdin, without it the terminal asks")
-    static let uriFile = Option("uri-file", .file, "an otpauth:// address in FILE; - is stdin")
-    static let qr = Option("qr", .file, "a picture of a QR symbol")
-    static let textFile = Option("text-file", .file, "the text of the symbol; - is stdin")
+        "secret-file", .file, "read the key (Base32) from FILE (- for stdin)")
+    static let uriFile = Option("uri-file", .file, "read an otpauth:// URI from FILE (- for stdin)")
+    static let qr = Option("qr", .file, "read a QR code from an image")
+    static let textFile = Option("text-file", .file, "read the text from FILE (- for stdin)")
     static let newPassphraseFile = Option(
-        "new-passphrase-file", .file, "the new passphrase, first line of FILE; - is stdin")
+        "new-passphrase-file", .file, "read the new passphrase from FILE (- for stdin)")
 
-    // What an entry is.
-    static let issuer = Option("issuer", .text("TEXT"), "who hands out the account")
-    static let account = Option("account", .text("TEXT"), "the account at the issuer")
-    static let type = Option("type", .choice(["totp", "hotp", "secret"]), "default totp")
+    // Properties of an entry.
+    static let issuer = Option("issuer", .text("TEXT"), "service that issued the key")
+    static let account = Option("account", .text("TEXT"), "account at the issuer")
+    static let type = Option(
+        "type", .choice(["totp", "hotp", "secret"]), placeholder: "TYPE",
+        "totp (default), hotp or secret")
     static let algorithm = Option(
-        "algorithm", .choice(["SHA1", "SHA256", "SHA512"]), "default SHA1")
-    static let digits = Option("digits", .text("N"), "digits of a code, 1 to 10; default 6")
-    static let period = Option("period", .text("SECONDS"), "seconds a code lasts; default 30")
-    static let counter = Option("counter", .text("N"), "the counter's value; default 0")
+        "algorithm", .choice(["SHA1", "SHA256", "SHA512"]), placeholder: "NAME",
+        "SHA1 (default), SHA256 or SHA512")
+    static let digits = Option("digits", .text("N"), "length of a code, 1 to 10 (default 6)")
+    static let period = Option("period", .text("SECONDS"), "how long a code is valid (default 30)")
+    static let counter = Option("counter", .text("N"), "counter (default 0)")
 
-    // Who must be there before it opens, and what failing costs.
+    // Access control.
     static let presence = Option(
-        "presence", .beginning(["per-unlock", "per-use"], "per-unlock|per-use[:CHECK]"),
-        "when you are asked; default per-unlock")
+        "presence", .beginning(["per-unlock", "per-use"], "WHEN"),
+        "per-unlock (default), per-use, per-use:CHECK")
     static let onFailure = Option(
-        "on-failure", .beginning(["lock-out", "wipe"], "lock-out|wipe[:N]"),
-        "what failing costs; default lock-out, wipe alone is wipe:3")
+        "on-failure", .beginning(["lock-out", "wipe"], "ACTION"),
+        "lock-out (default), wipe (3 failures), wipe:N")
 
     static let skipPerUse = Option(
-        "skip-per-use", "leave out the entries that ask at each use, and name them")
+        "skip-per-use", "skip entries that require confirmation at each use")
     static let presenceCheck = Option(
-        "presence-check", .choice(["auto", "passphrase", "pam"]),
-        "for entries that accept any check; default auto: PAM where it is set up")
+        "presence-check", .choice(["auto", "passphrase", "pam"]), placeholder: "CHECK",
+        "auto (PAM if configured), passphrase or pam")
 
-    // Which code.
-    static let at = Option("at", .text("TIME"), "Unix seconds or RFC 3339; default now")
-    static let next = Option("next", "the code after the present one")
-    static let start = Option("t0", .text("TIME"), "when counting of periods began; default 0")
-    static let count = Option("count", .text("N"), "that many codes in a row; default 1")
+    // The code to compute.
+    static let at = Option("at", .text("TIME"), "time in Unix seconds or RFC 3339 (default: now)")
+    static let next = Option("next", "print the code after the current one")
+    static let start = Option("t0", .text("TIME"), "start of the first period (default 0)")
+    static let count = Option("count", .text("N"), "number of consecutive codes (default 1)")
     static let window = Option(
-        "window", .text("BEHIND,AHEAD"),
-        "steps accepted around the expected one; default 1,1 (0,10 for counters)")
+        "window", .text("BEHIND,AHEAD"), "accepted steps (default 1,1; hotp: 0,10)")
 
-    // What is shown and written.
-    static let uri = Option("uri", "print the otpauth:// address, which holds the key")
-    static let qrShown = Option("qr", "show the entry as a QR symbol, which holds the key")
-    static let qrPNG = Option("qr-png", .file, "write the QR symbol as a PNG picture")
+    // Output.
+    static let uri = Option("uri", "print the otpauth:// URI, which contains the key")
+    static let qrShown = Option("qr", "print a QR code, which contains the key")
+    static let qrPNG = Option("qr-png", .file, "write the QR code as a PNG file")
     static let reveal = Option("reveal", "print a plain secret")
-    static let png = Option("png", .file, "write a PNG picture")
-    static let svg = Option("svg", .file, "write an SVG picture")
-    static let force = Option("force", "write over a file that is there")
-    static let yes = Option("yes", short: "y", "answer yes to the question asked before")
+    static let png = Option("png", .file, "write a PNG file")
+    static let svg = Option("svg", .file, "write an SVG file")
+    static let force = Option("force", "overwrite an existing file")
+    static let yes = Option("yes", short: "y", "do not ask for confirmation")
 
     // The vault.
-    static let noRecoveryKey = Option("no-recovery-key", "make no recovery key")
-    static let slot = Option("slot", .text("NUMBER"), "change the passphrase of this slot")
-    static let keepKey = Option(
-        "keep-key", "keep the vault's key: what opened older copies goes on opening new entries")
+    static let noRecoveryKey = Option("no-recovery-key", "create no recovery key")
+    static let slot = Option("slot", .text("NUMBER"), "slot whose passphrase changes")
+    static let keepKey = Option("keep-key", "keep the vault's key")
     static let scryptLogN = Option(
-        "scrypt-log-n", .text("10…24"), "cost of the passphrase, a power of two; default 17")
-    static let dryRun = Option("dry-run", "say what would happen, and change nothing")
+        "scrypt-log-n", .text("10…24"), "scrypt cost as a power of two (default 17)")
+    static let dryRun = Option("dry-run", "show the changes without making them")
     static let onDuplicate = Option(
-        "on-duplicate", .choice(["skip", "replace", "keep"]), "an entry that is there; default skip"
-    )
+        "on-duplicate", .choice(["skip", "replace", "keep"]), placeholder: "ACTION",
+        "skip (default), replace, keep (both)")
     static let purge = Option("purge", "also erase the vault's previous generation")
 
     // Signing in.
-    static let server = Option("server", .text("URL"), "the server's address, https://…")
+    static let server = Option("server", .text("URL"), "the server's https:// URL")
     static let ticketFile = Option(
-        "ticket-file", .file, "the enrolment ticket, first line of FILE; - is stdin")
-    static let caFile = Option(
-        "ca-file", .file, "trust the authorities in FILE (PEM) instead of the system's")
+        "ticket-file", .file, "read the enrolment ticket from FILE (- for stdin)")
+    static let caFile = Option("ca-file", .file, "trusted CA certificates in PEM format")
     static let deviceName = Option(
-        "device-name", .text("TEXT"), "what the account's list of devices calls this one")
+        "device-name", .text("TEXT"), "name in the account's list of devices")
 }

@@ -1,6 +1,6 @@
 import Arguments
 
-/// Everything the program can be told to do.
+/// The commands of `watchword`.
 enum Verb: String, ProgramVerb {
     case initialize = "init"
     case add
@@ -50,7 +50,7 @@ typealias ManualPage = Arguments.ManualPage<Verb>
 typealias CompletionScript = Arguments.CompletionScript<Verb>
 
 extension ParsedArguments {
-    /// Refuses that two options both read standard input, or both write to standard output.
+    /// Refuses two options that both read standard input or both write to standard output.
     fileprivate func checkStandardInput() throws(UsageError) {
         let streams = given.filter { $0.value == "-" && $0.option.value == .file }.map(\.option)
         guard streams.count > 1 else { return }

@@ -1,18 +1,18 @@
 import Cryptography
 import POSIX
 
-/// What a file is, by its first bytes; its name says nothing.
+/// A file's type, detected from its first bytes; its name is ignored.
 enum FileContent {
     /// Text, for ``wholeText(at:)`` to read.
     case text
-    /// A picture, or something else that is no text: for the confined reader to tell.
+    /// An image or another binary file, for the sandboxed reader to identify.
     case picture
 
     private static let headCount = 512
-    /// A text with more otpauth lines than any vault holds.
+    /// Enough for more otpauth URIs than any vault holds.
     private static let textLimit = 16 << 20
 
-    /// Looks into the file at `path`.
+    /// Detects the type of the file at `path`.
     static func of(_ path: String) throws(InputFileError) -> FileContent {
         let file = try InputFile(path, acceptingPipes: false)
         guard let size = file.size, size > 0 else { throw .empty }
@@ -41,7 +41,7 @@ enum FileContent {
         }
     }
 
-    // A mark at the beginning, or letters with a zero beside each; no picture begins so.
+    // A byte order mark, or characters with a zero byte beside each; no image format begins like this.
     private static func isUTF16(_ head: Span<UInt8>) -> Bool {
         guard head.count >= 4 else { return false }
         switch (head[0], head[1]) {
@@ -52,8 +52,8 @@ enum FileContent {
         }
     }
 
-    // Every kind of picture has a byte in its head that no text has: a control character, or, for the
-    // two that begin with letters alone (GIF, RIFF), what their sizes and headers bring.
+    // The beginning of every image format has a byte that text does not have: a control character, or, in
+    // the formats that begin with letters (GIF, RIFF), a byte of the sizes and headers.
     private static func isText(_ head: Span<UInt8>) -> Bool {
         for index in head.indices {
             switch head[index] {

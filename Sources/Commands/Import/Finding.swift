@@ -4,11 +4,11 @@ import POSIX
 import PictureReader
 import Interchange
 
-/// One thing that was found in a file, or why nothing was.
+/// An item found in a file, or the reason why there is none.
 struct Finding {
-    /// The file, as it was reached.
+    /// The file's path.
     let file: String
-    /// The line, where the file is a text.
+    /// The line number in a text file.
     let line: Int?
     let content: Content
 
@@ -18,40 +18,40 @@ struct Finding {
         case passedOver(Passing)
     }
 
-    /// Why something was passed over, and nothing is lost by it.
+    /// Why an item was skipped without loss.
     enum Passing: String {
-        /// A symbolic link in a folder; it is not followed.
+        /// A symbolic link in a folder, which is not followed.
         case symbolicLink = "symbolic-link"
-        /// A part of an export that was read from another picture before.
+        /// A part of an export that another image already contained.
         case repeatedPart = "repeated-part"
     }
 
-    /// Why something was not taken.
+    /// Why an item was refused.
     enum Refusal {
         case file(InputFileError)
         case picture(PictureRefusal)
-        /// A symbol that says something else.
+        /// A QR code without an otpauth URI.
         case foreignSymbol
         case line(OTPAuthLineError)
-        /// A text without a single otpauth line.
+        /// A text without any otpauth URI.
         case foreignText
-        /// So many more lines that are no otpauth lines.
+        /// The number of further lines without an otpauth URI.
         case foreignLines(Int)
-        /// An entry of an export that is not understood, counted from 1.
+        /// An invalid entry of an export; the first entry is 1.
         case exportEntry(Int, MigrationRefusal.Reason)
-        /// Parts of an export that did not come, counted from 1.
+        /// The missing parts of an export; the first part is 1.
         case missingParts([Int], of: Int)
-        /// So many more exports of which parts did not come.
+        /// The number of further exports with missing parts.
         case incompleteExports(Int)
-        /// The key is in the vault so often that no more entries with it are taken.
+        /// The vault already has the maximum number of entries with this key.
         case keyTooOften
-        /// Another entry has the name, and another key.
+        /// An entry with the same name has another key.
         case nameTaken(String)
-        /// Another key of the same name came before it in the same run, and was not to be replaced.
+        /// An earlier item of this import has the same name and another key.
         case nameTwice(String)
-        /// The entry that it would replace began to ask at each use while the import ran.
+        /// The entry to replace began to require confirmation at each use during the import.
         case asksAtUse(String)
-        /// A name or a key is longer than the vault takes.
+        /// The name or the key is too long for the vault.
         case tooLong
     }
 

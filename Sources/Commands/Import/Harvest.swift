@@ -3,25 +3,25 @@ import Interchange
 import OneTimePassword
 import PictureReader
 
-/// Everything that paths hold, in the order in which it was found.
+/// All items found at the given paths, in order.
 ///
-/// The parts of Google's exports are put together at the end, whatever files they are in.
+/// The parts of a Google Authenticator export can be in different files.
 struct Harvest {
     private(set) var findings: [Finding] = []
     private var exports = MigrationCollection()
-    /// The files of each export, for what is said of it in the end.
+    /// The first file of each export, for error messages.
     private var exportFiles: [String] = []
-    /// How many findings come from inside files.
+    /// The number of findings from inside files.
     private var foundInside = 0
 
-    /// A vault holds 100,000 entries; files that hold far more were made to exhaust the memory.
+    /// A vault holds 100,000 entries; files with far more items could exhaust the memory.
     private static let limit = 200_000
-    /// Of more lines of a file, and of more exports, only the number is told.
+    /// Further invalid lines of a file and further incomplete exports are only counted.
     private static let mostToldAlike = 100
 
     /// Reads all of `paths`.
     ///
-    /// - Parameter progress: is told how many files of how many are done.
+    /// - Parameter progress: Receives the number of finished images and the total.
     init(_ paths: [String], progress: (Int, Int) -> Void) throws(CommandFailure) {
         let found = PathWalk(paths).found
         let pictures = try PictureTexts(of: found, progress: progress)
@@ -46,7 +46,7 @@ struct Harvest {
     }
 
     private mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
-        // What a symbol says is read as a line is, but believed only when it is one of ours.
+        // Parse the text of a QR code like a line; it must be a single otpauth URI.
         let lines = OTPAuthLines(symbol).lines
         guard lines.count == 1 else { return refuse(file, .foreignSymbol) }
         if case .refused(.notAURI) = lines[0].content { return refuse(file, .foreignSymbol) }
@@ -99,7 +99,7 @@ struct Harvest {
         }
     }
 
-    // The entries of a part are taken at once: a missing part is no reason to lose those that came.
+    // Import the entries of each part even if another part is missing.
     private mutating func take(_ batch: MigrationBatch, of file: String, line: Int?) {
         let count = exports.sets.count
         guard exports.add(batch) != .repeated else {
@@ -107,7 +107,7 @@ struct Harvest {
             return
         }
         if exports.sets.count > count { exportFiles.append(file) }
-        // What was tolerated in the part is told with its first entry.
+        // Report the warnings of a part with its first entry.
         var warnings = batch.warnings.map(Words.sentence)
         for credential in batch.credentials {
             warnings += credential.warnings.map(Words.sentence)

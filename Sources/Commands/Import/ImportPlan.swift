@@ -1,14 +1,14 @@
 import OneTimePassword
 import SecretVault
 
-/// What is done about an entry that is there already.
+/// What to do with an item whose entry already exists.
 enum DuplicatePolicy: String, Sendable { case skip, replace, keep }
 
-/// What became of a finding.
+/// The result of importing a finding.
 enum ImportResult {
     case added(EntryName)
     case replaced(EntryName)
-    /// Another entry gives the same codes.
+    /// Another entry has the same codes.
     case skipped(EntryName, as: EntryName)
     case passedOver(Finding.Passing)
     case refused(Finding.Refusal)
@@ -18,30 +18,29 @@ enum ImportResult {
 
 /// Turns findings into changes of a vault.
 ///
-/// Two entries are the same when they give the same codes: the same key, used in the same way, under
-/// whatever names. An entry that shares only its name with another may be a newer enrolment or another
-/// account: unless told what to do, it is refused, so that no key is lost in silence.
+/// Two entries are the same if they have the same codes, that is, the same key and parameters; names do
+/// not matter. If only the names are the same, the item may be a newer enrolment or another account. It is
+/// refused unless the policy says otherwise, so that no key is lost silently.
 struct ImportPlan {
     let policy: DuplicatePolicy
     /// When the entries are added, in Unix seconds.
     let now: Int64
-    /// The entries that ask at each use and whose owner agreed; `nil` while nobody was asked, and
-    /// nothing will be saved.
+    /// The per-use entries that the user confirmed; `nil` in a rehearsal, which saves nothing.
     private let confirmed: Set<RecordID>?
     private var addedHere: Set<RecordID> = []
-    /// Nobody has more entries with one key.
+    /// The maximum number of entries with one key.
     private static let mostWithOneKey = 100
-    /// The entries that ask at each use and would be replaced, in the order in which they come up.
+    /// The per-use entries to be replaced, in order.
     private var asking: [RecordID] = []
 
-    /// A plan that replaces what asks at each use only where it is among `confirmed`.
+    /// Creates a plan that replaces per-use entries only if they are in `confirmed`.
     init(policy: DuplicatePolicy, now: Int64, confirmed: Set<RecordID>?) {
         self.policy = policy
         self.now = now
         self.confirmed = confirmed
     }
 
-    /// The entries that ask at each use and that applying `findings` would replace.
+    /// The per-use entries that `findings` would replace.
     func replacedThatAsk(
         _ findings: [Finding], in changes: inout VaultChanges
     ) throws(VaultError) -> [RecordID] {
@@ -50,7 +49,7 @@ struct ImportPlan {
         return plan.asking
     }
 
-    /// Applies `findings`, and says what became of each.
+    /// Applies `findings` and returns the result of each.
     func apply(_ findings: [Finding], to changes: inout VaultChanges) throws(VaultError)
         -> [ImportResult]
     {
@@ -73,7 +72,7 @@ struct ImportPlan {
                 do {
                     results.append(try take(credential, names: &names, in: &changes))
                 } catch .overLimit(.name), .overLimit(.secret) {
-                    // One monstrous label does not cost the others.
+                    // Skip an oversized label, but import the rest.
                     results.append(.refused(.tooLong))
                 }
             }
@@ -87,12 +86,12 @@ struct ImportPlan {
     ) throws(VaultError) -> ImportResult {
         let name = EntryName(issuer: credential.issuer, account: credential.account)
         let content = EntryContent.oneTimePassword(credential)
-        // Each question about a key costs as much as there are entries with it.
+        // The cost of each lookup grows with the number of entries with the key.
         guard try changes.entries(withSecretOf: content).count < ImportPlan.mostWithOneKey else {
             return .refused(.keyTooOften)
         }
         let same = try changes.entries(equivalentTo: content)
-        // The same picture twice in one run is one entry, whatever the policy is.
+        // The same item twice in one import is one entry, whatever the policy.
         if let twin = same.first(where: addedHere.contains) {
             return .skipped(name, as: try changes.entry(twin).name)
         }
@@ -103,13 +102,13 @@ struct ImportPlan {
             }
             if names[name] != nil { return .refused(.nameTaken(name.visible)) }
         case .replace:
-            // Of several that have the name, the one with the key.
+            // If several entries have the name, prefer the one with the same key.
             var named: RecordID?
             for id in same where named == nil {
                 if try changes.entry(id).name == name { named = id }
             }
             if let id = named ?? names[name] ?? same.first {
-                // What this run brought is not lost to what it brings next.
+                // Never replace an item of this import with a later one.
                 guard !addedHere.contains(id) else { return .refused(.nameTwice(name.visible)) }
                 let entry = try changes.entry(id)
                 if entry.asksAtUse {
@@ -124,7 +123,7 @@ struct ImportPlan {
                     try changes.replace(id, with: changes.content(content, notBehind: id))
                     new = id
                 } else {
-                    // The record of a wiped entry never opens again: another one takes its place.
+                    // A wiped record can never be opened again, so add a new one.
                     try changes.remove(id, purge: false)
                     new = try changes.add(content, accessControl: entry.accessControl, now: now)
                 }

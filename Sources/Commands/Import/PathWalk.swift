@@ -1,26 +1,26 @@
 import POSIX
 
-/// The files that paths stand for: files themselves, and folders to their depth.
+/// The files at the given paths, including those in folders, recursively.
 struct PathWalk {
-    /// Something on the way.
+    /// An item found during the walk.
     enum Found: Hashable, Sendable {
         case file(String)
         case refused(String, InputFileError)
-        /// A symbolic link in a folder; it may lead anywhere, and is not followed.
+        /// A symbolic link in a folder; it can point anywhere, so it is not followed.
         case symbolicLink(String)
     }
 
-    /// No tree of pictures is deeper; a deeper one was made to be walked for ever.
+    /// The maximum depth, so that a walk always ends.
     private static let depthLimit = 64
 
-    /// Standard input as a path, be it a file or a pipe.
+    /// Standard input as a path; it can be a file or a pipe.
     static let standardInput = "/dev/stdin"
 
     private(set) var found: [Found] = []
 
-    /// Walks `paths` in the order in which they were given, and folders in the order of names.
+    /// Walks `paths` in the given order, and folders in the order of names.
     ///
-    /// A path that was named is followed wherever it leads; in folders, hidden files are passed over.
+    /// Symbolic links in `paths` are followed; hidden files in folders are skipped.
     init(_ paths: [String]) {
         for path in paths { visit(path, depth: 0) }
     }
@@ -43,7 +43,7 @@ struct PathWalk {
                 }
             }
         } catch {
-            // A name that a folder has just told is there, unless it was not told as it is.
+            // The folder has just listed this name; if it is now missing, its bytes were not UTF-8.
             let isAltered = error.meansMissing && path.unicodeScalars.contains("\u{FFFD}")
             found.append(.refused(path, isAltered ? .nameNotUTF8 : InputFileError(error)))
         }

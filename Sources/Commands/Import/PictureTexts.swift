@@ -2,10 +2,10 @@ import Cryptography
 import POSIX
 import PictureReader
 
-/// What files hold: pictures are read by the confined reader, in one go, and texts only found.
+/// The contents of files: images are read in one run of the sandboxed reader, texts are only detected.
 struct PictureTexts {
     enum Content {
-        /// A text, which is read when its turn comes: six hundred of them need not fit into memory.
+        /// A text, which is read later, so that many large texts need not fit into memory.
         case text
         case refused(InputFileError)
         case symbols([SecretBytes])
@@ -19,7 +19,7 @@ struct PictureTexts {
         var pictures: [(index: Int, path: String)] = []
         for case (let index, .file(let path)) in found.enumerated() {
             if path == PathWalk.standardInput {
-                // What comes through a pipe can't be looked at twice.
+                // A pipe can be read only once, so skip the detection.
                 pictures.append((index, path))
                 continue
             }
@@ -35,7 +35,7 @@ struct PictureTexts {
         try read(pictures, progress: progress)
     }
 
-    /// What the file at `index` of the walk holds.
+    /// The content of the file at `index` of the walk.
     func content(at index: Int) -> Content { contents[index] ?? .refused(.missing) }
 
     private mutating func read(

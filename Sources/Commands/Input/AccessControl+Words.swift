@@ -1,12 +1,12 @@
 import Arguments
 import SecretVault
 
-// Access control as options and JSON spell it.
+// Access control values in options and JSON.
 extension AccessControl.Presence {
-    /// Reads the word of `--presence`, whatever its case; `nil` when it is another one.
+    /// Parses a value of `--presence`, ignoring case; `nil` if it is invalid.
     init?(word: String) {
         let typed = word.lowercased()
-        // That any check will do may be said, too.
+        // The default check can be given explicitly.
         let any = AccessControl.Presence.perUse(.any)
         if typed == "\(any.word):\(AccessControl.Check.any.rawValue)" {
             self = any
@@ -17,10 +17,10 @@ extension AccessControl.Presence {
 }
 
 extension AccessControl.OnFailure {
-    /// How many failures wipe when `wipe` is said alone, as for enrolled secrets.
+    /// The limit of `wipe` without a number, as for enrolled secrets.
     private static let standardCount = 3
 
-    /// The word of `--on-failure`.
+    /// The value of `--on-failure`.
     var word: String {
         switch self {
         case .lockOut: "lock-out"
@@ -28,7 +28,7 @@ extension AccessControl.OnFailure {
         }
     }
 
-    /// Reads the word, whatever its case; `nil` when it is another one.
+    /// Parses a value of `--on-failure`, ignoring case; `nil` if it is invalid.
     init?(word: String) {
         let typed = word.lowercased()
         if typed == "lock-out" {
@@ -38,19 +38,19 @@ extension AccessControl.OnFailure {
         let parts = typed.split(separator: ":", omittingEmptySubsequences: false)
         guard parts[0] == "wipe", parts.count <= 2 else { return nil }
         let number = parts.count == 2 ? parts[1] : "\(AccessControl.OnFailure.standardCount)"
-        // `Int(_:)` takes a plus sign, which nobody means.
+        // `Int(_:)` would accept a plus sign.
         guard !number.hasPrefix("+"), let value = Int(number), let count = FailureCount(value)
         else { return nil }
         self = .wipe(after: count)
     }
 }
 
-/// The access control that options ask for; what they leave open stays as it is.
+/// The changes to access control that the options request.
 struct AccessControlChange {
     let presence: AccessControl.Presence?
     let onFailure: AccessControl.OnFailure?
 
-    /// Understands `--presence` and `--on-failure`.
+    /// Parses `--presence` and `--on-failure`.
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
         if let text = arguments[.presence] {
@@ -67,13 +67,13 @@ struct AccessControlChange {
             return
         }
         guard let given = AccessControl.OnFailure(word: text) else {
-            let expected = "lock-out, wipe, or wipe: and a whole number from 1 to 100"
+            let expected = "lock-out, wipe, or wipe:N with N from 1 to 100"
             throw .usage(.badValue(Option.onFailure.name, expected: expected))
         }
         onFailure = given
     }
 
-    /// `other` with what was asked for.
+    /// `other` with the changes.
     func applied(to other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure)

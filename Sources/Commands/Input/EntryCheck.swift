@@ -3,14 +3,14 @@ import Presence
 import PresenceDevices
 import SecretVault
 
-/// What is asked before an entry opens.
+/// The check before an entry is opened.
 enum EntryCheck: String, Hashable, Sendable {
-    /// What opens the vault: at its unlocking, and again at each further use.
+    /// The passphrase or recovery key: when the vault is unlocked, and again at each further use.
     case passphrase
-    /// The system's own question, beside the passphrase.
+    /// PAM, in addition to the passphrase.
     case pam
 
-    /// The name of what a yes is worth.
+    /// The strength of the check.
     var grade: String {
         switch self {
         case .passphrase: Cryptographic.name
@@ -19,14 +19,14 @@ enum EntryCheck: String, Hashable, Sendable {
     }
 }
 
-/// Decides which check an entry asks.
+/// Decides which check an entry requires.
 ///
-/// The entry decides first. `--presence-check` chooses only where the entry accepts any check: whoever is
-/// checked must not choose an easier one.
+/// `--presence-check` applies only if the entry accepts any check, so that nobody can choose a weaker
+/// check than the entry demands.
 struct CheckChoice {
-    /// What `--presence-check` names, if it names one.
+    /// The check given with `--presence-check`.
     private let chosen: EntryCheck?
-    /// What is asked where neither the entry nor an option names a check.
+    /// The check if neither the entry nor an option determines it.
     private let standard: EntryCheck
 
     fileprivate init(chosen: EntryCheck?, standard: EntryCheck) {
@@ -34,9 +34,9 @@ struct CheckChoice {
         self.standard = standard
     }
 
-    /// What `entry` asks before it opens.
+    /// The check that `entry` requires.
     ///
-    /// - Throws: ``PresenceRefusal/otherCheck(_:demanded:)`` when an option asks for another check than
+    /// - Throws: ``PresenceRefusal/otherCheck(_:demanded:)`` if an option names another check than
     ///   the entry demands.
     func check(of entry: EntrySummary) throws(CommandFailure) -> EntryCheck {
         let demanded: EntryCheck
@@ -54,7 +54,7 @@ struct CheckChoice {
 }
 
 extension Session {
-    /// The choice that this run's options leave.
+    /// The choice according to the options of this run.
     func checkChoice() throws(CommandFailure) -> CheckChoice {
         let word = try usage { () throws(UsageError) in try arguments.choice(.presenceCheck) }
         return CheckChoice(

@@ -1,15 +1,15 @@
 import Arguments
 import SecretVault
 
-/// An entry's name as people type it: `issuer:account`, or an account alone.
+/// An entry's name as users type it: `issuer:account`, or only an account.
 ///
-/// Names that read the same are the same: `GitHub:alice` may be an account of GitHub or an account
-/// with a colon in it, and nobody could tell the two apart by what they type.
+/// Names with the same text are equal: `GitHub:alice` can be an account at GitHub or an account with a
+/// colon in it, which users cannot tell apart.
 struct EntryName: Hashable, Sendable {
     let issuer: String
     let account: String
 
-    /// Takes the name apart at its first colon.
+    /// Splits the name at its first colon.
     init(typed: String) {
         if let colon = typed.firstIndex(of: ":") {
             issuer = String(typed[..<colon])
@@ -20,7 +20,7 @@ struct EntryName: Hashable, Sendable {
         }
     }
 
-    /// The name of an entry that is there.
+    /// The name of an existing entry.
     init(_ entry: EntrySummary) {
         issuer = entry.issuer
         account = entry.account
@@ -31,24 +31,24 @@ struct EntryName: Hashable, Sendable {
         self.account = account
     }
 
-    /// The whole name.
+    /// The full name.
     var text: String { issuer.isEmpty ? account : issuer + ":" + account }
 
     static func == (left: EntryName, right: EntryName) -> Bool { left.text == right.text }
     func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// Whether `typed` names nothing, and so would be found in every name.
+    /// Whether `typed` has no visible content, so that it would match every name.
     static func isBlank(_ typed: String) -> Bool {
         typed.allSatisfy { $0.isWhitespace || $0 == ":" }
     }
 
-    /// The whole name, fit for a terminal; what has no name is called so.
+    /// The full name, safe for a terminal.
     var visible: String { text.isEmpty ? "(no name)" : VisibleText.of(text) }
 
-    /// The same, cut to a width that a table has room for.
+    /// The visible name, truncated to the width of a table column.
     var inTable: String { visible.fitting(columns: EntryName.tableColumns) }
 
-    /// Whether a table shows only the beginning of it, so that other names may begin like it.
+    /// Whether a table truncates the name, so that other names can look the same.
     var isCutInTable: Bool { inTable != visible }
 
     private static let tableColumns = 80
@@ -60,8 +60,10 @@ extension EntrySummary {
 }
 
 extension [EntrySummary] {
-    /// The one entry that `typed` means: by its whole name, its account or its id, or else the one
-    /// whose name holds it, whatever the case, or else the one whose id begins so.
+    /// The only entry that matches `typed`.
+    ///
+    /// `typed` is the full name, account or id; otherwise a part of the name, ignoring case; otherwise
+    /// the beginning of the id.
     func one(named typed: String) throws(CommandFailure) -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
         let mayBeID = typed.utf8.count == RecordID.textCount
@@ -70,7 +72,7 @@ extension [EntrySummary] {
                 || mayBeID && entry.id.text == typed
         }
         var found = exact.isEmpty ? holding(typed) : exact
-        // So many digits nobody types by accident.
+        // Eight or more characters are unlikely to match an id by accident.
         if found.isEmpty, typed.utf8.count >= 8 {
             found = filter { $0.id.text.hasPrefix(typed.lowercased()) }
         }
@@ -87,7 +89,7 @@ extension [EntrySummary] {
         return first
     }
 
-    /// The entries whose name holds `typed`, whatever the case.
+    /// The entries whose names contain `typed`, ignoring case.
     func holding(_ typed: String) -> [EntrySummary] {
         let wanted = Array<UInt8>(typed.lowercased().utf8)
         return filter { entry in

@@ -4,14 +4,14 @@ import OneTimePassword
 import POSIX
 import SecretVault
 
-/// What options say of a new entry: everything but its secret.
+/// The properties of a new entry from the options: everything except its secret.
 enum EntryShape {
     case secret(EntryName)
     case codes(EntryName, HashAlgorithm, CodeStyle, MovingFactor)
-    /// An address says it all.
+    /// A URI contains everything.
     case addressed
 
-    /// Understands the options, and refuses those that mean nothing for the type.
+    /// Parses the options, and refuses those that do not apply to the type.
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
         guard !arguments.has(.uriFile), !arguments.has(.qr) else {
@@ -37,7 +37,7 @@ enum EntryShape {
         }
     }
 
-    /// Reads the secret, and puts the entry together.
+    /// Reads the secret and creates the content.
     func content(_ session: Session) throws(CommandFailure) -> EntryContent {
         switch self {
         case .secret(let name):
@@ -66,7 +66,7 @@ extension Session {
         }
     }
 
-    /// Any bytes; one line end at the end, which editors put there, is left out.
+    /// Reads any bytes, without a final line break, which editors add.
     func plainSecret() throws(CommandFailure) -> SecretBytes {
         guard let path = arguments[.secretFile] else {
             let secret = try Question.plainSecret.ask()

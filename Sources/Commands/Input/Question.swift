@@ -1,42 +1,42 @@
 import Cryptography
 import POSIX
 
-/// What the person at the terminal is asked.
+/// A prompt on the terminal.
 enum Question: Hashable, Sendable {
     case passphrase
-    /// The passphrase once more, and what for.
+    /// The passphrase again, with the purpose.
     case passphraseAgain(String)
     case newPassphrase
     case newPassphraseAgain
     case key
     case plainSecret
     case recoveryKey
-    /// The recovery key that was just shown.
+    /// The recovery key that was just printed.
     case shownRecoveryKey
-    /// The recovery key once more, and what for.
+    /// The recovery key again, with the purpose.
     case recoveryKeyAgain(String)
-    /// A question to be answered with yes or no.
+    /// A yes-or-no question.
     case confirmation(String)
 
-    /// What stands before the cursor.
+    /// The text before the cursor.
     var prompt: String {
         switch self {
         case .passphrase: "Passphrase: "
-        case .passphraseAgain(let purpose): purpose + ", the passphrase again: "
+        case .passphraseAgain(let purpose): purpose + ", enter the passphrase again: "
         case .newPassphrase: "New passphrase: "
         case .newPassphraseAgain: "New passphrase again: "
         case .key: "Key (Base32): "
         case .plainSecret: "Secret: "
-        case .recoveryKey: "Recovery key (it is not shown), as you wrote it down: "
+        case .recoveryKey: "Recovery key, as you wrote it down: "
         case .shownRecoveryKey: "Recovery key, as you wrote it down: "
-        case .recoveryKeyAgain(let purpose): purpose + ", the recovery key again: "
+        case .recoveryKeyAgain(let purpose): purpose + ", enter the recovery key again: "
         case .confirmation(let question): question + " [y/N] "
         }
     }
 
     private var isShownWhileTyped: Bool {
         switch self {
-        // This one is on the screen anyway.
+        // This key is already on the screen.
         case .shownRecoveryKey, .confirmation: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .plainSecret,
             .recoveryKey, .recoveryKeyAgain:
@@ -44,10 +44,10 @@ enum Question: Hashable, Sendable {
         }
     }
 
-    /// The most bytes of an answer; the kernel's own limit for a line.
+    /// The maximum length of an answer: the kernel's limit for a line.
     private static let limit = 4096
 
-    /// Asks on the terminal, whatever standard input is.
+    /// Prompts on the terminal, even if standard input is redirected.
     func ask() throws(CommandFailure) -> SecretBytes {
         do {
             let terminal = try Terminal()
@@ -59,11 +59,11 @@ enum Question: Hashable, Sendable {
         }
     }
 
-    /// Asks a question of yes or no; anything but `y` or `yes` is no.
+    /// Asks a yes-or-no question; anything but `y` or `yes` means no.
     static func confirm(_ question: String) throws(CommandFailure) {
         let answer = try Question.confirmation(question).ask()
         let isYes = answer.withBytes { bytes in
-            // The answer to a question is no secret.
+            // The answer is not secret.
             let word = bytes.indices.map { bytes[$0] | 0x20 }
             return word == Array("y".utf8) || word == Array("yes".utf8)
         }

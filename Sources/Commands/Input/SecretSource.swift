@@ -1,15 +1,15 @@
 import Cryptography
 import POSIX
 
-/// Where a secret comes from; never from an argument's own text.
+/// The source of a secret; never an argument itself.
 enum SecretSource: Hashable, Sendable {
     case standardInput
     case file(String)
 
-    /// The file that an option named; `-` is standard input.
+    /// The file named by an option; `-` is standard input.
     init(_ path: String) { self = path == "-" ? .standardInput : .file(path) }
 
-    /// What the source is called in a sentence.
+    /// The source's name in messages.
     var name: String {
         switch self {
         case .standardInput: "standard input"
@@ -17,7 +17,7 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// Reads everything, which must be something and at most `limit` bytes.
+    /// Reads everything: at least one byte, and at most `limit`.
     func read(limit: Int) throws(CommandFailure) -> SecretBytes {
         do throws(InputFileError) {
             let bytes = try readAll(limit: limit)
@@ -29,7 +29,7 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// Reads the first line, without its end; of standard input nothing behind it.
+    /// Reads the first line, without its line break; from standard input, reads nothing after it.
     func readFirstLine(limit: Int) throws(CommandFailure) -> SecretBytes {
         guard case .standardInput = self else { return try read(limit: limit).firstLine() }
         do throws(InputFileError) {
@@ -55,7 +55,7 @@ enum SecretSource: Hashable, Sendable {
         case .file(let path):
             let file = try InputFile(path, acceptingPipes: true)
             if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
-            // Room for the limit and one byte more: a file may grow, and some say that they are empty.
+            // Read up to one byte more than the limit: a file may grow, and some files report size 0.
             return try SecretSource.readWhole(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try file.descriptor.readToEnd(into: &output)
@@ -63,10 +63,10 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// Room that nearly every secret fits in: all of it is locked, and wiped in the end.
+    /// Enough for nearly every secret; all of it is locked in memory and wiped.
     private static let usualCapacity = 1 << 10
 
-    /// Reads by `fill`, which goes on where it stopped, until it stops before the room is full.
+    /// Reads with `fill`; if the usual capacity is not enough, continues with a larger buffer.
     private static func readWhole(
         capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
     ) throws(InputFileError) -> SecretBytes {
@@ -90,7 +90,7 @@ enum SecretSource: Hashable, Sendable {
 }
 
 extension SecretBytes {
-    /// The first line, without its end.
+    /// The first line, without its line break.
     func firstLine() -> SecretBytes {
         withBytes { bytes in
             var end = 0
@@ -100,7 +100,7 @@ extension SecretBytes {
         }
     }
 
-    /// Everything but one line end at the end.
+    /// Everything except one final line break.
     func withoutLastLineEnd() -> SecretBytes {
         withBytes { bytes in
             var end = bytes.count

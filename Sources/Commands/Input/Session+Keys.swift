@@ -3,12 +3,12 @@ import Cryptography
 import OneTimePassword
 import POSIX
 
-// What options say of a key and of the codes made with it.
+// The key and the code parameters from the options.
 extension Session {
-    /// More than any key or address that is printed somewhere.
+    /// More bytes than any real key or URI has.
     static let secretLimit = 1 << 16
 
-    /// The key that `--secret-file` or the terminal gives, read as issuers print it.
+    /// The key from `--secret-file` or the terminal, with the tolerances for how issuers print keys.
     func key() throws(CommandFailure) -> SecretBytes {
         let text: SecretBytes
         let place: String

@@ -4,7 +4,7 @@ import Presence
 import PresenceDevices
 import SecretVault
 
-// Entries are opened here and nowhere else: whoever must be there is asked before.
+// Entries are opened only here, after the confirmation that they require.
 extension Session {
     /// Opens `entry`.
     func content(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
@@ -13,7 +13,7 @@ extension Session {
         try opened(entry, in: vault, for: use, takingCounter: false)
     }
 
-    /// Opens `entry`, which makes codes.
+    /// Opens `entry`, which has codes.
     func credential(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
         throws(CommandFailure) -> Credential
     {
@@ -23,18 +23,18 @@ extension Session {
         return credential
     }
 
-    /// Opens `entry`, which counts, and takes the counter of its next code: the one behind it is on the
-    /// disk before the code is made.
+    /// Opens `entry`, which is counter-based, for its next code; the new counter is saved before the code
+    /// is computed.
     func nextCounter(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
         -> EntryContent
     {
         try opened(entry, in: vault, for: .code, takingCounter: true)
     }
 
-    /// Asks for each of `entries` that asks at each use: whoever may not use an entry may not put another
-    /// secret in its place either.
+    /// Asks for confirmation for each per-use entry of `entries`: replacing a secret requires the same
+    /// confirmation as using it.
     ///
-    /// - Returns: the entries that asked.
+    /// - Returns: The confirmed entries.
     func askToReplace(_ entries: [EntrySummary], in vault: UnlockedVault) throws(CommandFailure)
         -> Set<RecordID>
     {
@@ -66,7 +66,7 @@ extension Session {
             }
             return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
         }
-        // What opened the vault is asked for again, unless it would not be looked at.
+        // Ask again for the passphrase or recovery key, unless the entry is locked.
         let path = try vaultPath()
         let waiting = try inVault { () throws(VaultError) in try vault.lockOut(of: entry.id) }
         guard waiting.seconds == 0 else {
@@ -121,7 +121,7 @@ extension Session {
         }
     }
 
-    /// What the vault says of one entry.
+    /// Converts a vault error about one entry.
     private func failure(_ error: VaultError, of entry: EntrySummary) throws(CommandFailure)
         -> CommandFailure
     {

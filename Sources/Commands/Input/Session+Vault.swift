@@ -4,12 +4,12 @@ import OneTimePassword
 import POSIX
 import SecretVault
 
-// The vault, and how it is opened.
+// Finding and unlocking the vault.
 extension Session {
-    /// Where the vault is: `--vault`, `$WATCHWORD_VAULT`, or its place in the person's data folder.
+    /// The vault's path: `--vault`, `$WATCHWORD_VAULT`, or the default in the user's data folder.
     func vaultPath() throws(CommandFailure) -> String {
         if let path = arguments[.vault] ?? Environment.value("WATCHWORD_VAULT") { return path }
-        // A relative path there is to be ignored (XDG Base Directory Specification).
+        // The XDG Base Directory Specification requires us to ignore a relative path.
         if let data = Environment.value("XDG_DATA_HOME"), data.hasPrefix("/") {
             return data + "/watchword/vault"
         }
@@ -17,18 +17,18 @@ extension Session {
         return home + "/.local/share/watchword/vault"
     }
 
-    /// Opens the vault, and tells what it has to tell.
+    /// Unlocks the vault and prints its reports.
     func unlock() throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
         try inVault(path) { () throws(VaultError) in
-            // Nobody is asked for the passphrase of a vault that is not there.
+            // Check that the vault exists before the prompt.
             guard try Vault.isTaken(path) else { throw .notFound }
         }
         let unlocked = try unlocked(path)
         for report in unlocked.reports {
             let sentence = Words.sentence(for: report, in: unlocked.entries)
             switch report {
-            // Codes that repeat are dangerous, and nobody quiet should hand them out unknowing.
+            // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile: printer.alarm(sentence)
             default: printer.warn(sentence)
             }
@@ -38,7 +38,7 @@ extension Session {
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
         if !arguments.has(.passphraseFile), !isOpenedByRecoveryKey {
-            // Nobody types a passphrase that is not looked at.
+            // Do not prompt for a passphrase during a wait.
             let waiting = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
             guard waiting.seconds == 0 else {
                 throw .presence(.vaultWaits(VisibleText.of(path), seconds: waiting.seconds))
@@ -61,19 +61,19 @@ extension Session {
         }
     }
 
-    /// What a failure has cost, as far as it can be told.
+    /// The cost of a failure; `nil` if it is unknown.
     private func standing(_ path: String, since began: Int64) -> VaultStanding? {
-        // Where nothing is counted, it has cost nothing.
+        // With --read-only, failures are not counted.
         guard !arguments.has(.readOnly) else { return nil }
         do { return try Vault.standing(at: path, since: began) } catch { return nil }
     }
 
-    /// Whether the recovery key is what opens the vault.
+    /// Whether the options select the recovery key.
     var isOpenedByRecoveryKey: Bool {
         arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile)
     }
 
-    /// Makes what the vault throws this verb's failure.
+    /// Converts a vault error to a `CommandFailure`.
     func inVault<Result>(_ path: String? = nil, _ body: () throws(VaultError) -> Result)
         throws(CommandFailure) -> Result
     {
@@ -82,9 +82,9 @@ extension Session {
         do { return try body() } catch { throw .vault(VisibleText.of(place), error) }
     }
 
-    /// What is to open the vault, read or asked for.
+    /// The passphrase or recovery key, from a file or a prompt.
     ///
-    /// - Parameter purpose: what for, where it did so before.
+    /// - Parameter purpose: The reason for asking again; `nil` the first time.
     func opener(again purpose: String? = nil) throws(CommandFailure) -> VaultOpener {
         try usage { () throws(UsageError) in
             try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile)
@@ -99,18 +99,18 @@ extension Session {
         return .passphrase(try passphrase(again: purpose))
     }
 
-    /// The recovery key as somebody types it; a slip of the pen costs nothing but another try.
+    /// Prompts for the recovery key until it has no typing error.
     private func typedRecoveryKey(again purpose: String?) throws(CommandFailure) -> RecoveryKey {
         while true {
             let question = purpose.map(Question.recoveryKeyAgain) ?? .recoveryKey
             let answer = try question.ask()
             guard answer.count > 0 else { throw .terminal(.ended, asking: .recoveryKey) }
             do {
-                return try recoveryKey(answer, from: "what you typed")
+                return try recoveryKey(answer, from: "your input")
             } catch .recoveryKey(let place, let error) {
                 printer.complain(
                     Words.sentence(for: .recoveryKey(place, error))
-                        + "; try again, or press Return to leave it.")
+                        + "; try again, or press Return to cancel.")
             }
         }
     }
@@ -125,11 +125,11 @@ extension Session {
         }
     }
 
-    /// The present passphrase.
+    /// The current passphrase.
     private func passphrase(again purpose: String?) throws(CommandFailure) -> SecretBytes {
         guard let path = arguments[.passphraseFile] else {
             let answer = try (purpose.map(Question.passphraseAgain) ?? .passphrase).ask()
-            // No vault has an empty one: this is somebody leaving, and no guess to be counted.
+            // No vault has an empty passphrase: this cancels, and is not counted as an attempt.
             guard answer.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
             return answer
         }
@@ -137,13 +137,15 @@ extension Session {
         return try SecretSource(path).readFirstLine(limit: Session.secretLimit)
     }
 
-    /// Warns where a file that opens the vault can be read by others.
+    /// Warns if other users can read a file with a passphrase or recovery key.
     private func warnOfReaders(of path: String) {
         guard FileKind.isReadableByOthers(at: path) else { return }
-        printer.warn("others can read \(VisibleText.of(path)), which opens the vault; chmod 600 it")
+        printer.warn(
+            "other users can read \(VisibleText.of(path)), which unlocks the vault; run chmod 600 on it"
+        )
     }
 
-    /// A passphrase to be set: the one in the file that `option` names, or asked for twice.
+    /// A new passphrase: from the file of `option`, or from two prompts.
     func newPassphrase(from option: Option) throws(CommandFailure) -> SecretBytes {
         let passphrase: SecretBytes
         if let path = arguments[option] {
@@ -159,13 +161,13 @@ extension Session {
         guard passphrase.count > 0 else { throw .emptyPassphrase }
         if passphrase.count < Session.shortPassphrase {
             printer.warn(
-                "the passphrase is short, and soon guessed by whoever has a copy of the vault; "
-                    + "better take several words")
+                "the passphrase is short and easy to guess from a copy of the vault; use several words"
+            )
         }
         return passphrase
     }
 
-    /// `--max-unlock-cost`, or the standard limit.
+    /// `--max-unlock-cost`, or the default limit.
     private func unlockCeiling() throws(CommandFailure) -> Int {
         let most = Vault.greatestCeiling
         return try usage { () throws(UsageError) in
@@ -173,18 +175,18 @@ extension Session {
         }
     }
 
-    /// Tells what later commands need, where a vault costs more to open than they pay unasked.
+    /// Warns if later commands will need `--max-unlock-cost`.
     func warnOfCost(_ logN: Int) {
         guard logN > Vault.standardCeiling else { return }
         printer.alarm(
-            "opening the vault may cost more than the standard limit now; every command needs "
-                + "--\(Option.maxUnlockCost.name) \(logN)")
+            "unlocking the vault now costs more than the default limit; add "
+                + "--\(Option.maxUnlockCost.name) \(logN) to every command")
     }
 
-    /// Passphrases of fewer bytes are warned of (NIST SP 800-63B, section 3.1.1.2, wants eight characters).
+    /// The shortest passphrase without a warning (NIST SP 800-63B, section 3.1.1.2, requires eight characters).
     private static let shortPassphrase = 8
 
-    /// `--scrypt-log-n`, or the standard cost.
+    /// `--scrypt-log-n`, or the default cost.
     func cost() throws(CommandFailure) -> ScryptCost {
         let logN = try usage { () throws(UsageError) in
             try arguments.integer(.scryptLogN, in: 10...24)
@@ -193,8 +195,8 @@ extension Session {
         if logN < ScryptCost.standard.logN {
             let times = 1 << (ScryptCost.standard.logN - logN)
             printer.warn(
-                "--\(Option.scryptLogN.name) \(logN) makes each guess at the passphrase \(times) times "
-                    + "cheaper than the default, \(ScryptCost.standard.logN)")
+                "--\(Option.scryptLogN.name) \(logN) makes guessing the passphrase \(times) times cheaper "
+                    + "than the default (\(ScryptCost.standard.logN))")
         }
         do {
             return try ScryptCost(logN: logN)

@@ -1,14 +1,13 @@
-/// A moment as people write it: Unix seconds, or RFC 3339 (section 5.6).
+/// A time given as Unix seconds or RFC 3339 (section 5.6).
 struct Timestamp: Hashable, Sendable {
     /// Seconds since 1970-01-01 00:00 UTC.
     let unixTime: Int64
 
-    /// A moment.
     init(unixTime: Int64) { self.unixTime = unixTime }
 
-    /// Reads whole seconds (`1763687370`, `-1`) or RFC 3339 (`2026-11-21T01:09:30Z`).
+    /// Parses whole seconds (`1763687370`, `-1`) or RFC 3339 (`2026-11-21T01:09:30Z`).
     ///
-    /// A fraction of a second is cut off. `nil` when it is neither.
+    /// A fraction of a second is discarded. `nil` if `text` is neither.
     init?(parsing text: String) {
         if let seconds = Int64(text), !text.hasPrefix("+") {
             unixTime = seconds
@@ -19,13 +18,13 @@ struct Timestamp: Hashable, Sendable {
         unixTime = seconds
     }
 
-    /// Whether RFC 3339 can write it: its years have four digits.
+    /// Whether RFC 3339 can represent the time: its years have four digits.
     var isWritable: Bool { (-62_167_219_200...253_402_300_799).contains(unixTime) }
 
-    /// As RFC 3339 in UTC, such as `2026-11-21T01:09:30Z`; years beyond 9999 get more digits.
+    /// The time in RFC 3339 format in UTC, such as `2026-11-21T01:09:30Z`; years after 9999 have more digits.
     var text: String {
         let days = Timestamp.floorDivision(unixTime, 86_400)
-        // Not `unixTime - days * 86_400`: the first day that 64 bits count begins before they do.
+        // Not `unixTime - days * 86_400`: on the first representable day, `days * 86_400` underflows.
         let seconds = (unixTime % 86_400 + 86_400) % 86_400
         let (year, month, day) = Timestamp.date(days: days)
         let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Timestamp.padded($0, 2) }
@@ -43,8 +42,8 @@ struct Timestamp: Hashable, Sendable {
         number / divisor - (number % divisor < 0 ? 1 : 0)
     }
 
-    // Both directions count years from March, so that the leap day is a year's last one, and go by
-    // eras of 400 years, which all have 146,097 days.
+    // Both directions count years from March, so that the leap day is the last day of a year, and use
+    // eras of 400 years, each of which has 146,097 days.
 
     private static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
@@ -78,7 +77,7 @@ struct Timestamp: Hashable, Sendable {
                 let hour = number(2), take(":"), let minute = number(2), take(":"),
                 let second = number(2), skipFraction(), let offset = offset()
             else { return nil }
-            // The second 60 is a leap second, which Unix time does not count.
+            // Second 60 is a leap second, which Unix time does not count.
             guard (1...12).contains(month), day >= 1, day <= Timestamp.days(in: month, of: year),
                 hour <= 23, minute <= 59, second <= 60
             else { return nil }

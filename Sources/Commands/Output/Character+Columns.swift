@@ -1,5 +1,5 @@
 extension Character {
-    /// How many columns a terminal gives it: the wide ones of East Asia and emoji take two.
+    /// The number of terminal columns: East Asian wide characters and emoji take two.
     var columns: Int {
         guard let first = unicodeScalars.first else { return 0 }
         switch first.value {
@@ -13,19 +13,19 @@ extension Character {
 }
 
 extension String {
-    /// How many columns a terminal gives it.
+    /// The number of terminal columns.
     var columns: Int {
-        // A list asks for ten thousand names, and nearly all are plain.
+        // Fast path: a list can have ten thousand names, and nearly all are ASCII.
         if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return utf8.count }
         return reduce(0) { $0 + $1.columns }
     }
 
-    /// As much of it as fits into so many columns.
+    /// The beginning that fits into `width` columns.
     func prefix(columns width: Int) -> String {
         var used = 0
         var kept = ""
         for character in self {
-            // Any number of marks may stand above one letter, and take no column.
+            // A letter can have any number of combining marks, which take no column.
             guard character.unicodeScalars.count <= Self.mostScalars else { break }
             let columns = character.columns
             guard used + columns <= width else { break }
@@ -35,13 +35,13 @@ extension String {
         return kept
     }
 
-    /// The text, or where it is wider than `width` columns, as much of it as fits before an ellipsis.
+    /// The text; if it is wider than `width` columns, its beginning and an ellipsis.
     func fitting(columns width: Int) -> String {
         let kept = prefix(columns: width)
         guard kept.utf8.count < utf8.count else { return self }
         return kept.prefix(columns: width - 1) + "…"
     }
 
-    /// More than any emoji sequence, or letter of any script, consists of.
+    /// More scalars than any emoji sequence or letter has.
     private static let mostScalars = 16
 }

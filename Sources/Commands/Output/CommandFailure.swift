@@ -9,23 +9,23 @@ import PresenceDevices
 import SecretVault
 import SymbolDrawing
 
-/// Why a verb did not do what it was asked.
+/// Why a command failed.
 ///
-/// Each case carries where it happened, ready to be shown, and what the failing part said; none
-/// carries content. ``Words`` makes the sentence, ``ExitCode`` the status.
+/// Each case has the place, safe for a terminal, and the underlying error, but no content. ``Words``
+/// provides the message, ``ExitCode`` the exit status.
 enum CommandFailure: Error {
     case usage(UsageError)
-    // Asking.
+    // Prompts.
     case terminal(TerminalError, asking: Question)
     case declined
     case passphrasesDiffer
     case emptyPassphrase
-    // Reading and writing.
+    // Input and output.
     case input(String, InputFileError)
     case output(String, OutputFileError)
     case standardOutput(SystemCallFailure)
     case pictureOnTerminal
-    // The vault and what is in it.
+    // The vault and its entries.
     case noHome
     case vault(String, VaultError)
     case presence(PresenceRefusal)
@@ -36,15 +36,15 @@ enum CommandFailure: Error {
     case noCodes(String, EntryKind)
     case notPlain(String)
     case nothingToWatch
-    /// Every entry that could be watched asks at each use.
+    /// Every time-based entry requires confirmation at each use.
     case eachAsks
     // Signing in.
     case login(String, DeviceLoginError)
-    // What was read.
+    // Parsing and encoding.
     case key(String, Base32Error)
     case keyURI(String, KeyURIError)
     case notOneAddress(String, found: Int)
-    /// The files to import hold more than so many things.
+    /// The files to import contain more items than the limit.
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
     case pictureReader(PictureReaderFailure)
@@ -52,13 +52,13 @@ enum CommandFailure: Error {
     case code(CodeError)
     case credential(CredentialError)
     case symbol(SymbolDrawingError)
-    // Underneath.
+    // The system.
     case cryptography(CryptographyFailure)
     case system(SystemCallFailure)
 }
 
 extension ExitCode {
-    /// The status that tells of `failure`.
+    /// The exit status for `failure`.
     init(_ failure: CommandFailure) {
         self =
             switch failure {
@@ -119,7 +119,7 @@ extension ExitCode {
             }
     }
 
-    /// The status that tells of a picture that was refused.
+    /// The exit status for an image that was refused.
     init(_ refusal: PictureRefusal) {
         self =
             switch refusal {

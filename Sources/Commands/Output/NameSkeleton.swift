@@ -1,15 +1,13 @@
 import POSIX
 import SecretVault
 
-/// What is left of a name when everything is folded that the eye takes for the same: names with one skeleton
-/// look alike.
+/// A normalised form of a name; names that look alike have the same skeleton.
 ///
-/// Case, width and style fold (`Ｇ`, `𝐆` and `g`), invisible characters go, and letters of other alphabets
-/// that look like Latin ones become those. That is coarser than Unicode's tables (NFKC, UTS 39), which no
-/// library here has: two names that look alike to nobody may have one skeleton, and that costs no more
-/// than an id that is shown.
+/// Case, width and style are folded (`Ｇ`, `𝐆` and `g`), invisible characters are removed, and letters of
+/// other alphabets are replaced by the Latin letters that they resemble. This is coarser than Unicode's
+/// tables (NFKC, UTS 39), which none of our libraries has. A false match only causes an id to be shown.
 struct NameSkeleton: Hashable {
-    // Strings that are canonically equivalent are equal.
+    // Swift compares strings by canonical equivalence.
     private let text: String
 
     init(_ name: String) {
@@ -18,7 +16,7 @@ struct NameSkeleton: Hashable {
             if let letter = scalar.latinLookAlike, letter != " " {
                 text.unicodeScalars.append(letter)
             } else if scalar.properties.generalCategory == .spaceSeparator {
-                // Nobody counts blanks, or sees one at an end.
+                // Collapse spaces, and remove them at both ends.
                 if text.last != " ", !text.isEmpty { text += " " }
             } else if !scalar.isInvisible {
                 text += scalar.properties.lowercaseMapping
@@ -30,13 +28,13 @@ struct NameSkeleton: Hashable {
 }
 
 extension [EntrySummary] {
-    /// The entries whose name looks like that of another one.
+    /// The entries whose names look like the name of another entry.
     var lookAlikes: Set<RecordID> {
         var holders: [NameSkeleton: Set<RecordID>] = [:]
         for entry in self {
             let (text, shown) = (entry.name.text, entry.name.visible)
             holders[NameSkeleton(text), default: []].insert(entry.id)
-            // Another name may have in plain letters what is spelled out in this one.
+            // Another name may contain the escape sequence literally.
             if shown != text { holders[NameSkeleton(shown), default: []].insert(entry.id) }
         }
         return holders.values.reduce(into: []) { found, alike in
@@ -46,12 +44,12 @@ extension [EntrySummary] {
 }
 
 extension EntrySummary {
-    /// As much of the id as tells entries apart, and as may be typed instead of a name.
+    /// The beginning of the id, which can be typed instead of a name.
     var shortID: String { String(id.text.prefix(8)) }
 }
 
 extension Unicode.Scalar {
-    /// The small letter, digit or sign of ASCII that it looks like; `nil` when it looks like none.
+    /// The lower-case ASCII character that it looks like; `nil` if there is none.
     fileprivate var latinLookAlike: Unicode.Scalar? {
         if isASCII {
             let isCapital = ("A"..."Z").contains(self)
@@ -60,7 +58,7 @@ extension Unicode.Scalar {
         return (Self.homoglyphs[self] ?? styledLetter)?.asTyped
     }
 
-    /// One for all of `1`, `i`, `l` and `|`, and one for `0` and `o`.
+    /// Maps `1`, `i` and `|` to `l`, and `0` to `o`.
     private var asTyped: Unicode.Scalar {
         switch self {
         case "1", "i", "|": "l"
@@ -69,12 +67,12 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The letter or digit of which it is another style, as `Ｇ`, `𝐆` and `Ⓖ` are of `g`.
+    /// The letter or digit of which it is a styled form, such as `Ｇ`, `𝐆` and `Ⓖ` of `g`.
     private var styledLetter: Unicode.Scalar? {
         switch value {
-        // Fullwidth forms stand in the order of ASCII.
+        // Fullwidth forms are in ASCII order.
         case 0xFF01...0xFF5E: return Unicode.Scalar(value - 0xFEE0)?.lowercased
-        // Raised and lowered letters, small capitals, letter-like symbols, circled and mathematical letters.
+        // Superscripts, subscripts, small capitals, letter-like symbols, enclosed and mathematical letters.
         case 0x02B0...0x02B8, 0x1D00...0x1D6A, 0x2070...0x209C, 0x2100...0x214F, 0x2460...0x24EA,
             0x1D400...0x1D7FF, 0x1F110...0x1F189:
             break
@@ -83,7 +81,7 @@ extension Unicode.Scalar {
         if let digit = properties.numericValue, (0...9).contains(digit) {
             return Unicode.Scalar(0x30 + UInt32(digit))
         }
-        // Their names end in the letter: MATHEMATICAL BOLD CAPITAL G.
+        // Their names end with the letter: MATHEMATICAL BOLD CAPITAL G.
         guard let word = properties.name?.split(separator: " ").last, word.utf8.count == 1 else {
             return nil
         }
@@ -92,8 +90,8 @@ extension Unicode.Scalar {
 
     private var lowercased: Unicode.Scalar? { properties.lowercaseMapping.unicodeScalars.first }
 
-    /// Letters of Cyrillic, Greek and Armenian, rare Latin ones, dashes, dots, colons and slashes, by what
-    /// they look like in ASCII.
+    /// Cyrillic, Greek, Armenian and rare Latin letters, dashes, dots, colons and slashes, with the ASCII
+    /// characters that they resemble.
     private static let homoglyphs: [Unicode.Scalar: Unicode.Scalar] = {
         let rows: KeyValuePairs<Unicode.Scalar, String> = [
             "a": "\u{430}\u{410}\u{3B1}\u{391}\u{251}",

@@ -3,28 +3,28 @@ import POSIX
 import PresenceDevices
 import SecretVault
 
-/// Why nobody was found to be there; paths are ready to be shown.
+/// Why authentication failed; paths are safe for a terminal.
 enum PresenceRefusal {
     /// The passphrase does not open the vault at this path.
     case wrongPassphrase(String, VaultStanding?)
     /// The recovery key does not open the vault at this path.
     case wrongRecoveryKey(String)
-    /// The vault at this path waits.
+    /// The vault at this path is locked for some time.
     case vaultWaits(String, seconds: Int64)
-    /// What was asked for the entry came out wrong.
+    /// The check for the entry failed.
     case refused(EntryName, RefusalCost, AccessControl.OnFailure)
-    /// The entry waits.
+    /// The entry is locked for some time.
     case entryWaits(EntryName, seconds: Int64)
-    /// PAM had no answer for the entry, which asks so.
+    /// PAM gave no result for the entry.
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
-    /// An option asks for another check than the entry demands.
+    /// An option names another check than the entry demands.
     case otherCheck(EntryName, demanded: EntryCheck)
-    /// The entry asks again, and nothing more comes from this place.
+    /// The entry requires another confirmation, and this source has no more input.
     case nothingFurther(EntryName, String, InputFileError)
 }
 
 extension PresenceRefusal {
-    /// What `--json` says of it: what a script needs to know to go on.
+    /// The JSON output, with the facts that scripts need.
     var facts: JSONValue {
         var members: [(String, JSONValue)] = [("result", .text("denied"))]
         switch self {

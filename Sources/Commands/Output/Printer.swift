@@ -2,15 +2,15 @@ import Cryptography
 import JSONText
 import POSIX
 
-/// What the program prints: data on standard output, words on standard error.
+/// Prints data on standard output and messages on standard error.
 ///
-/// The one owner of both streams; a class, because everything that prints shares its buffer.
+/// It owns both streams. It is a class because all callers share its buffer.
 final class Printer {
-    /// Whether notes and warnings are left out.
+    /// Whether notes and warnings are suppressed.
     let isQuiet: Bool
-    /// Whether a person looks at standard output.
+    /// Whether standard output is a terminal.
     let outputIsTerminal: Bool
-    /// Whether a person looks at standard error.
+    /// Whether standard error is a terminal.
     let errorIsTerminal: Bool
 
     private var pending: [UInt8] = []
@@ -23,7 +23,7 @@ final class Printer {
         errorIsTerminal = StandardStream.error.isTerminal
     }
 
-    /// Prints a line of data; what would steer a terminal must be spelled out already.
+    /// Prints a line of data, whose control characters must already be escaped.
     func line(_ text: String) throws(CommandFailure) {
         pending += text.utf8
         pending.append(UInt8(ascii: "\n"))
@@ -35,7 +35,7 @@ final class Printer {
         try line(value.rendered())
     }
 
-    /// Prints a secret and a line end, without a copy in the buffer.
+    /// Prints a secret and a line break, without a copy in the buffer.
     func line(_ secret: SecretBytes) throws(CommandFailure) {
         let line = secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count + 1) { output in
@@ -47,20 +47,20 @@ final class Printer {
         try line.withBytes { bytes throws(CommandFailure) in try Printer.write(bytes) }
     }
 
-    /// Prints bytes as they are.
+    /// Prints raw bytes.
     func bytes(_ bytes: Span<UInt8>) throws(CommandFailure) {
         try flush()
         try Printer.write(bytes)
     }
 
-    /// Prints what waits; to be called at the end.
+    /// Prints the buffered data; call this at the end.
     func flush() throws(CommandFailure) {
         guard !pending.isEmpty else { return }
         defer { pending.removeAll(keepingCapacity: true) }
         try Printer.write(pending.span)
     }
 
-    /// Prints what waits, and makes sure that it has arrived: where it goes to a file, on the disk.
+    /// Prints the buffered data; if standard output is a file, flushes it to the disk.
     func deliver() throws(CommandFailure) {
         try flush()
         do { try StandardStream.output.synchronize() } catch { throw .standardOutput(error) }
@@ -76,27 +76,27 @@ final class Printer {
         }
     }
 
-    /// Tells the person something, unless `--quiet`.
+    /// Prints a note, unless `--quiet` is given.
     func note(_ text: String) {
         if !isQuiet { say(text) }
     }
 
-    /// Tells the person that something is not as it should be, unless `--quiet`.
+    /// Prints a warning, unless `--quiet` is given.
     func warn(_ text: String) {
         if !isQuiet { say("watchword: warning: " + text) }
     }
 
-    /// Tells the person what is dangerous not to know, also with `--quiet`.
+    /// Prints an important warning, even with `--quiet`.
     func alarm(_ text: String) {
         say("watchword: warning: " + text)
     }
 
-    /// Tells the person why it did not work.
+    /// Prints an error.
     func complain(_ text: String) {
         say("watchword: " + text)
     }
 
-    /// Shows how far the work is, on one line that the next one replaces; on terminals only.
+    /// Shows progress on a line that the next output replaces; on terminals only.
     func progress(_ text: String) {
         guard errorIsTerminal, !isQuiet else { return }
         let room = max((StandardStream.error.columns ?? 80) - 1, 1)
@@ -104,7 +104,7 @@ final class Printer {
         hasProgress = true
     }
 
-    /// Takes the progress line away.
+    /// Clears the progress line.
     func endProgress() {
         guard hasProgress else { return }
         writeToError("\r\u{1B}[K")
@@ -117,7 +117,7 @@ final class Printer {
     }
 
     private func writeToError(_ text: String) {
-        // Standard error is where failures are told; when it fails, there is nobody to tell.
+        // If standard error fails, there is nowhere to report it.
         do { try StandardStream.error.write(Array(text.utf8).span) } catch _ {}
     }
 }

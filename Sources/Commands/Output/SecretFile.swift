@@ -2,9 +2,9 @@ import Arguments
 import POSIX
 import SecretVault
 
-/// Files that hold secrets: the owner's alone, and never in the place of another one unasked.
+/// Files with secrets: readable by their owner only, and never overwriting a file without `--force`.
 enum SecretFile {
-    /// Writes `bytes` to the file that an option named; `-` is standard output.
+    /// Writes `bytes` to the file named by an option; `-` is standard output.
     static func write(_ bytes: [UInt8], to path: String, _ session: Session)
         throws(CommandFailure)
     {
@@ -12,7 +12,7 @@ enum SecretFile {
             guard !session.printer.outputIsTerminal else { throw .pictureOnTerminal }
             return try session.printer.bytes(bytes.span)
         }
-        // Nobody means to write a picture over a vault, or over what the program keeps for one.
+        // Never overwrite a vault, or a file that is kept for one, with an image.
         guard !Vault.isReservedPlace(path) else {
             throw .vault(VisibleText.of(path), .reservedPlace)
         }

@@ -2,16 +2,17 @@ import Cryptography
 import JSONText
 import POSIX
 
-/// Foreign text made fit for a terminal: what steers it, or cannot be seen, is spelled out, and so nothing
-/// a label or a picture holds can move the cursor, colour the screen, turn the line round, or hide.
+/// Makes untrusted text safe for a terminal by escaping control and invisible characters.
+///
+/// A label or a QR code can then not move the cursor, change colours, reverse the line or hide text.
 enum VisibleText {
-    /// The most bytes that one byte can become: a control character is `\u{1B}`.
+    /// The maximum number of output bytes per input byte: a control character becomes `\u{1B}`.
     private static let growth = 6
 
-    /// `text`, with what misleads as `\u{202E}`.
+    /// `text` with misleading characters as escapes such as `\u{202E}`.
     static func of(_ text: String) -> String { text.visibleOnTerminal }
 
-    /// The same for a secret; a byte that is no UTF-8 becomes `\x9F`.
+    /// The same for a secret; a byte that is not UTF-8 becomes `\x9F`.
     static func of(_ secret: SecretBytes) -> SecretBytes {
         secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count * growth) { output in

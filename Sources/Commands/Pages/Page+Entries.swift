@@ -1,37 +1,36 @@
 import Arguments
 
-// Entries come, change and go.
+// Adding, changing and removing entries.
 extension Page {
     static let add = Page(
-        summary: "add one entry",
+        summary: "add an entry",
         operands: .optionalName,
         options: [
-            .uriFile, .qr, .secretFile.saying("the key in Base32, or a plain secret's bytes"),
+            .uriFile, .qr, .secretFile.saying("read a key (Base32) or a plain secret from FILE"),
             .issuer, .account, .type, .algorithm, .digits, .period, .counter, .presence, .onFailure,
         ],
         examples: [
             "watchword add --qr screenshot.png",
-            "watchword add --uri-file address.txt",
+            "watchword add --uri-file uri.txt",
             "watchword add GitHub:alice@example.com",
             "watchword add --issuer GitHub --account alice --secret-file key.txt",
             "watchword add --type secret 'router password' --secret-file -",
         ],
         details: [
-            "With none of --uri-file, --qr and --secret-file the terminal asks for the key. "
-                + "No secret is ever an argument: arguments can be seen by every user of "
-                + "the machine.",
-            "NAME is “issuer:account” or an account alone; it goes before what an address "
-                + "says. An entry of the same name is not replaced; remove or rename it.",
-            "--presence per-use asks for you each time the entry is used, not only when the "
-                + "vault is unlocked. per-use:pam demands the system's check (PAM) and "
-                + "per-use:passphrase the passphrase; no option changes that. Plain per-use accepts "
-                + "either, as --presence-check chooses. --on-failure wipe:N gives the secret up after N failures "
-                + "in a row; whoever can run watchword can bring that about, so keep it "
-                + "for what its issuer hands out again. lock-out makes further tries wait, 1, "
-                + "5, 15, 30, then 60 minutes, after 5 failures.",
+            "Without --uri-file, --qr or --secret-file, the command prompts for the key. Secrets are "
+                + "never given as arguments, because other users can see a program's arguments.",
+            "NAME is “issuer:account” or just an account, and overrides the name in a URI. If an "
+                + "entry with this name exists, the command fails; rename or remove that entry.",
+            "With --presence per-use, the entry requires confirmation at each use, not only when "
+                + "the vault is unlocked. per-use:pam requires confirmation through PAM, and "
+                + "per-use:passphrase with the passphrase; no option overrides that. Plain per-use accepts "
+                + "either, as chosen by --presence-check.",
+            "With --on-failure wipe:N, N failures in a row wipe the secret. Anybody who can run "
+                + "watchword can cause that, so use it only for secrets that the issuer can replace. "
+                + "With lock-out, 5 failures lock the entry for 1, then 5, 15, 30 and 60 minutes.",
         ])
     static let importing = Page(
-        summary: "add what pictures and files hold",
+        summary: "import entries from images and text files",
         operands: .paths, options: [.dryRun, .onDuplicate, .presenceCheck],
         examples: [
             "watchword import screenshots/",
@@ -39,27 +38,28 @@ extension Page {
             "watchword --json import export.png --on-duplicate replace",
         ],
         details: [
-            "PATH is a picture (PNG, JPEG, WebP), a text file with otpauth:// lines, or a "
-                + "folder, which is walked to its depth in the order of names; symbolic "
-                + "links in it are not followed. Files are told apart by content.",
-            "Each thing found, read or refused is told on a line: added, replaced, "
-                + "skipped or refused. The parts of a Google Authenticator export are put "
-                + "together whatever their order, and the missing ones are named.",
-            "--on-duplicate replace asks for you before it replaces the key of an entry that asks at "
-                + "each use, once for each such entry.",
-            "Everything is saved at once at the end: an interruption changes nothing. "
-                + "Exit status 1 means that something was refused.",
+            "PATH is an image (PNG, JPEG or WebP), a text file with otpauth:// URIs, or a folder, "
+                + "which is searched recursively. The file type is detected from the content. "
+                + "Symbolic links in folders are skipped.",
+            "The command prints one line for each item: added, replaced, skipped or refused. The "
+                + "parts of a Google Authenticator export may be in any order; missing parts are "
+                + "listed.",
+            "With --on-duplicate replace, entries that require confirmation at each use are "
+                + "confirmed one by one before they are replaced.",
+            "All changes are saved together at the end, so an interrupted import changes nothing. "
+                + "Exit status 1 means that an item was refused.",
         ])
     static let edit = Page(
         summary: "change an entry",
         operands: .name,
         options: [
-            .presence.saying("when you are asked"), .onFailure.saying("what failing costs"),
-            .issuer, .account, .algorithm.saying("how codes are made"),
-            .digits.saying("digits of a code, 1 to 10"),
-            .period.saying("seconds a code lasts"),
-            .counter.saying("the counter of the next code"),
-            .secretFile.saying("the new key in Base32, or a plain secret's new bytes"),
+            .presence.saying("per-unlock, per-use or per-use:CHECK"),
+            .onFailure.saying("lock-out, wipe (3 failures) or wipe:N"),
+            .issuer, .account, .algorithm.saying("SHA1, SHA256 or SHA512"),
+            .digits.saying("length of a code, 1 to 10"),
+            .period.saying("how long a code is valid"),
+            .counter.saying("counter of the next code"),
+            .secretFile.saying("read the new key or plain secret from FILE"),
             .presenceCheck,
         ],
         examples: [
@@ -69,30 +69,30 @@ extension Page {
             "watchword edit 'router password' --secret-file new.txt",
         ],
         details: [
-            "What is not named stays as it is. An entry that asks for you at each use asks "
-                + "before its key, its codes or its protection change, too.",
-            "A new key (--secret-file) of a counter-based entry starts at 0 unless --counter "
-                + "says otherwise. The previous generation of the vault holds the old key, "
-                + "sealed, until the next save.",
+            "Only the given properties change. An entry that requires confirmation at each use "
+                + "also requires it before its key, its codes or its access control change.",
+            "A new key (--secret-file) of a counter-based entry starts at counter 0 unless --counter "
+                + "is given. The vault's previous generation keeps the old key, encrypted, until "
+                + "the next change.",
         ])
     static let rename = Page(
-        summary: "give an entry another name",
+        summary: "rename an entry",
         operands: .nameAndNewName, options: [],
         examples: [
             "watchword rename github GitHub:alice@work",
             "watchword rename GitHub:alice alice",
         ],
-        details: ["NEW-NAME is “issuer:account” or an account alone."])
+        details: ["NEW-NAME is “issuer:account” or just an account."])
     static let remove = Page(
         summary: "remove an entry",
         operands: .name, options: [.yes, .purge],
         examples: ["watchword remove github", "watchword remove --yes --purge github"],
         details: [
-            "Asks before it does so. The vault's previous generation still holds the "
-                + "entry, sealed, until the next save; --purge erases it at once."
+            "The command asks for confirmation first. The vault's previous generation keeps the "
+                + "entry, encrypted, until the next change; --purge erases it at once."
         ])
     static let export = Page(
-        summary: "print every entry as an otpauth line",
+        summary: "print all entries as otpauth:// URIs",
         operands: .none, options: [.yes, .skipPerUse, .presenceCheck, .readOnly],
         examples: [
             "watchword export >backup.txt",
@@ -100,10 +100,10 @@ extension Page {
             "watchword export | age --passphrase >backup.age",
         ],
         details: [
-            "The lines hold the keys. On a terminal it asks before it prints them; --yes "
-                + "skips the question. Plain secrets are no one-time passwords and are "
-                + "left out, with a note.",
-            "Entries that ask at each use ask, one by one, before the first line is printed: "
-                + "all is exported, or nothing. --skip-per-use leaves them out and names them.",
+            "The URIs contain the keys. On a terminal, the command asks before it prints them, "
+                + "unless --yes is given. Plain secrets have no URI and are skipped with a note.",
+            "Entries that require confirmation at each use are confirmed one by one before "
+                + "anything is printed: the export is complete or empty. --skip-per-use skips these "
+                + "entries with a warning.",
         ])
 }

@@ -1,6 +1,6 @@
 import Arguments
 
-// What needs no vault.
+// Commands that need no vault.
 extension Page {
     static let totp = Page(
         summary: "print a time-based code without a vault",
@@ -12,8 +12,8 @@ extension Page {
             "watchword totp --secret-file key.txt --at 2026-11-21T01:09:30Z --count 3",
         ],
         details: [
-            "RFC 6238. The key is Base32 (RFC 4648) as issuers print it: lower case, "
-                + "spaces and dashes do no harm."
+            "See RFC 6238. Without --secret-file, the command prompts for the key. The key is Base32 "
+                + "(RFC 4648); lower case, spaces and dashes are accepted."
         ])
     static let hotp = Page(
         summary: "print a counter-based code without a vault",
@@ -22,14 +22,17 @@ extension Page {
             "watchword hotp --secret-file key.txt --counter 0",
             "watchword hotp --secret-file key.txt --counter 7 --count 10",
         ],
-        details: ["RFC 4226. Nothing is stored: the caller counts."])
+        details: [
+            "See RFC 4226. Without --secret-file, the command prompts for the key. The counter is not "
+                + "stored."
+        ])
     static let verify = Page(
-        summary: "tell whether a code is right",
+        summary: "check a code",
         operands: .oneAndOptionalName("CODE"),
         options: [
-            .secretFile, .window, .type.saying("with --secret-file; default totp"),
+            .secretFile, .window, .type.saying("with --secret-file: totp (default) or hotp"),
             .algorithm, .digits, .period, .at, .start,
-            .counter.saying("with --type hotp: the value expected next"),
+            .counter.saying("with --type hotp: the next expected counter"),
             .presenceCheck, .readOnly,
         ],
         examples: [
@@ -38,39 +41,38 @@ extension Page {
             "watchword verify 492039 --secret-file key.txt --window 2,0",
         ],
         details: [
-            "Prints the offset of the step that matched, 0 for the expected one, and exits "
-                + "with 0; with 1 when none in the window matched. A code stays right for "
-                + "as long as its window lasts: whoever lets people in by codes must "
-                + "remember the last one, and this verb remembers nothing."
+            "If the code matches, prints the offset of the matching step (0 for the expected one) "
+                + "and exits with status 0; otherwise exits with status 1.",
+            "The command does not remember used codes, so a code keeps matching until its window "
+                + "has passed. To authenticate users, a verifier must accept each code only once.",
         ])
     static let qrRead = Page(
-        summary: "print the text of the symbols in pictures",
+        summary: "print the text of QR codes in images",
         operands: .paths, options: [.yes],
         examples: [
             "watchword qr read ticket.png", "watchword --json qr read shots/*.png",
             "watchword qr read - <ticket.png",
         ],
         details: [
-            "A line for each symbol. A text that holds a key is shown on a terminal after "
-                + "a question only; --yes skips it. In JSON a text that is no UTF-8 comes "
-                + "as “base64” instead of “text”.",
-            "A PATH of - is the picture on standard input.",
+            "Prints one line for each QR code. On a terminal, the command asks before it prints "
+                + "text that contains a key, unless --yes is given. In JSON, text that is not UTF-8 "
+                + "is in “base64” instead of “text”.",
+            "If PATH is -, the image is read from standard input.",
         ])
     static let qrWrite = Page(
-        summary: "draw a QR symbol",
+        summary: "create a QR code",
         operands: .none, options: [.textFile, .png, .svg, .force],
         examples: [
             "watchword qr write --text-file text.txt",
-            "watchword qr write --text-file - --png symbol.png <text.txt",
-            "watchword qr write --text-file text.txt --svg symbol.svg",
+            "watchword qr write --text-file - --png code.png <text.txt",
+            "watchword qr write --text-file text.txt --svg code.svg",
         ],
         details: [
-            "Without --png and --svg the symbol is shown on standard output. One line end "
-                + "at the end of the text is left out. Pictures are written for their "
-                + "owner alone (0600)."
+            "Without --png or --svg, the QR code is printed on standard output. A final line break "
+                + "in the text is ignored. Image files are readable by their owner only (mode 0600)."
         ])
     static let completions = Page(
-        summary: "print the completions of a shell",
+        summary: "print a shell's completion script",
         operands: .word(["bash", "zsh", "fish"]), options: [],
         examples: [
             "watchword completions bash >~/.local/share/bash-completion/completions/watchword",
@@ -78,8 +80,8 @@ extension Page {
             "watchword completions fish >~/.config/fish/completions/watchword.fish",
         ],
         details: [
-            "Verbs, options and files are completed. Names of entries are not: they are "
-                + "inside the vault, which completing never opens."
+            "The script completes commands, options and files. It does not complete entry names, "
+                + "because it never opens the vault."
         ])
     static let manual = Page(
         summary: "print the manual page",
@@ -88,5 +90,5 @@ extension Page {
             "watchword manual | man -l -",
             "watchword manual >/usr/local/share/man/man1/watchword.1",
         ],
-        details: ["In the mdoc format that man reads."])
+        details: ["The format is mdoc."])
 }

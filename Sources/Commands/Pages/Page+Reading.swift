@@ -1,6 +1,6 @@
 import Arguments
 
-// Entries are looked at.
+// Reading entries.
 extension Page {
     static let code = Page(
         summary: "print an entry's code",
@@ -12,37 +12,38 @@ extension Page {
             "watchword code github --at 2026-11-21T01:09:30Z",
         ],
         details: [
-            "Prints the code and a newline, nothing else. NAME is an entry's whole name, "
-                + "or a part of one that no other entry has, whatever the case.",
-            "The counter of a counter-based entry is stored before its code is shown.",
-            "An entry that asks at each use asks what the system asks for the PAM service "
-                + "“watchword”, where that is set up, and else the passphrase; the one that "
-                + "unlocked the vault counts for one use.",
+            "Prints only the code and a line break. NAME is an entry's full name or a part of it "
+                + "that no other entry's name contains; case is ignored.",
+            "The new counter of a counter-based entry is stored before the code is printed.",
+            "An entry that requires confirmation at each use is confirmed through PAM (service "
+                + "“watchword”) if it is configured, and otherwise with the passphrase. The passphrase "
+                + "that unlocked the vault also confirms the first use.",
         ])
     static let watch = Page(
         summary: "show codes as they change",
         operands: .names, options: [.presenceCheck, .readOnly],
         examples: ["watchword watch", "watchword watch github mail"],
         details: [
-            "A live list with the seconds that are left, until q or Ctrl-C. Nothing of it "
-                + "stays on the screen. Entries by counter are left out: looking at them "
-                + "would use them up. Entries that ask at each use are shown when they are "
-                + "named, each after its own question.",
-            "When standard output is no terminal, the codes are printed once.",
+            "Shows a live list of codes and the seconds left, until you press q or Ctrl-C; then the "
+                + "previous screen is restored. Counter-based entries are skipped, because showing a "
+                + "code uses it up. Entries that require confirmation at each use are shown only if "
+                + "named, and confirmed one by one.",
+            "If standard output is not a terminal, the codes are printed once.",
         ])
     static let list = Page(
         summary: "list the entries",
         operands: .optionalName, options: [.readOnly],
         examples: ["watchword list", "watchword list mail", "watchword --json list"],
         details: [
-            "A line for each entry, without secrets: its name, its kind, and when it asks for "
-                + "you and what failing costs where that is not the usual. NAME leaves "
-                + "those whose name holds it, whatever the case.",
-            "A character that nobody can see is printed as \\u{200B}. Entries whose names look alike "
-                + "are listed with the beginning of their ids, which every verb takes for a name.",
+            "Prints one line for each entry, without secrets: its name, its type, and its access "
+                + "control if it is not the default. With NAME, lists only entries whose names "
+                + "contain it; case is ignored.",
+            "Invisible characters are printed as escapes such as \\u{200B}. If several names look "
+                + "alike, the beginning of each entry's id is printed, too; every command accepts it "
+                + "as NAME.",
         ])
     static let show = Page(
-        summary: "show one entry",
+        summary: "show an entry's details, or its secret",
         operands: .name,
         options: [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck, .readOnly],
         examples: [
@@ -52,9 +53,8 @@ extension Page {
             "watchword show 'router password' --reveal",
         ],
         details: [
-            "Without an option nothing secret is shown. --uri, --qr and --reveal ask "
-                + "before they show a secret on a terminal; --yes skips the question. A "
-                + "picture is written for its owner alone (0600), and never over a file "
-                + "that is there without --force."
+            "Without options, no secret is shown. On a terminal, --uri, --qr and --reveal ask "
+                + "before they show a secret, unless --yes is given. Image files are readable by "
+                + "their owner only (mode 0600) and do not overwrite a file unless --force is given."
         ])
 }

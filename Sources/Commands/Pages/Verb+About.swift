@@ -1,9 +1,9 @@
 import Arguments
 
-// What the help and the manual say of the program itself.
+// The help page and the manual of the program itself.
 extension Verb {
     static let about = ProgramPage(
-        summary: "One-time passwords from an encrypted vault.",
+        summary: "Store one-time password keys in an encrypted vault, and print their codes.",
         examples: ["watchword init", "watchword import screenshots/", "watchword code github"],
         closing: "Help for a command: watchword COMMAND --help. The manual: watchword manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
@@ -22,35 +22,36 @@ extension Verb {
         .Op Ar option ...
         .Sh DESCRIPTION
         .Nm
-        keeps the keys of one-time passwords
+        stores the keys of one-time passwords
         .Pq TOTP, HOTP
         and other small secrets in an encrypted file, the vault, and prints codes from them.
-        It reads QR symbols from pictures, and draws them.
+        It also reads QR codes from images, and creates them.
         .Pp
-        Options may stand anywhere, as
+        Options can be anywhere on the command line, as
         .Fl -name Ar value
         or
-        .Fl -name Ns = Ns Ar value ;
-        after
-        .Fl -
-        everything is an operand.
-        Data go to standard output, words to standard error.
+        .Fl -name Ns = Ns Ar value .
+        After
+        .Fl - ,
+        all arguments are operands.
+        Data is printed on standard output, messages on standard error.
         .Pp
-        No secret is ever an argument: it comes from a file, from standard input
-        .Pq a file called Ql -
+        Secrets are never given as arguments: they are read from a file, from standard input
+        .Pq a file named Ql -
         or from the terminal, without echo.
-        Before a secret is printed on a terminal, the terminal is asked.
-        Files that hold secrets are written for their owner alone, and never over a file that is
-        there without
-        .Fl -force .
+        Before a secret is printed on a terminal, the command asks for confirmation.
+        Files that contain secrets are readable by their owner only, and do not overwrite other files
+        unless
+        .Fl -force
+        is given.
         .Pp
         .Ar NAME
-        is the whole name of an entry,
-        .Ql issuer:account
-        or the account, or else a part of the name of one entry, whatever the case.
-        When several entries match, they are listed on standard error, and nothing is done.
+        is the full name of an entry
+        .Pq Ql issuer:account ,
+        its account, or a part of its name; case is ignored.
+        If several entries match, they are listed on standard error, and nothing else happens.
         .Pp
-        These options go with every verb:
+        All commands accept these options:
         """
 
     private static let environment = """
@@ -59,32 +60,35 @@ extension Verb {
         .It Ev WATCHWORD_VAULT
         The vault, unless
         .Fl -vault
-        names one.
+        is given.
         .It Ev XDG_DATA_HOME
-        Where the vault is looked for otherwise; default
+        The folder that contains
+        .Pa watchword/vault ,
+        the default vault.
+        Default:
         .Pa ~/.local/share .
         .It Ev NO_COLOR
-        Nothing is coloured.
+        If set, output is not coloured.
         .El
         .Sh FILES
         .Bl -tag -width Ds
         .It Pa ~/.local/share/watchword/vault
         The vault.
         .It Pa .watchword
-        The folder beside the vault that holds what Watchword keeps for it: in
+        The folder beside the vault with Watchword's own files.
         .Pa by-name/ Ns Ar NAME
-        the generation before it
+        contains the previous generation of the vault
         .Pq Pa previous ,
-        the mark of the newest one and locks; in
+        the number of the newest generation, and locks.
         .Pa by-id/ Ns Ar ID
-        the failures that were counted.
-        To look at the generation before, name it with
+        contains the count of failures.
+        To look at the previous generation, open it with
         .Fl -vault ;
-        to go back to it, copy it over the vault.
+        to restore it, copy it over the vault.
         .It Pa /etc/pam.d/watchword
-        What the system asks before an entry opens that asks at each use
+        The PAM service for entries that require confirmation at each use
         .Pq see Xr pam.d 5 .
-        Where it is not installed, the passphrase is asked.
+        If it does not exist, the passphrase is used.
         .El
         """
 
@@ -102,23 +106,22 @@ extension Verb {
         .Sh STANDARDS
         RFC 4226 (HOTP), RFC 6238 (TOTP), RFC 4648 (Base32).
         .Sh SECURITY CONSIDERATIONS
-        A wrong passphrase is counted before the answer is known.
-        After 5 in a row further tries wait 1, 5, 15, 30, then 60 minutes; the recovery key opens
-        meanwhile, and ends the wait.
+        Every passphrase attempt is counted before it is checked.
+        After 5 failures in a row, further attempts must wait 1, 5, 15, 30, then 60 minutes; the
+        recovery key unlocks the vault during the wait, and ends it.
         An entry with
         .Fl -on-failure Cm wipe : Ns Ar N
         loses its secret at the
         .Ar N Ns th
         failure in a row.
-        This holds off who has the keyboard, not who has a copy of the files: on a copy nothing is
-        counted.
-        The question that PAM asks is advisory: who controls the system, or runs programs as you,
-        can do without it.
+        This stops somebody at the keyboard, but not somebody with a copy of the files, where
+        attempts are not counted.
+        Confirmation through PAM is advisory: whoever controls the system, or runs programs as you,
+        can bypass it.
         .Pp
-        Who can read this process's memory, or watch the keyboard, gets what the vault holds.
-        A passphrase that can be guessed is no protection: the vault's file can be copied and
-        tried elsewhere, at the cost that
-        .Fl -scrypt-log-n
-        sets.
+        Whoever can read this process's memory, or record the keyboard, can obtain the vault's secrets.
+        A passphrase that is easy to guess does not protect the vault: its file can be copied, and
+        passphrases can be tried elsewhere, at the cost set with
+        .Fl -scrypt-log-n .
         """
 }

@@ -1,7 +1,7 @@
 import Arguments
 
 extension Verb {
-    /// What is said of this verb.
+    /// The help page of this verb.
     var page: Page {
         switch self {
         case .initialize: .initialize

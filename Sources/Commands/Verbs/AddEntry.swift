@@ -6,7 +6,7 @@ import POSIX
 import PictureReader
 import SecretVault
 
-/// `add`: one entry.
+/// `add`: adds an entry.
 enum AddEntry {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let arguments = session.arguments
@@ -14,13 +14,13 @@ enum AddEntry {
             try arguments.forbid(.uriFile, .qr, .secretFile)
             let described: [Option] = [.type, .algorithm, .digits, .period, .counter]
             for source in [Option.uriFile, .qr] where arguments.has(source) {
-                // An address says these itself.
+                // The URI already states these.
                 for option in described where arguments.has(option) {
                     throw .conflict(source.name, option.name)
                 }
             }
         }
-        // What can be wrong with the arguments is said before anybody is asked for anything.
+        // Check the arguments before any prompt.
         let shape = try EntryShape(session)
         let access = try AccessControlChange(session)
         let vault = try session.unlock()
@@ -31,7 +31,7 @@ enum AddEntry {
             content = try shape.content(session)
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
-        // Whether the name is free is known for sure only while nobody else can take it.
+        // Check the name under the lock, so that no other program can take it.
         let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
             guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
             let same = try changes.entries(withSecretOf: content)
@@ -53,7 +53,7 @@ enum AddEntry {
         return .done
     }
 
-    /// The credential of the one address that `--uri-file` or `--qr` gives.
+    /// The credential from the only URI in the file of `--uri-file` or `--qr`.
     private static func addressed(_ session: Session) throws(CommandFailure) -> Credential {
         let (text, place) = try address(session)
         let uri: KeyURI
@@ -113,7 +113,7 @@ enum AddEntry {
 }
 
 extension Session {
-    /// The name that NAME, `--issuer` and `--account` give, each before what `other` says.
+    /// The name from NAME, `--issuer` and `--account`; missing parts come from `other`.
     func givenName(else other: EntryName) -> EntryName {
         let typed = arguments.operands.first.map(EntryName.init(typed:))
         return EntryName(
@@ -121,7 +121,7 @@ extension Session {
             account: arguments[.account] ?? typed?.account ?? other.account)
     }
 
-    /// Tells what the standards do not allow in `credential`.
+    /// Warns about deviations from the standards in `credential`.
     func warn(of credential: Credential) {
         for warning in credential.warnings { printer.warn(Words.sentence(for: warning)) }
     }

@@ -1,13 +1,13 @@
 import Arguments
 import SecretVault
 
-/// `rename` and `remove`.
+/// `rename` and `remove`: change an entry's name, or delete the entry.
 enum ChangeEntry {
     static func rename(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = EntryName(typed: session.arguments.operands[1])
-        // Whether the name is free is known for sure only while nobody else can take it.
+        // Check the name under the lock, so that no other program can take it.
         let isTaken = try session.change(vault) { changes throws(VaultError) in
             if changes.entries.contains(where: { $0.name == name && $0.id != entry.id }) {
                 return true
@@ -25,7 +25,7 @@ enum ChangeEntry {
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = entry.name.visible
         if !session.arguments.has(.yes) {
-            try Question.confirm("Remove \(name)? Its key is not to be had again.")
+            try Question.confirm("Remove \(name)? Its key cannot be recovered.")
         }
         let purges = session.arguments.has(.purge)
         try session.change(vault) { changes throws(VaultError) in

@@ -2,7 +2,7 @@ import Cryptography
 import JSONText
 import SecretVault
 
-/// `check`: opens everything, and tells what there is to tell.
+/// `check`: decrypts every entry and reports problems.
 enum CheckVault {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -35,12 +35,12 @@ enum CheckVault {
             session.printer.warn(Words.sentence(forLockedMemory: limit))
         }
         if !result.hasRecoveryKey {
-            session.printer.note("There is no recovery key; see watchword slot add --help.")
+            session.printer.note("The vault has no recovery key; see watchword slot add --help.")
         }
         return result.damages.isEmpty ? .done : .badInput
     }
 
-    /// How many bytes can be kept from being written to swap; `null` where there is no limit.
+    /// The number of bytes that can be locked in memory; `null` if unlimited.
     private static var lockedMemory: JSONValue {
         SecretBytes.lockedLimit.map { .number(Int64($0)) } ?? .null
     }

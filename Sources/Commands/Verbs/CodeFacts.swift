@@ -1,9 +1,9 @@
 import JSONText
 import OneTimePassword
 
-/// What is said of a time-based code beside the code.
+/// The JSON members of a time-based code, except the code.
 enum CodeFacts {
-    /// `period`, `remaining`, `type` and `valid_until` of the code `offset` steps after the one at `moment`.
+    /// `period`, `remaining`, `type` and `valid_until` of the code `offset` steps after `moment`.
     static func timeBased(_ step: TimeStep, at moment: Int64, offset: UInt64 = 0)
         -> [(String, JSONValue)]
     {
@@ -11,7 +11,7 @@ enum CodeFacts {
         let end = end(step, at: moment, offset: offset)
         if let end { members.append(("remaining", .number(end - moment))) }
         members.append(("type", .text("totp")))
-        // Beyond what 64 bits count or RFC 3339 writes there is nothing to say.
+        // Omit a time that overflows 64 bits or that RFC 3339 cannot represent.
         let until = end.map(Timestamp.init(unixTime:))
         if let until, until.isWritable { members.append(("valid_until", .text(until.text))) }
         return members

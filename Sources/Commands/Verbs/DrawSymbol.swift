@@ -3,9 +3,9 @@ import Cryptography
 import ImageFile
 import SymbolDrawing
 
-/// `qr write`: a text becomes a symbol.
+/// `qr write`: creates a QR code from a text.
 enum DrawSymbol {
-    /// More than the largest symbol holds, so that its own error tells.
+    /// More than the largest QR code holds, so that the encoder reports the exact limit.
     private static let textLimit = 1 << 14
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -17,11 +17,11 @@ enum DrawSymbol {
         return .done
     }
 
-    /// Writes `text` as the files that `--png` and `--svg` name, or shows it on standard output.
+    /// Writes `text` as a QR code to the files of `--png` and `--svg`, or to standard output.
     static func draw(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
         let png = session.arguments[.png]
         let svg = session.arguments[.svg]
-        // Pictures are printed and photographed; a screen is only looked at.
+        // Images may be printed and photographed, so they get more error correction than a terminal.
         if let png { try SecretFile.write(picture(of: text), to: png, session) }
         if let svg {
             try SecretFile.write(symbol(of: text, .medium).svg(), to: svg, session)
@@ -29,15 +29,15 @@ enum DrawSymbol {
         if png == nil, svg == nil { try show(text, session) }
     }
 
-    /// Shows `text` as a symbol of block characters.
+    /// Prints `text` as a QR code of block characters.
     static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
         try session.printer.bytes(symbol(of: text, .low).terminal().span)
     }
 
-    /// The PNG picture of `text`.
+    /// The QR code of `text` as a PNG image.
     ///
-    /// Its bytes are as secret as the text is; they go into a file of the owner's next, and no library
-    /// takes them from locked memory.
+    /// The bytes are as secret as the text, but libpng needs them in ordinary memory. They are written to
+    /// a private file.
     static func picture(of text: SecretBytes) throws(CommandFailure) -> [UInt8] {
         let image = try symbol(of: text, .medium).image()
         do { return try writePNG(image) } catch { throw .picture(error) }
@@ -48,7 +48,7 @@ enum DrawSymbol {
     {
         do {
             return try text.withBytes { bytes throws(SymbolDrawingError) in
-                // A long text gets a symbol at all rather than a sturdier one.
+                // A long text that exceeds the capacity gets less error correction.
                 let fits = bytes.count <= correction.capacity
                 return try Symbol(encoding: bytes, correction: fits ? correction : .low)
             }

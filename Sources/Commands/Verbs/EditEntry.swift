@@ -5,9 +5,9 @@ import OneTimePassword
 import POSIX
 import SecretVault
 
-/// `edit`: an entry's access control, its name, how its codes are made, its secret.
+/// `edit`: changes an entry's access control, name, code parameters or secret.
 enum EditEntry {
-    /// What changes what is sealed.
+    /// The options that change encrypted content.
     private static let contentOptions: [Option] = [
         .algorithm, .digits, .period, .counter, .secretFile,
     ]
@@ -26,22 +26,22 @@ enum EditEntry {
         guard options.contains(where: arguments.has) else {
             throw .usage(.needsOneOf(options.map { "--" + $0.name }))
         }
-        // What can be wrong with the arguments is said before anybody is asked for anything.
+        // Check the arguments before any prompt.
         let access = try AccessControlChange(session)
         let codes = try CodeChange(session)
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseForeign(contentOptions, for: entry, session)
         let changesContent = contentOptions.contains(where: arguments.has)
-        // Who may not use an entry may not make it easier to use, either.
+        // Weakening access control requires the same confirmation as using the entry.
         let isChecked = changesContent || accessOptions.contains(where: arguments.has)
         if isChecked { _ = try session.content(of: entry, in: vault, for: .edit) }
         let secret = try codes.secret(for: entry.kind, session)
         var name = EntryName(entry)
         var revised: (old: EntryContent, new: EntryContent)?
         let verdict = try session.change(vault) { changes throws(VaultError) -> Verdict in
-            // Another program may have changed the entry since it was looked at: what is not named here
-            // stays as it is now.
+            // Another program may have changed the entry since it was checked: keep the current values of
+            // all other properties.
             let now = try changes.entry(entry.id)
             let presence = now.accessControl.presence
             if isChecked, presence.isPerUse, presence != entry.accessControl.presence {
@@ -51,7 +51,7 @@ enum EditEntry {
                 issuer: arguments[.issuer] ?? now.issuer,
                 account: arguments[.account] ?? now.account)
             guard !EntryName.isBlank(name.text) else { return .nameEmpty }
-            // Whether the name is free is known for sure only while nobody else can take it.
+            // Check the name under the lock, so that no other program can take it.
             if changes.entries.contains(where: { $0.name == name && $0.id != entry.id }) {
                 return .nameTaken
             }
@@ -64,7 +64,7 @@ enum EditEntry {
                 } catch {
                     return .refused(error)
                 }
-                // A counter goes back when that is asked for, never because a key is given again.
+                // Only --counter moves a counter back, never a repeated key.
                 let kept =
                     codes.counter == nil ? try changes.content(new, notBehind: entry.id) : new
                 try changes.replace(entry.id, with: kept)
@@ -95,7 +95,7 @@ enum EditEntry {
         return .done
     }
 
-    /// Refuses the options that mean nothing for the entry's kind.
+    /// Refuses options that do not apply to the entry's type.
     private static func refuseForeign(
         _ options: [Option], for entry: EntrySummary, _ session: Session
     ) throws(CommandFailure) {
@@ -112,7 +112,7 @@ enum EditEntry {
     }
 }
 
-/// What options change in the way an entry's codes are made.
+/// The changes to an entry's codes and secret that the options request.
 struct CodeChange {
     let algorithm: HashAlgorithm?
     let length: CodeLength?
@@ -120,7 +120,7 @@ struct CodeChange {
     let counter: UInt64?
     let hasSecret: Bool
 
-    /// Understands `--algorithm`, `--digits`, `--period`, `--counter` and `--secret-file`.
+    /// Parses `--algorithm`, `--digits`, `--period`, `--counter` and `--secret-file`.
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
         algorithm = arguments.has(.algorithm) ? try session.algorithm() : nil
@@ -134,13 +134,13 @@ struct CodeChange {
         hasSecret = arguments.has(.secretFile)
     }
 
-    /// Reads the new secret, where there is one.
+    /// Reads the new secret, if there is one.
     func secret(for kind: EntryKind, _ session: Session) throws(CommandFailure) -> SecretBytes? {
         guard hasSecret else { return nil }
         return kind == .secret ? try session.plainSecret() : try session.key()
     }
 
-    /// `content` with what was asked for, and with `secret` if there is a new one.
+    /// `content` with the changes, and with `secret` if it is not `nil`.
     func applied(to content: EntryContent, _ secret: SecretBytes?) throws(CommandFailure)
         -> EntryContent
     {
@@ -152,7 +152,7 @@ struct CodeChange {
         }
     }
 
-    /// Tells what the standards do not allow, and what repeats codes.
+    /// Warns about deviations from the standards, and about codes that will repeat.
     func warn(of old: EntryContent, _ new: EntryContent, _ session: Session) {
         guard case .oneTimePassword(let old) = old, case .oneTimePassword(let new) = new else {
             return
@@ -160,7 +160,7 @@ struct CodeChange {
         if !hasSecret, case .counter(let reached) = old.movingFactor,
             case .counter(let next) = new.movingFactor, next < reached
         {
-            session.printer.warn("the counter goes back; codes that were shown will repeat")
+            session.printer.warn("the counter moves back; codes that were already used will repeat")
         }
         session.warn(of: new)
     }
@@ -176,7 +176,7 @@ struct CodeChange {
             } catch {
                 throw .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
             }
-        // A new key starts anew.
+        // A new key starts at counter 0.
         case .counter(let reached): factor = .counter(counter ?? (secret == nil ? reached : 0))
         }
         do {

@@ -6,12 +6,12 @@ import JSONText
 import POSIX
 import SecretVault
 
-/// `login enrol`: a ticket becomes a secret in the vault.
+/// `login enrol`: exchanges a ticket for a secret and stores it in the vault.
 enum EnrolDevice {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let name = EntryName(typed: session.arguments.operands[0])
         guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
-        // What can be wrong with the arguments is said before anybody is asked for anything.
+        // Check the arguments before any prompt.
         let enrolment = try enrolment(as: name, session)
         let source = SecretSource(try session.needed(.ticketFile))
         let ticket = try source.readFirstLine(limit: Session.secretLimit)
@@ -72,7 +72,7 @@ enum EnrolDevice {
 }
 
 extension Session {
-    /// The value of an option that the verb can't do without.
+    /// The value of a required option.
     func needed(_ option: Option) throws(CommandFailure) -> String {
         guard let value = arguments[option] else {
             throw .usage(.needsOneOf(["--\(option.name)"]))
@@ -80,18 +80,18 @@ extension Session {
         return value
     }
 
-    /// The program that talks to servers.
+    /// The helper process for HTTP.
     func courier() throws(CommandFailure) -> Courier {
         do { return try Courier() } catch { throw .login("watchword-courier", .courier(error)) }
     }
 
-    /// Waits until no other process signs in.
+    /// Waits until no other process is signing in.
     func loginTurn(in vault: UnlockedVault) throws(CommandFailure) -> LoginTurn {
         let path = VisibleText.of(try vaultPath())
         do { return try vault.takeLoginTurn() } catch { throw .vault(path, error) }
     }
 
-    /// Tells when the mark beside the vault could not be written.
+    /// Warns if the generation could not be recorded beside the vault.
     func warnOfMark(of vault: UnlockedVault) {
         for report in vault.reports {
             if case .generationNotMarked = report {

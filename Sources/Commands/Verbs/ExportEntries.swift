@@ -4,7 +4,7 @@ import JSONText
 import OneTimePassword
 import SecretVault
 
-/// `export`: every entry as an otpauth line.
+/// `export`: prints entries as otpauth URIs.
 enum ExportEntries {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -14,7 +14,7 @@ enum ExportEntries {
         let asking = making.filter { $0.accessControl.presence.isPerUse }
         let skips = session.arguments.has(.skipPerUse)
         try session.confirmShowing("the keys of all entries")
-        // Whoever must be there is asked before the first line: a backup is whole, or there is none.
+        // Ask for all confirmations before the first line, so that a backup is complete or empty.
         var asked: [RecordID: Credential] = [:]
         if !skips {
             for (index, entry) in asking.enumerated() {
@@ -33,7 +33,9 @@ enum ExportEntries {
             try print(KeyURI.format(credential), of: entry, session)
         }
         let wiped = vault.entries.count { $0.tombstone != nil }
-        if wiped > 0 { session.printer.note("\(wiped) left out: wiped.") }
+        if wiped > 0 {
+            session.printer.note("Skipped \(wiped) wiped \(wiped == 1 ? "entry" : "entries").")
+        }
         tellLeftOut(vault.entries.count - making.count - wiped, skips ? asking : [], session)
         return .done
     }
@@ -52,11 +54,13 @@ enum ExportEntries {
     private static func tellLeftOut(_ others: Int, _ skipped: [EntrySummary], _ session: Session) {
         if others > 0 {
             session.printer.note(
-                "\(others) left out: what makes no codes has no otpauth line; see show --reveal.")
+                "Skipped \(others) \(others == 1 ? "entry" : "entries") without codes; see watchword show --reveal."
+            )
         }
-        // A backup that is not whole must say so, also to somebody who wants to hear little.
+        // An incomplete backup is reported even with --quiet.
         for entry in skipped {
-            session.printer.alarm("\(entry.name.visible) is left out: it asks at each use")
+            session.printer.alarm(
+                "\(entry.name.visible) was skipped: it requires confirmation at each use")
         }
     }
 }

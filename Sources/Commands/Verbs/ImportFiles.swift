@@ -5,18 +5,18 @@ import OneTimePassword
 import POSIX
 import SecretVault
 
-/// `import`: what pictures and files hold becomes entries, in one saving.
+/// `import`: adds entries from images and text files in one change.
 enum ImportFiles {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.onDuplicate)
         }
         let policy = word.flatMap(DuplicatePolicy.init(rawValue:)) ?? .skip
-        // The passphrase is asked first: nobody waits for five hundred pictures to mistype it then.
+        // Prompt for the passphrase first, not after several hundred images.
         let vault = try session.unlock()
         let printer = session.printer
         let harvest = try Harvest(session.arguments.operands) { done, all in
-            printer.progress("\(done) of \(all) pictures")
+            printer.progress("\(done) of \(all) images")
         }
         printer.endProgress()
         let results = try results(of: harvest.findings, policy, in: vault, session)
@@ -27,7 +27,7 @@ enum ImportFiles {
         return results.contains { $0.isRefusal } || results.isEmpty ? .no : .done
     }
 
-    /// Applies what was found: everything at once, or nothing.
+    /// Applies the findings in one change.
     private static func results(
         of findings: [Finding], _ policy: DuplicatePolicy, in vault: UnlockedVault,
         _ session: Session
@@ -130,6 +130,7 @@ enum ImportFiles {
         let skipped = results.count - added - replaced - refused
         let numbers = "\(added) added, \(replaced) replaced, \(skipped) skipped, \(refused) refused"
         session.printer.note(
-            session.arguments.has(.dryRun) ? "Nothing was changed: \(numbers)." : "\(numbers).")
+            session.arguments.has(.dryRun)
+                ? "Dry run: nothing was changed (\(numbers))." : "\(numbers).")
     }
 }

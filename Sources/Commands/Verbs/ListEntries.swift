@@ -4,7 +4,7 @@ import JSONText
 import OneTimePassword
 import SecretVault
 
-/// `list`: what is in the vault, without secrets.
+/// `list`: the entries, without secrets.
 enum ListEntries {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -19,7 +19,7 @@ enum ListEntries {
             }
             return .done
         }
-        // Names far longer than the others must not push everything to the right.
+        // A few very long names do not widen the column for all.
         let names = entries.map(\.name.inTable)
         let columns = names.map(\.columns)
         let width = min(columns.max() ?? 0, 48)

@@ -18,12 +18,12 @@ struct LiveRow {
     }
 }
 
-/// One picture of the live list, drawn over the last one without clearing it: nothing flickers.
+/// One frame of the live list, drawn over the previous one without clearing, to avoid flicker.
 struct LiveFrame {
     let columns: Int
     let rows: Int
     let isColoured: Bool
-    /// How many entries are above the screen's first line.
+    /// The number of entries scrolled off the top.
     let top: Int
 
     private static let home = "\u{1B}[H"
@@ -35,7 +35,7 @@ struct LiveFrame {
     private static let dim = "\u{1B}[2m"
     private static let barWidth = 10
 
-    /// What is written to the terminal.
+    /// The bytes to write to the terminal.
     func bytes(of list: [LiveRow], at moment: Int64) -> [UInt8] {
         let room = max(rows - 1, 1)
         var text = LiveFrame.home
@@ -43,7 +43,7 @@ struct LiveFrame {
             text += line(of: row, at: moment) + LiveFrame.clearToLineEnd + "\r\n"
         }
         let hidden = list.count - min(list.count - top, room)
-        let help = hidden > 0 ? "q ends, j and k scroll (\(hidden) more)" : "q ends"
+        let help = hidden > 0 ? "q to quit, j/k to scroll (\(hidden) more)" : "q to quit"
         text += styled(String(help.prefix(columns)), LiveFrame.dim)
         return Array((text + LiveFrame.clearBelow).utf8)
     }
@@ -62,7 +62,7 @@ struct LiveFrame {
         let fixed = shown.count + 1 + padded.count + 1 + LiveFrame.barWidth + 2
         let isLate = remaining <= 5
         guard columns > fixed + 4 else {
-            // A narrow window: the code first.
+            // In a narrow window, show the code and omit the bar.
             return "\(code) \(row.entry.name.visible)".prefix(columns: columns)
         }
         let name = row.entry.name.visible.prefix(columns: columns - fixed)
@@ -70,7 +70,9 @@ struct LiveFrame {
             + styled("\(padded) \(bar)", isLate ? LiveFrame.red : "") + "  " + name
     }
 
-    /// How much of the bar is full, rounded up; a period may be as long as 64 bits say.
+    /// The filled part of the bar, rounded up.
+    ///
+    /// It multiplies with full width, because a period can be any `Int64`.
     static func filled(_ remaining: Int64, of period: Int64) -> Int {
         let product = remaining.multipliedFullWidth(by: Int64(barWidth))
         let (whole, part) = period.dividingFullWidth(product)

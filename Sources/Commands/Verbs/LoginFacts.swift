@@ -4,7 +4,7 @@ import DeviceLogin
 import JSONText
 import SecretVault
 
-/// `login status` and `login wipe`: what this device has of an enrolment, without asking the server.
+/// `login status` and `login wipe`: the local state of an enrolment; the server is not contacted.
 enum LoginFacts {
     static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -62,16 +62,17 @@ enum LoginFacts {
         let name = entry.name.visible
         guard entry.kind == .enrolled else { throw .login(name, .otherKind) }
         if !session.arguments.has(.yes) {
-            try Question.confirm("Wipe \(name)? To sign in again, the device is enrolled anew.")
+            try Question.confirm(
+                "Wipe \(name)? To sign in again, the device must be enrolled again.")
         }
-        // Nobody else is in the middle of signing in with it.
+        // Wait for a login in progress.
         let turn = try session.loginTurn(in: vault)
         try session.change(vault) { changes throws(VaultError) in
             try changes.remove(entry.id, purge: true)
         }
         turn.end()
         session.printer.note(
-            "Wiped \(name) here; at the server it stays until it is revoked there.")
+            "Wiped \(name) on this device; revoke the credential on the server, too.")
         return .done
     }
 }

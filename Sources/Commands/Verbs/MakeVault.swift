@@ -4,13 +4,13 @@ import JSONText
 import POSIX
 import SecretVault
 
-/// `init`: a new vault.
+/// `init`: creates a vault.
 enum MakeVault {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let path = try session.vaultPath()
         let cost = try session.cost()
         try session.inVault(path) { () throws(VaultError) in
-            // Nobody thinks up a passphrase for nothing.
+            // Check the path before the passphrase prompt.
             try Vault.expectFree(path)
         }
         let passphrase = try session.newPassphrase(from: .passphraseFile)
@@ -20,7 +20,7 @@ enum MakeVault {
                     at: path, passphrase: passphrase, cost: cost, recoveryKey: recoveryKey,
                     now: SystemClock.unixTime())
             }
-            session.printer.note("Made the vault \(VisibleText.of(path)).")
+            session.printer.note("Created the vault \(VisibleText.of(path)).")
             session.warnOfCost(cost.logN)
             for report in reports { session.printer.warn(Words.sentence(for: report, in: [])) }
         }
@@ -32,9 +32,9 @@ enum MakeVault {
         return .done
     }
 
-    /// Makes a recovery key, prints it, saves it, and asks it back where somebody can answer.
+    /// Creates a recovery key, prints it and saves it; on a terminal, asks for it to verify the copy.
     ///
-    /// It is saved only once it is printed: nobody would have a key that could not be.
+    /// It is printed before it is saved: a saved key that could not be printed would be useless.
     static func addRecoveryKey(
         _ session: Session, saving save: (RecoveryKey) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
@@ -46,11 +46,11 @@ enum MakeVault {
         } catch {
             if case .vault(_, let reason) = error, reason.isSaved { throw error }
             session.printer.alarm(
-                "nothing was saved; the recovery key that was printed opens nothing")
+                "nothing was saved; discard the recovery key that was printed")
             throw error
         }
         guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
-        session.printer.note("Write it down and put it away; then type it to see that it is right.")
+        session.printer.note("Write it down and store it safely, then type it to verify your copy.")
         try askBack(text, session)
     }
 
@@ -59,34 +59,34 @@ enum MakeVault {
             try session.printer.line(.object([("recovery_key", .secret(text))]))
         } else {
             session.printer.note(
-                "The recovery key opens the vault without the passphrase. It is shown once:")
+                "The recovery key unlocks the vault without the passphrase. It is shown only once:")
             try session.printer.line(text)
         }
         try session.printer.deliver()
     }
 
-    // The vault is there already: somebody who gives up here has a vault and a key on the screen.
+    // The key is already saved, so the user can skip the verification.
     private static func askBack(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
         while true {
             var answer: SecretBytes?
-            // No answer is an answer here: what was asked for is done already.
+            // No answer skips the verification.
             do { answer = try Question.shownRecoveryKey.ask() } catch .terminal { answer = nil }
             guard let answer, answer.count > 0 else {
-                session.printer.warn("the recovery key was not checked, but it opens the vault")
+                session.printer.warn("the recovery key was not verified, but it unlocks the vault")
                 return
             }
             do {
-                let typed = try session.recoveryKey(answer, from: "what you typed")
+                let typed = try session.recoveryKey(answer, from: "your input")
                 let same = try session.inVault { () throws(VaultError) in try typed.text() == text }
                 if same {
-                    session.printer.note("That is it.")
+                    session.printer.note("The recovery key is correct.")
                     return
                 }
-                session.printer.note("That is another recovery key; try again.")
+                session.printer.note("That is a different recovery key; try again.")
             } catch .recoveryKey(let place, let error) {
                 session.printer.note(
                     Words.sentence(for: .recoveryKey(place, error))
-                        + "; try again, or press Return to leave it.")
+                        + "; try again, or press Return to skip.")
             }
         }
     }

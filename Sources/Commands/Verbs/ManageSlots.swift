@@ -4,7 +4,7 @@ import JSONText
 import POSIX
 import SecretVault
 
-/// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`: what opens the vault.
+/// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`.
 enum ManageSlots {
     static func list(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -69,20 +69,21 @@ enum ManageSlots {
 
     static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
         guard let number = Int(session.arguments.operands[0]) else {
-            throw .usage(.needsOneOf(["a slot's number, as “watchword slot list” prints it"]))
+            throw .usage(
+                .badOperand("NUMBER", expected: "a slot number from watchword slot list"))
         }
         let vault = try session.unlock()
         guard let slot = vault.slots.first(where: { $0.number == number }) else {
             throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
         }
-        // What is refused anyway is refused before anybody is asked.
+        // Refuse an impossible removal before the prompt.
         try session.inVault { () throws(VaultError) in
             try vault.rehearse { changes throws(VaultError) in
                 try changes.removeSlot(slot, keepsKey: true)
             }
         }
         if !session.arguments.has(.yes) {
-            try Question.confirm("Remove slot \(number), a \(method(slot))?")
+            try Question.confirm("Remove slot \(number) (\(method(slot)))?")
         }
         let keepsKey = session.arguments.has(.keepKey)
         try session.change(vault) { changes throws(VaultError) in
@@ -92,7 +93,7 @@ enum ManageSlots {
         return .done
     }
 
-    /// `passphrase`: the one that opened the vault is changed, or the one that `--slot` names.
+    /// `passphrase`: changes the passphrase that unlocked the vault, or that of `--slot`.
     static func changePassphrase(_ session: Session) throws(CommandFailure) -> ExitCode {
         let cost = try session.cost()
         let wanted = try session.usage { () throws(UsageError) in
@@ -116,7 +117,7 @@ enum ManageSlots {
         return .done
     }
 
-    /// `rekey`: the vault gets another key, and nothing else changes.
+    /// `rekey`: gives the vault a new key.
     static func rekey(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
         try session.change(vault) { changes throws(VaultError) in try changes.rekey() }
@@ -124,9 +125,9 @@ enum ManageSlots {
         return .done
     }
 
-    /// The slot whose passphrase is changed; `nil` when there is no passphrase yet.
+    /// The slot whose passphrase changes; `nil` if the vault has no passphrase.
     ///
-    /// The recovery key does not say which of several passphrases was forgotten.
+    /// If the recovery key unlocked the vault, and there are several passphrases, `--slot` is required.
     private static func slotToChange(
         _ wanted: Int?, of vault: UnlockedVault, _ session: Session
     ) throws(CommandFailure) -> SlotSummary? {

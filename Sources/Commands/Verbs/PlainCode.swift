@@ -2,9 +2,9 @@ import Arguments
 import JSONText
 import OneTimePassword
 
-/// `totp` and `hotp`: codes without a vault.
+/// `totp` and `hotp`: print codes without a vault.
 enum PlainCode {
-    /// As many codes as anybody would print in one go.
+    /// The maximum of `--count`.
     private static let countLimit = 1_000_000
 
     static func timeBased(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -16,7 +16,7 @@ enum PlainCode {
         let first = try factor(of: step, at: moment)
         session.warnOfClock()
         for offset in 0..<UInt64(count) {
-            // A run ends with the last step that there is.
+            // Stop at the last step that exists.
             let (factor, isBeyond) = first.addingReportingOverflow(offset)
             guard !isBeyond else { break }
             let code = generator.code(at: factor)

@@ -4,7 +4,7 @@ import JSONText
 import POSIX
 import SecretVault
 
-/// `login present`: signs in, and prints the ticket that the application redeems.
+/// `login present`: signs in and prints the ticket for the application.
 enum PresentSecret {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         var courier = try session.courier()
@@ -36,7 +36,7 @@ enum PresentSecret {
 }
 
 extension Session {
-    /// Opens `entry`, which holds an enrolled secret, and says why it is gone if it is.
+    /// Opens `entry`, an enrolled secret; if it was wiped, the error states the reason.
     func enrolledContent(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
         throws(CommandFailure) -> EntryContent
     {

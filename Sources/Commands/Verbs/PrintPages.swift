@@ -1,6 +1,6 @@
 import Arguments
 
-/// `completions` and `manual`: what the table of verbs says, for shells and for man.
+/// `completions` and `manual`, generated from the table of commands.
 enum PrintPages {
     static func completions(_ session: Session) throws(CommandFailure) -> ExitCode {
         let word = session.arguments.operands[0]

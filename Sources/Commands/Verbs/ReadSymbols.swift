@@ -4,7 +4,7 @@ import JSONText
 import OneTimePassword
 import PictureReader
 
-/// `qr read`: the text of the symbols in pictures.
+/// `qr read`: prints the text of QR codes in images.
 enum ReadSymbols {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let found = PathWalk(
@@ -13,11 +13,11 @@ enum ReadSymbols {
         let printer = session.printer
         let isNothing = found.allSatisfy { if case .symbolicLink = $0 { true } else { false } }
         if isNothing {
-            printer.complain("there are no pictures there")
+            printer.complain("no images found")
             return .no
         }
         let contents = try PictureTexts(of: found) { done, all in
-            printer.progress("\(done) of \(all) pictures")
+            printer.progress("\(done) of \(all) images")
         }
         printer.endProgress()
         try askBeforeKeys(contents, count: found.count, session)
@@ -32,7 +32,7 @@ enum ReadSymbols {
             case .file(let path):
                 code = try show(contents.content(at: index), of: path, session)
             }
-            // The most telling status is the highest.
+            // Return the highest status.
             if code.rawValue > worst.rawValue { worst = code }
         }
         return worst
@@ -91,7 +91,7 @@ enum ReadSymbols {
             let holdsKey = symbols.contains { symbol in
                 symbol.withBytes { KeyURI.isKeyURI($0) || MigrationBatch.isMigrationURI($0) }
             }
-            if holdsKey { return try session.confirmShowing("the keys in these pictures") }
+            if holdsKey { return try session.confirmShowing("the keys in these images") }
         }
     }
 }

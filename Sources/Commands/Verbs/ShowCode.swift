@@ -3,7 +3,7 @@ import JSONText
 import OneTimePassword
 import SecretVault
 
-/// `code`: an entry's code, alone on a line.
+/// `code`: prints an entry's code.
 enum ShowCode {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let moment = try session.moment()
@@ -60,7 +60,7 @@ enum ShowCode {
 }
 
 extension Session {
-    /// Changes the vault in one saving.
+    /// Changes and saves the vault; warns if the generation was not recorded.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(CommandFailure) -> Result {

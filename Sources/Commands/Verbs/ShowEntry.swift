@@ -4,7 +4,7 @@ import JSONText
 import OneTimePassword
 import SecretVault
 
-/// `show`: one entry, and on demand what is secret in it.
+/// `show`: an entry's details, or its secret.
 enum ShowEntry {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let arguments = session.arguments
@@ -45,7 +45,7 @@ enum ShowEntry {
         }
     }
 
-    /// What the words of access control mean, for people.
+    /// The meaning of an access control value.
     private static func explanation(
         of name: String, _ access: AccessControl, _ check: EntryCheck
     ) -> String? {
@@ -88,7 +88,7 @@ enum ShowEntry {
 }
 
 extension Session {
-    /// Prints a secret of `entry`: alone on a line, or under `name` in JSON.
+    /// Prints a secret of `entry`: alone on a line, or as the JSON member `name`.
     fileprivate func show(_ secret: SecretBytes, named name: String, of entry: EntrySummary)
         throws(CommandFailure)
     {

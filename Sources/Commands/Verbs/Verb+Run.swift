@@ -1,5 +1,5 @@
 extension Verb {
-    /// Does what the verb says.
+    /// Runs the command.
     func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         switch self {
         case .initialize: try MakeVault.run(session)

@@ -4,7 +4,7 @@ import JSONText
 import OneTimePassword
 import SecretVault
 
-/// `verify`: whether a code is right.
+/// `verify`: checks a code.
 enum VerifyCode {
     private struct Window {
         let behind: Int
@@ -59,8 +59,9 @@ enum VerifyCode {
         }
     }
 
-    /// `--window 1,1`; by default one step to each side, and ten ahead for counters, whose earlier
-    /// codes are spent.
+    /// The value of `--window`.
+    ///
+    /// The default is one step to each side, and ten ahead for counters, whose earlier codes are used up.
     private static func window(_ session: Session, for factor: MovingFactor)
         throws(CommandFailure) -> Window
     {
@@ -109,7 +110,7 @@ enum VerifyCode {
         } else if let offset {
             try session.printer.line(String(offset))
         } else {
-            session.printer.note("watchword: the code is wrong, or not of this time")
+            session.printer.note("watchword: the code is wrong or outside the window")
         }
         return offset == nil ? .no : .done
     }

@@ -4,7 +4,7 @@ import OneTimePassword
 import POSIX
 import SecretVault
 
-/// `watch`: codes as they change.
+/// `watch`: shows codes as they change.
 enum WatchCodes {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
@@ -26,12 +26,14 @@ enum WatchCodes {
         if session.arguments.operands.isEmpty {
             let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
             entries = all.filter { $0.accessControl.presence == .perUnlock }
-            // Nobody wants to be asked ten times for a list; those that matter are named.
+            // Per-use entries are shown only if named, because each one prompts.
             guard all.isEmpty || !entries.isEmpty else { throw .eachAsks }
             if all.count > entries.count {
                 session.printer.note(
-                    "\(all.count - entries.count) left out: they ask for you at each use; name them "
-                        + "to see them.")
+                    "Skipped \(all.count - entries.count) "
+                        + (all.count - entries.count == 1
+                            ? "entry that requires" : "entries that require")
+                        + " confirmation at each use; name them to watch them.")
             }
         }
         for name in session.arguments.operands {
@@ -79,7 +81,7 @@ enum WatchCodes {
             let frame = LiveFrame(
                 columns: size.columns, rows: size.rows, isColoured: isColoured, top: top)
             try screen.draw(frame.bytes(of: rows, at: SystemClock.unixTime()).span)
-            // Waking up on the second keeps the countdown even.
+            // Wake at each full second, so that the countdown is even.
             switch try screen.wait(timeout: .milliseconds(1000 - SystemClock.milliseconds())) {
             case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .key(3): return
             case .key(UInt8(ascii: "j")), .key(UInt8(ascii: " ")): top += 1

@@ -4,16 +4,16 @@ import OneTimePassword
 import POSIX
 import PictureReader
 
-// What became of the things that were found in files: a sentence for people, a word for JSON.
+// Import results: a sentence for people and a slug for JSON.
 extension Words {
     static func sentence(forSkipping name: EntryName, as twin: EntryName) -> String {
-        name == twin ? "it is there already" : "it is there already, as \(twin.visible)"
+        name == twin ? "already in the vault" : "already in the vault as \(twin.visible)"
     }
 
     static func sentence(for reason: Finding.Passing) -> String {
         switch reason {
-        case .symbolicLink: "a symbolic link"
-        case .repeatedPart: "a part of an export that was read before"
+        case .symbolicLink: "symbolic link"
+        case .repeatedPart: "this part of the export was already read"
         }
     }
 
@@ -21,36 +21,35 @@ extension Words {
         switch refusal {
         case .file(let error): sentence(for: error)
         case .picture(let refusal): sentence(for: refusal)
-        case .foreignSymbol: "the symbol is no otpauth:// address"
-        case .line(.notAURI): "the line is no otpauth:// address"
+        case .foreignSymbol: "the QR code is not an otpauth:// URI"
+        case .line(.notAURI): "the line is not an otpauth:// URI"
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
-        case .foreignText: "this is neither a picture nor a text with otpauth:// lines"
+        case .foreignText: "neither an image nor text with otpauth:// URIs"
         case .foreignLines(let count):
             count == 1
-                ? "1 more line is no otpauth:// address"
-                : "\(count) more lines are no otpauth:// addresses"
+                ? "1 more line is not an otpauth:// URI"
+                : "\(count) more lines are not otpauth:// URIs"
         case .exportEntry(let number, let reason):
             "entry \(number) of the export \(sentence(for: reason))"
         case .missingParts(let parts, let size):
             parts.count == 1
-                ? "part \(list(parts)) of the export's \(size) is missing"
-                : "parts \(list(parts)) of the export's \(size) are missing"
+                ? "the export is missing part \(list(parts)) of \(size)"
+                : "the export is missing parts \(list(parts)) of \(size)"
         case .incompleteExports(let count):
-            count == 1
-                ? "1 more export is not complete" : "\(count) more exports are not complete"
-        case .keyTooOften: "the vault has the same key so often already that no more is taken"
+            count == 1 ? "1 more export is incomplete" : "\(count) more exports are incomplete"
+        case .keyTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
-            "there is an entry “\(name)” with another key or other parameters; --on-duplicate replace or keep decides"
+            "an entry named “\(name)” has another key or other parameters; use --on-duplicate replace or keep"
         case .nameTwice(let name):
-            "another key called “\(name)” came before it; --on-duplicate keep takes both"
+            "another key named “\(name)” was imported first; use --on-duplicate keep to add both"
         case .asksAtUse(let name):
-            "“\(name)” has begun to ask at each use meanwhile; run the import again"
-        case .tooLong: "a name or the key is longer than the vault takes"
+            "“\(name)” now requires confirmation at each use; run the import again"
+        case .tooLong: "the name or the key is too long"
         }
     }
 
-    /// Numbers that rise; three or more in a row are written as `2–4`.
+    /// Ascending numbers; three or more consecutive ones are written as `2–4`.
     static func list(_ numbers: [Int]) -> String {
         var ranges: [ClosedRange<Int>] = []
         for number in numbers {
@@ -73,40 +72,43 @@ extension Words {
         case .tooLong: "has a name or a key that is too long"
         case .unknownAlgorithm: "has an unknown algorithm"
         case .unknownDigits: "has an unknown number of digits"
-        case .unknownType: "is of an unknown type"
+        case .unknownType: "has an unknown type"
         case .counterOutOfRange: "has a counter out of range"
         }
     }
 
     static func sentence(for error: MigrationError) -> String {
         switch error {
-        case .notAMigrationURI: "this is no export of Google Authenticator"
-        case .tooLong: "the export is longer than any that is read"
+        case .notAMigrationURI: "not a Google Authenticator export"
+        case .tooLong: "the export is too long"
         case .missingData: "the export has no data"
-        case .doubledParameter: "a parameter of the export is there twice"
-        case .base64: "the export's data are not Base64"
-        case .truncated: "the end of the export is missing"
+        case .doubledParameter: "the export has a duplicate parameter"
+        case .base64: "the export's data is not Base64"
+        case .truncated: "the export is truncated"
         case .malformed(let place): "the export is damaged at byte \(place)"
-        case .field(let number): "field \(number) of the export is not as it should be"
-        case .unknownVersion: "the export is of an unknown version"
-        case .sizeOutOfRange: "the export has an impossible number of parts"
-        case .indexOutOfRange: "the export's part has an impossible number"
+        case .field(let number): "field \(number) of the export is invalid"
+        case .unknownVersion: "the export has an unknown version"
+        case .sizeOutOfRange: "the export has an invalid number of parts"
+        case .indexOutOfRange: "the part of the export has an invalid number"
         }
     }
 
-    /// What had to be tolerated in a part of an export.
+    /// A deviation that was tolerated in a part of an export.
     static func sentence(for warning: MigrationWarning) -> String {
         switch warning {
-        case .missingPadding: "the export's data have no padding"
+        case .missingPadding: "the export's data has no padding"
         case .spaceAsPlus: "a space in the export's data was read as a plus sign"
         case .unknownParameter: "the export has an unknown parameter"
-        case .missingSize: "the export does not say how many parts it has; it was read as one"
+        case .missingSize: "the export does not state its number of parts; it was read as one part"
         case .unknownField(let entry, let field):
             "\(place(of: entry)) has an unknown field \(field)"
-        case .unsaidAlgorithm(let entry): "\(place(of: entry)) was read as SHA-1"
-        case .unsaidDigits(let entry): "\(place(of: entry)) was read as having 6 digits"
-        case .readAsLatin1(let entry): "a name in \(place(of: entry)) was read as Latin-1"
-        case .spacesAround(let entry): "spaces around a name in \(place(of: entry)) are dropped"
+        case .unsaidAlgorithm(let entry):
+            "\(place(of: entry)) does not state an algorithm; it was read as SHA-1"
+        case .unsaidDigits(let entry):
+            "\(place(of: entry)) does not state a number of digits; it was read as 6"
+        case .readAsLatin1(let entry):
+            "a name in \(place(of: entry)) is not UTF-8; it was read as Latin-1"
+        case .spacesAround(let entry): "spaces around a name in \(place(of: entry)) were removed"
         }
     }
 
@@ -114,7 +116,7 @@ extension Words {
         entry.map { "entry \($0 + 1) of the export" } ?? "the export"
     }
 
-    /// The word for `refusal` in JSON.
+    /// The JSON `reason` for `refusal`.
     static func slug(for refusal: Finding.Refusal) -> String {
         switch refusal {
         case .file(let error): slug(for: error)

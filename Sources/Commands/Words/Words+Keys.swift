@@ -1,72 +1,72 @@
 import OneTimePassword
 import SymbolDrawing
 
-// Keys, codes, symbols.
+// Keys, codes and QR codes.
 extension Words {
     static func sentence(for error: CredentialError) -> String {
         switch error {
         case .emptyKey: "the key is empty"
         case .spaceAround(.issuer):
-            "the issuer begins or ends with a space, or with a character that looks like one; leave it out"
+            "the issuer begins or ends with a space or a character that looks like one; remove it"
         case .spaceAround(.account):
-            "the account begins or ends with a space, or with a character that looks like one; leave it out"
-        case .tooLong: "the names and the key are too long together for a key URI"
-        case .parameter(let position): "parameter \(position) is one that is known, or a double"
+            "the account begins or ends with a space or a character that looks like one; remove it"
+        case .tooLong: "the issuer, account and key are too long for one otpauth:// URI"
+        case .parameter(let position): "parameter \(position) is reserved or a duplicate"
         }
     }
 
     static func sentence(for error: SymbolDrawingError) -> String {
         switch error {
-        case .empty: "there is no text to draw"
-        case .tooLong(let limit): "the text is too long; a symbol holds \(limit) bytes"
+        case .empty: "no text to encode"
+        case .tooLong(let limit): "the text is too long; a QR code holds \(limit) bytes"
         case .libraryMissing(let name): sentence(forMissing: name)
-        case .libraryFailed: "libqrencode could not draw the symbol; is there memory left?"
+        case .libraryFailed: "libqrencode failed; the system may be out of memory"
         }
     }
 
-    /// A library of the system is missing.
+    /// The sentence for a missing system library.
     static func sentence(forMissing library: String) -> String {
-        "the library \(library) is missing; on Debian: apt install libqrencode4 libpng16-16"
+        "the library \(library) is missing; on Debian, run apt install libqrencode4 libpng16-16"
     }
 
     static func sentence(for error: Base32Error) -> String {
         switch error {
         case .character(let position):
-            "character \(position + 1) does not belong to Base32 (A to Z, 2 to 7)"
-        case .notStrict(let tolerance): "not Base32 as it should be: " + name(of: tolerance)
+            "character \(position + 1) is not Base32 (A–Z, 2–7)"
+        case .notStrict(let tolerance): "not canonical Base32: " + name(of: tolerance)
         }
     }
 
-    /// What is worth a warning about a key that was read; the rest harms nobody.
+    /// The warning for a tolerance that may mean an incomplete key; `nil` for a harmless one.
     static func warning(of tolerance: Base32Tolerance) -> String? {
         switch tolerance {
-        case .looseBits, .strayCharacter: name(of: tolerance) + "; was all of the key copied?"
+        case .looseBits, .strayCharacter: name(of: tolerance) + "; the key may be incomplete"
         case .lowerCase, .spaces, .dashes, .padding: nil
         }
     }
 
     static func name(of tolerance: Base32Tolerance) -> String {
         switch tolerance {
-        case .lowerCase: "small letters"
+        case .lowerCase: "lower-case letters"
         case .spaces: "spaces"
         case .dashes: "dashes"
         case .padding: "padding"
-        case .looseBits: "bits are left at the end"
-        case .strayCharacter: "a character is left at the end"
+        case .looseBits: "leftover bits at the end"
+        case .strayCharacter: "a leftover character at the end"
         }
     }
 
     static func sentence(for error: KeyURIError) -> String {
         switch error {
-        case .notAKeyURI: "this is no otpauth:// address"
-        case .tooLong: "the address is longer than any that is read"
-        case .unknownType: "the address is of another type than totp, hotp or steam"
-        case .doubled(let part): "\(name(of: part)) is there twice in the address"
-        case .missingKey: "there is no key in the address"
-        case .key(let error): "the key in the address: " + sentence(for: error)
-        case .unknownAlgorithm: "the algorithm is none of SHA-1, SHA-256 and SHA-512"
-        case .unknownEncoder: "the address asks for an unknown form of codes"
-        case .notANumber(let part): "\(name(of: part)) is no number"
+        case .notAKeyURI: "not an otpauth:// URI"
+        case .tooLong: "the URI is too long"
+        case .unknownType: "the URI has an unknown type; use totp, hotp or steam"
+        case .doubled(let part): "the URI has \(name(of: part)) twice"
+        case .missingKey: "the URI has no key"
+        case .key(let error): "the key in the URI: " + sentence(for: error)
+        case .unknownAlgorithm: "unknown algorithm; use SHA-1, SHA-256 or SHA-512"
+        case .unknownEncoder: "the URI has an unknown encoder"
+        case .notANumber(let part): "\(name(of: part)) is not a number"
         case .outOfRange(let part): "\(name(of: part)) is out of range"
         case .notStrict(let warning): sentence(for: warning)
         }
@@ -90,47 +90,47 @@ extension Words {
         }
     }
 
-    /// What an address left to be understood.
+    /// A deviation that was tolerated in a key URI.
     static func sentence(for warning: KeyURIWarning) -> String {
         switch warning {
-        case .appleScheme: "the scheme is Apple's own, apple-otpauth"
-        case .spacesAroundURI: "there are spaces around the address"
-        case .spacesAround(let part): "there are spaces around \(name(of: part)); they are dropped"
-        case .rawSpace(let part): "a space in \(name(of: part)) is not encoded"
-        case .rawNonASCII(let part): "a character in \(name(of: part)) is not encoded"
-        case .readAsLatin1(let part): "\(name(of: part)) is no UTF-8; it was read as Latin-1"
-        case .rawHash(let part): "“#” in \(name(of: part)) is not encoded"
-        case .rawPercent(let part): "“%” in \(name(of: part)) is not encoded"
+        case .appleScheme: "the scheme is apple-otpauth"
+        case .spacesAroundURI: "spaces around the URI were removed"
+        case .spacesAround(let part): "spaces around \(name(of: part)) were removed"
+        case .rawSpace(let part): "a space in \(name(of: part)) is not percent-encoded"
+        case .rawNonASCII(let part): "a character in \(name(of: part)) is not percent-encoded"
+        case .readAsLatin1(let part): "\(name(of: part)) is not UTF-8; it was read as Latin-1"
+        case .rawHash(let part): "“#” in \(name(of: part)) is not percent-encoded"
+        case .rawPercent(let part): "“%” in \(name(of: part)) is not percent-encoded"
         case .plusAsSpace(let part): "“+” in \(name(of: part)) was read as a space"
-        case .plusKept(let part): "“+” in \(name(of: part)) was read as itself"
-        case .emptyLabel: "there is no label"
+        case .plusKept(let part): "“+” in \(name(of: part)) was kept as a plus sign"
+        case .emptyLabel: "the URI has no label"
         case .emptyIssuer: "the issuer is empty"
         case .severalColons: "the label has several colons; the first one ends the issuer"
-        case .issuersDiffer: "the label names another issuer; the parameter counts"
-        case .parameterName(let part): "the name of \(name(of: part)) is not in small letters"
-        case .emptyValue(let part): "\(name(of: part)) has no value and counts as absent"
-        case .emptyParameter: "there is an empty parameter"
-        case .key(.looseBits): "bits are left at the end of the key"
-        case .key(.strayCharacter): "a character is left at the end of the key"
+        case .issuersDiffer: "the label and the issuer parameter differ; the parameter was used"
+        case .parameterName(let part): "the name of \(name(of: part)) is not in lower case"
+        case .emptyValue(let part): "\(name(of: part)) has no value and was ignored"
+        case .emptyParameter: "the URI has an empty parameter"
         case .key(let tolerance): "the key has " + name(of: tolerance)
-        case .algorithmSpelling: "the algorithm's name is written in another way"
-        case .missingCounter: "there is no counter; it was read as 0"
+        case .algorithmSpelling: "the algorithm's name has an unusual spelling"
+        case .missingCounter: "the URI has no counter; it was read as 0"
         case .steamByIssuer: "read as Steam Guard because of the issuer"
         case .steamByEncoder: "read as Steam Guard because of the encoder"
-        case .unknownParameter(let part): "\(name(of: part)) is not known; it is kept and not used"
+        case .unknownParameter(let part):
+            "\(name(of: part)) is unknown; it was kept but is not used"
         case .misnamedParameter(let misnomer):
-            "“\(misnomer.name)” is no known parameter and is not used; if it means "
+            "“\(misnomer.name)” is not a known parameter and is not used; if it means "
                 + "\(name(of: misnomer.part)), codes will be wrong"
-        case .otherType(let part): "\(name(of: part)) belongs to the other type; it is not used"
+        case .otherType(let part): "\(name(of: part)) does not apply to this type; it is not used"
         }
     }
 
-    /// What the standards do not allow, though issuers hand it out.
+    /// A deviation from the standards that issuers use in practice.
     static func sentence(for warning: CredentialWarning) -> String {
         switch warning {
-        case .shortKey(let bits): "the key has \(bits) bits; RFC 4226 asks for 128"
-        case .digits(let digits): "codes have \(digits) digits; RFC 4226 has 6 to 8"
-        case .longPeriod(let seconds): "a code lasts \(seconds) s; more than 120 is too long"
+        case .shortKey(let bits): "the key has \(bits) bits; RFC 4226 requires 128"
+        case .digits(let digits): "codes have \(digits) digits; RFC 4226 allows 6 to 8"
+        case .longPeriod(let seconds):
+            "a code is valid for \(seconds) s; more than 120 s is too long"
         }
     }
 }

@@ -7,20 +7,20 @@ import SecretVault
 extension Words {
     static func sentence(for error: DeviceLoginError) -> String {
         switch error {
-        case .otherKind: "this is no enrolled secret; see watchword login enrol"
-        case .unreadable: "what the vault holds of the enrolment was written by another version"
-        case .badTicket: "this is no enrolment ticket; it is a line like wwt_…"
+        case .otherKind: "not an enrolled secret; see watchword login enrol --help"
+        case .unreadable:
+            "the enrolment was stored by another version of Watchword; enrol the device again"
+        case .badTicket: "not an enrolment ticket; a ticket begins with wwt_"
         case .vault(let error): sentence(for: error)
         case .courier(let failure): sentence(for: failure)
         case .problem(let problem): sentence(for: problem)
         case .denied:
-            "the server does not accept the secret; it stays as it is. Try again, or enrol the "
-                + "device anew"
+            "the server rejected the secret, which was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
-            "the server does not accept the secret, and asks to wipe it for a reason that is none; "
-                + "the secret stays"
+            "the server rejected the secret and asked to wipe it without a valid reason; the secret "
+                + "was kept"
         case .wiped(let reason): sentence(forWiped: reason)
-        case .senseless: "the server's answer makes no sense; the secret stays as it is"
+        case .senseless: "the server sent an invalid response; the secret was kept"
         case .cryptography(let failure): sentence(for: failure)
         }
     }
@@ -28,72 +28,73 @@ extension Words {
     private static func sentence(forWiped reason: Tombstone.Reason) -> String {
         let why =
             switch reason {
-            case .failures: "proving your presence failed too often"
-            case .revoked: "the server has revoked it"
+            case .failures: "after too many failures"
+            case .revoked: "because the server revoked it"
             case .reuseDetected:
-                "the server saw it used by two holders; if that was not a copy of your own, "
-                    + "somebody has it"
-            case .tooManyFailures: "the server was shown too many wrong secrets"
-            case .accountClosed: "the server says that the account is closed"
+                "because two holders used it (unless you copied it, somebody has stolen it)"
+            case .tooManyFailures: "because the server received too many wrong secrets"
+            case .accountClosed: "because the account is closed"
             }
-        return "the secret was wiped: \(why). Sign in otherwise, and enrol the device anew"
+        return "the secret was wiped \(why); sign in another way, then enrol the device again"
     }
 
     private static func sentence(for problem: CourierAnswer.Problem) -> String {
         if problem.type.text == sentBefore {
             return
-                "the ticket was sent before, with another --device-name, and brings its secret with that "
-                + "one only; repeat it so, or ask for another ticket"
+                "the ticket was already sent with another --device-name; use that name again, or "
+                + "request another ticket"
         }
         let type = problem.type.text.isEmpty ? "" : " (\(problem.type.text))"
         let wait = problem.retryAfter > 0 ? "; try again in \(problem.retryAfter) s" : ""
         let what =
             switch problem.status {
-            case 300..<400: "the server points somewhere else, where nothing is sent"
+            case 300..<400: "the server sent a redirect, which is not followed"
             case 429: "the server received too many requests"
-            case 500...: "the server has a problem of its own"
-            default: "the server refuses"
+            case 500...: "the server failed"
+            default: "the server refused the request"
             }
         return "\(what): status \(problem.status)\(type)\(wait)"
     }
 
-    /// What the server says of a request that came before with something else in it; the device's name is
-    /// all that can differ.
+    /// The server's problem type for a repeated request with different content; only the device's name
+    /// can differ.
     private static let sentBefore = "urn:watchword:problem:idempotency-key-reused"
 
     static func sentence(for failure: CourierFailure) -> String {
         switch failure {
         case .notFound:
-            "watchword-courier, which talks to servers, is not installed beside watchword"
+            "watchword-courier is not installed beside watchword; reinstall Watchword"
         case .cannotStart(let failure):
-            "watchword-courier does not start: " + sentence(for: failure)
+            "watchword-courier cannot start: " + sentence(for: failure)
         case .notConfined(let failure):
-            "watchword-courier could not be confined, and asked nothing: " + sentence(for: failure)
-        case .otherVersion: "watchword-courier is of another version than watchword"
-        case .died(let ending): "watchword-courier ended without a word (\(describe(ending)))"
+            "watchword-courier could not be sandboxed, so nothing was sent: "
+                + sentence(for: failure)
+        case .otherVersion:
+            "watchword-courier and watchword have different versions; reinstall Watchword"
+        case .died(let ending): "watchword-courier ended unexpectedly (\(describe(ending)))"
         case .system(let failure): sentence(for: failure)
-        case .library(let code): "libcurl could not do its work (\(code))"
-        case .unknownHost: "there is no server of this name; is the network up?"
-        case .notLoopback: "plain HTTP is spoken with this machine only; use https://"
-        case .unreachable(let failure): "the server can't be reached: " + sentence(for: failure)
-        case .timedOut: "the server takes too long; try again"
-        case .connectionLost: "the connection broke; try again"
+        case .library(let code): "libcurl failed (\(code))"
+        case .unknownHost: "unknown host; check the URL and the network"
+        case .notLoopback: "plain HTTP is allowed for this machine only; use https://"
+        case .unreachable(let failure): "cannot connect to the server: " + sentence(for: failure)
+        case .timedOut: "the server did not respond in time; try again"
+        case .connectionLost: "the connection was lost; try again"
         case .certificate(let fault):
             "the server's certificate \(describe(fault)); nothing was sent"
-        case .handshake: "the server does not speak TLS 1.2 or newer"
-        case .authorities: "there are no certificates of authorities to go by; see --ca-file"
-        case .badAnswer: "what answered is no Watchword server, or a faulty one"
-        case .tooLarge: "the server's answer is longer than any that makes sense"
+        case .handshake: "the server does not support TLS 1.2 or later"
+        case .authorities: "no certificate authorities found; use --ca-file"
+        case .badAnswer: "the response is invalid; check that the URL is a Watchword server's"
+        case .tooLarge: "the server's response is too large"
         }
     }
 
     private static func describe(_ fault: CourierFailure.CertificateFault) -> String {
         switch fault {
-        case .unknownAuthority: "is vouched for by nobody that is trusted"
+        case .unknownAuthority: "is signed by an unknown authority"
         case .expired: "has expired"
-        case .notYetValid: "is not valid yet (is the clock right?)"
-        case .otherHost: "is another host's"
-        case .other: "is not to be trusted"
+        case .notYetValid: "is not valid yet (check the clock)"
+        case .otherHost: "is for another host"
+        case .other: "is not trusted"
         }
     }
 
@@ -101,28 +102,28 @@ extension Words {
         switch ending {
         case .exited(let status): "status \(status)"
         case .crashed(let signal): "signal \(signal)"
-        case .forbiddenCall: "a system call that it may not make"
-        case .processorTimeSpent: "all its processor time used up"
+        case .forbiddenCall: "forbidden system call"
+        case .processorTimeSpent: "CPU time limit reached"
         case .killed: "killed"
-        case .unknown: "nobody knows how"
+        case .unknown: "unknown cause"
         }
     }
 
-    /// What an address of a server should have been.
+    /// The valid form of a server's URL.
     static func expectation(of error: ServerAddressError) -> String {
         switch error {
-        case .scheme: "an address that begins with https://"
-        case .plain: "an https:// address; http:// is allowed for this machine only"
-        case .host: "an address with an ASCII host name"
-        case .port: "an address with a port from 1 to 65535"
-        case .path: "an address with a path of plain names"
-        case .length: "an address of at most 512 bytes"
+        case .scheme: "a URL that begins with https://"
+        case .plain: "an https:// URL; http:// is allowed for this machine only"
+        case .host: "a URL with an ASCII host name"
+        case .port: "a URL with a port from 1 to 65535"
+        case .path: "a URL whose path has no query, escapes or empty parts"
+        case .length: "a URL of at most 512 bytes"
         }
     }
 }
 
 extension ExitCode {
-    /// The status that tells of a sign-in that did not come about.
+    /// The exit status for a failed login.
     init(_ error: DeviceLoginError) {
         self =
             switch error {

@@ -1,29 +1,29 @@
 import POSIX
 import PresenceDevices
 
-// What the system's own modules (PAM) say to who is there.
+// Presence checks through PAM.
 extension Words {
     static func sentence(for failure: PAMCheckFailure) -> String {
         switch failure.reason {
-        case .timedOut: "nobody answered in time; nothing was done"
-        case .cancelled: "broken off; nothing was done"
+        case .timedOut: "no answer in time; nothing was changed"
+        case .cancelled: "cancelled; nothing was changed"
         case .noServiceFile:
-            "the system has no modules for this: there is no /etc/pam.d/\(PAMService.name)"
-        case .noTerminal:
-            "the system's modules ask something, and there is no terminal to ask on"
-        case .answerTooLong: "the answer is too long; at most 512 bytes are taken"
+            "PAM is not configured (there is no /etc/pam.d/\(PAMService.name))"
+        case .noTerminal: "PAM needs a terminal to prompt on"
+        case .answerTooLong: "the answer is too long; the limit is 512 bytes"
         case .terminal(let failure): "the terminal: " + sentence(for: failure)
-        case .noUserName: "the system has no name for the user who runs this"
-        case .accountRefused: "it is you, but your account is locked or has expired"
+        case .noUserName: "the current user has no user name on this system"
+        case .accountRefused: "the check passed, but your account is locked or has expired"
         case .failed(let failure):
-            "the system's modules could not tell; is the device there? "
-                + "(\(failure.call.rawValue): \(failure.code))"
-        case .ended: "a module of the system's broke down before it said yes or no"
-        case .talksTooMuch: "a module of the system's says more than anybody would read"
-        case .nonsense: "watchword-presence gave no proper answer"
+            "PAM could not complete the check (\(failure.call.rawValue): \(failure.code)); "
+                + "check that the device is connected"
+        case .ended: "a PAM module ended before it gave a result"
+        case .talksTooMuch: "a PAM module printed too much text"
+        case .nonsense: "watchword-presence sent an invalid response"
         case .programNotFound:
-            "watchword-presence, which asks the system, is not beside watchword; install it again"
-        case .otherVersion: "watchword-presence is of another version; install both again"
+            "watchword-presence is not installed beside watchword; reinstall Watchword"
+        case .otherVersion:
+            "watchword-presence and watchword have different versions; reinstall Watchword"
         case .system(let failure): sentence(for: failure)
         }
     }

@@ -2,9 +2,9 @@ import POSIX
 import PresenceDevices
 import SecretVault
 
-// Who must be there, and what failing costs.
+// Access control: when an entry requires confirmation, and what failures cost.
 extension Words {
-    /// Access control in a few words; `nil` where it is what every new entry gets.
+    /// Access control in a few words; `nil` if it is the default.
     static func description(of access: AccessControl, for kind: EntryKind) -> String? {
         let standard = AccessControl.standard(for: kind)
         var words: [String] = []
@@ -13,20 +13,18 @@ extension Words {
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
-    /// When somebody is asked.
     static func sentence(for presence: AccessControl.Presence) -> String {
         switch presence {
-        case .perUnlock: "asked once, when the vault is unlocked"
-        case .perUse(.any): "asked each time the secret is used"
-        case .perUse(.passphrase): "the passphrase is asked each time the secret is used"
-        case .perUse(.pam): "the system (PAM) asks each time the secret is used"
+        case .perUnlock: "confirmed once, when the vault is unlocked"
+        case .perUse(.any): "confirmed at each use"
+        case .perUse(.passphrase): "confirmed with the passphrase at each use"
+        case .perUse(.pam): "confirmed through PAM at each use"
         }
     }
 
-    /// What failing costs.
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {
         switch onFailure {
-        case .lockOut: "after 5 failures in a row it waits: 1, 5, 15, 30, then 60 minutes"
+        case .lockOut: "5 failures in a row lock it for 1, then 5, 15, 30 and 60 minutes"
         case .wipe(let count):
             count.value == 1
                 ? "the first failure wipes the secret"
@@ -34,31 +32,30 @@ extension Words {
         }
     }
 
-    /// What is asked.
     static func sentence(for check: EntryCheck) -> String {
         switch check {
-        case .passphrase: "the one that opens the vault"
-        case .pam: "what the system asks for the service “watchword”, beside the passphrase"
+        case .passphrase: "the passphrase or recovery key that opens the vault"
+        case .pam: "PAM, service “watchword”, in addition to the passphrase"
         }
     }
 
-    /// How much a yes is worth.
+    /// How strong the check is.
     static func sentence(forGradeOf check: EntryCheck) -> String {
         switch check {
-        case .passphrase: "the check yields the key; without it nothing opens"
-        case .pam: "the system says yes or no; who controls the system can say yes"
+        case .passphrase: "the entry cannot be decrypted without it"
+        case .pam: "PAM answers yes or no, and whoever controls the system can fake the answer"
         }
     }
 }
 
-// Asking, and what came of it.
+// Prompts, and the results of checks.
 extension Words {
-    /// What somebody is asked for.
+    /// The purpose of a prompt.
     static func purpose(of use: EntryUse, _ entry: EntryName) -> String {
         switch use {
         case .code: "To show the code of \(entry.visible)"
         case .show: "To show the secret of \(entry.visible)"
-        case .verify: "To check a code of \(entry.visible)"
+        case .verify: "To verify a code of \(entry.visible)"
         case .edit: "To change \(entry.visible)"
         case .signIn: "To sign in with \(entry.visible)"
         case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
@@ -75,42 +72,41 @@ extension Words {
     static func sentence(for refusal: PresenceRefusal) -> String {
         switch refusal {
         case .wrongPassphrase(let vault, let standing):
-            "\(vault): the passphrase does not open the vault"
-                + (standing.map(cost) ?? []).map { "; " + $0 }.joined()
-        case .wrongRecoveryKey(let vault): "\(vault): the recovery key does not open the vault"
+            "\(vault): wrong passphrase" + (standing.map(cost) ?? []).map { "; " + $0 }.joined()
+        case .wrongRecoveryKey(let vault): "\(vault): wrong recovery key"
         case .vaultWaits(let vault, let seconds):
-            "\(vault): too many failures; \(wait(seconds)), with --recovery-key at once"
+            "\(vault): too many failures; \(wait(seconds)), or use --recovery-key now"
         case .refused(let entry, .free(let left), let onFailure):
-            "“\(entry.visible)” stays closed; \(costs(onFailure)) \(after(left + 1))"
+            "“\(entry.visible)” was not opened; \(costs(onFailure)) \(after(left + 1))"
         case .refused(let entry, .wait(let seconds), _):
-            "“\(entry.visible)” stays closed; \(wait(seconds))"
-        case .refused(let entry, .notCounted, _): "“\(entry.visible)” stays closed"
+            "“\(entry.visible)” was not opened; \(wait(seconds))"
+        case .refused(let entry, .notCounted, _): "“\(entry.visible)” was not opened"
         case .refused(let entry, .wiped, _):
-            "“\(entry.visible)” is wiped: it allows no more failures, and its secret is gone"
+            "“\(entry.visible)” was wiped after too many failures; its secret is gone"
         case .entryWaits(let entry, let seconds):
-            "“\(entry.visible)” had too many failures; \(wait(seconds))"
+            "“\(entry.visible)” is locked after too many failures; \(wait(seconds))"
         case .pam(let entry, let failure, let presence):
-            "“\(entry.visible)” stays closed: " + sentence(for: failure)
+            "“\(entry.visible)” was not opened: " + sentence(for: failure)
                 + advice(after: failure.reason, where: presence)
         case .otherCheck(let entry, let demanded):
-            "“\(entry.visible)” is per-use:\(demanded.rawValue): it accepts no other check, and "
-                + "--presence-check cannot change that"
+            "“\(entry.visible)” is per-use:\(demanded.rawValue) and accepts no other check; omit "
+                + "--presence-check"
         case .nothingFurther(let entry, let place, let error):
-            "“\(entry.visible)” asks once more for what opened the vault, and \(place) does not give "
-                + "it (\(sentence(for: error))); give a file, or use a terminal"
+            "“\(entry.visible)” requires another confirmation (\(place): \(sentence(for: error))); "
+                + "use a file or a terminal"
         }
     }
 
-    /// What to do where the system cannot ask.
+    /// What to do if PAM cannot run the check.
     private static func advice(
         after reason: PAMCheckFailure.Reason, where presence: AccessControl.Presence
     ) -> String {
         switch (reason, presence) {
         case (.noServiceFile, .perUse(.pam)):
-            "; the entry accepts no other check, so install that file"
+            "; the entry accepts no other check, so create the file"
         case (.noTerminal, .perUse(.pam)): "; run the command on a terminal"
         case (.noServiceFile, _), (.noTerminal, _):
-            "; --presence-check passphrase asks for the passphrase"
+            "; use --presence-check passphrase to confirm with the passphrase"
         default: ""
         }
     }
@@ -120,26 +116,28 @@ extension Words {
         if standing.wiped > 0 {
             costs.append(
                 standing.wiped == 1
-                    ? "the secret of an entry is wiped"
-                    : "the secrets of \(standing.wiped) entries are wiped")
+                    ? "the secret of an entry was wiped"
+                    : "the secrets of \(standing.wiped) entries were wiped")
         }
         if standing.lockOut.seconds > 0 {
-            costs.append(wait(standing.lockOut.seconds) + ", with --recovery-key at once")
+            costs.append(wait(standing.lockOut.seconds) + ", or use --recovery-key now")
         } else if standing.failuresToWait > 0 {
-            costs.append("a wait comes \(after(standing.failuresToWait))")
+            costs.append("the vault will be locked \(after(standing.failuresToWait))")
         }
-        if let left = standing.failuresToWipe { costs.append("a secret is wiped \(after(left))") }
+        if let left = standing.failuresToWipe {
+            costs.append("a secret will be wiped \(after(left))")
+        }
         return costs
     }
 
-    /// What the first failure that is not free costs.
+    /// The cost of the first failure that has one.
     private static func costs(_ onFailure: AccessControl.OnFailure) -> String {
-        if case .wipe(let limit) = onFailure, limit.value <= 5 { return "it is wiped" }
-        return "it waits"
+        if case .wipe(let limit) = onFailure, limit.value <= 5 { return "it will be wiped" }
+        return "it will be locked"
     }
 
     private static func wait(_ seconds: Int64) -> String {
-        "the next try is possible in \(duration(seconds))"
+        "try again in \(duration(seconds))"
     }
 
     private static func after(_ failures: Int) -> String {

@@ -1,65 +1,65 @@
 import Cryptography
 import POSIX
 
-// The terminal, files, the system.
+// The terminal, files and the system.
 extension Words {
-    /// What it means that so few bytes can be locked.
+    /// The warning that few or no bytes can be locked.
     static func sentence(forLockedMemory limit: Int) -> String {
         let how =
             limit == 0
             ? "no memory can be locked" : "only \(limit >> 10) KiB of memory can be locked"
         return how + " (RLIMIT_MEMLOCK), so secrets may be written to swap; raise “memlock” in "
-            + "/etc/security/limits.conf, or LimitMEMLOCK= of the systemd unit"
+            + "/etc/security/limits.conf or LimitMEMLOCK= in the systemd unit"
     }
 
     static func sentence(for error: TerminalError, asking question: Question) -> String {
         switch error {
-        case .none: "there is no terminal to ask on; " + wayOut(of: question)
-        case .ended: "no answer came; nothing was done"
-        case .tooLong: "the answer is too long; at most 4,095 bytes fit on a line"
-        case .interrupted: "interrupted; nothing was done"
+        case .none: "no terminal to prompt on; " + wayOut(of: question)
+        case .ended: "no answer; nothing was changed"
+        case .tooLong: "the answer is too long; the limit is 4,095 bytes"
+        case .interrupted: "interrupted; nothing was changed"
         case .system(let failure): "the terminal: " + sentence(for: failure)
         }
     }
 
     static func wayOut(of question: Question) -> String {
         switch question {
-        case .passphrase, .passphraseAgain: "give --passphrase-file FILE (- is standard input)"
+        case .passphrase, .passphraseAgain: "use --passphrase-file FILE (- for standard input)"
         case .newPassphrase, .newPassphraseAgain:
-            "give the new passphrase with --passphrase-file or, where there is one already, "
-                + "--new-passphrase-file"
-        case .key, .plainSecret: "give --secret-file FILE (- is standard input)"
+            "use --passphrase-file FILE for a new vault, --new-passphrase-file FILE for an "
+                + "existing one"
+        case .key, .plainSecret: "use --secret-file FILE (- for standard input)"
         case .recoveryKey, .recoveryKeyAgain, .shownRecoveryKey:
-            "give --recovery-key-file FILE (- is standard input)"
-        case .confirmation: "--yes answers the question"
+            "use --recovery-key-file FILE (- for standard input)"
+        case .confirmation: "use --yes to confirm"
         }
     }
 
     static func sentence(for error: InputFileError) -> String {
         switch error {
-        case .missing: "there is no such file"
-        case .forbidden: "you may not read it"
-        case .folder: "this is a folder, where a file is needed"
-        case .notAFile: "this is a device, a pipe or a socket, where a file is needed"
-        case .pipe: "this is a pipe, where a file is needed"
-        case .empty: "there is nothing in it"
-        case .nameNotUTF8: "its name is not UTF-8; rename it"
-        case .tooDeep: "there are too many folders in each other to be walked"
-        case .utf16: "this is a text in UTF-16; save it as UTF-8"
-        case .tooLarge(let limit): "it holds more than the \(limit) bytes that are read"
+        case .missing: "no such file"
+        case .forbidden: "permission denied"
+        case .folder: "is a folder, not a file"
+        case .notAFile: "not a regular file"
+        case .pipe: "is a pipe, not a regular file"
+        case .empty: "is empty"
+        case .nameNotUTF8: "the file name is not UTF-8; rename the file"
+        case .tooDeep: "too many nested folders; name an inner folder"
+        case .utf16: "UTF-16 text is not supported; save it as UTF-8"
+        case .tooLarge(let limit): "larger than the limit of \(limit) bytes"
         case .system(let failure): sentence(for: failure)
         }
     }
 
     static func sentence(for error: OutputFileError) -> String {
         switch error {
-        case .exists: "there is such a file already; --force writes over it"
+        case .exists: "the file already exists; use --force to overwrite it"
         case .protected:
-            "this is a Watchword vault, which --force does not replace; name another file"
-        case .folder: "this is a folder; name a file in it"
-        case .symbolicLink: "this is a symbolic link; name the file itself"
-        case .notAFile: "this is a device, a pipe or a socket; name a file"
-        case .noFolder: "the folder it should be in is not there"
+            "is a Watchword vault, which --force does not overwrite; choose another file"
+        case .folder: "is a folder; name a file in it"
+        case .symbolicLink: "is a symbolic link; name its target"
+        case .notAFile: "not a regular file; choose another file"
+        case .noFolder: "the folder does not exist; create it first"
         case .system(let failure): sentence(for: failure)
         }
     }
@@ -69,6 +69,6 @@ extension Words {
     }
 
     static func sentence(for failure: CryptographyFailure) -> String {
-        "OpenSSL could not do its work (\(failure.call.rawValue)); is there memory left?"
+        "OpenSSL failed (\(failure.call.rawValue)); the system may be out of memory"
     }
 }

@@ -1,8 +1,8 @@
-// Lengths of time.
+// Durations.
 extension Words {
-    /// `seconds` as people say them, to the second: `4 minutes 12 seconds`.
+    /// `seconds` in words, to the second: `4 minutes 12 seconds`.
     ///
-    /// Every part that is not zero is said; nothing is rounded, so nobody comes back too early.
+    /// Nothing is rounded, so that nobody tries again too early.
     static func duration(_ seconds: Int64) -> String {
         let parts: [(count: Int64, unit: String)] = [
             (seconds / 86_400, "day"), (seconds / 3_600 % 24, "hour"),

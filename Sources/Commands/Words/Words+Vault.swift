@@ -8,109 +8,101 @@ import SecretVault
 extension Words {
     static func sentence(for error: VaultError) -> String {
         switch error {
-        case .notFound: "there is no vault; watchword init makes one"
-        case .alreadyExists: "there is something already; a vault is never written over"
+        case .notFound: "no vault found; create one with watchword init"
+        case .alreadyExists: "already exists; choose another path for the vault"
         case .reservedPlace:
-            "Watchword keeps its own files under the name .watchword; name another place"
+            "the name .watchword is reserved for Watchword's own files; choose another path"
         case .keptGeneration:
-            "this is a generation that Watchword keeps, and only reads; copy it to another folder to "
-                + "change it"
-        case .folder: "this is a folder, not a vault"
-        case .symbolicLink: "this is a symbolic link; name the vault itself"
-        case .notAFile: "this is a device, a pipe or a socket, not a vault"
-        case .otherOwner(let user): "the vault belongs to the user with number \(user), not to you"
+            "a kept generation is read-only; copy it to another folder to change it"
+        case .folder: "is a folder, not a vault"
+        case .symbolicLink: "is a symbolic link; name the vault itself"
+        case .notAFile: "not a regular file"
+        case .otherOwner(let user): "the vault belongs to user ID \(user), not to you"
         case .openToOthers(let mode):
-            "others may get at the vault (mode 0\(String(mode, radix: 8))); chmod 600 it"
+            "other users can access the vault (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
         case .overLimit(let limit): limitSentence(limit)
-        case .notAVault: "this is no vault"
+        case .notAVault: "not a Watchword vault"
         case .newerVersion(let version):
-            "a newer Watchword made this vault (format \(version)); use that one"
+            "the vault was created by a newer Watchword (format \(version)); upgrade Watchword"
         case .newerAttempts(let version):
-            "a newer Watchword counts the failures (format \(version)); use that one; "
-                + "--recovery-key opens the vault without counting"
-        case .truncated:
-            "the end of the vault is missing"
+            "failures were counted by a newer Watchword (format \(version)); upgrade Watchword, or "
+                + "unlock with --recovery-key"
+        case .truncated: "the vault is truncated"
         case .damaged(.recordGone):
-            "an entry is gone and has left no tombstone: somebody took it out of the vault"
+            "the vault was tampered with: an entry was removed without a tombstone"
         case .damaged(.recordRevived(let id)):
-            "an entry (\(id.text)) was wiped, and somebody put its old secret back into the vault; it "
-                + "does not open"
-        // The checksum is right, and the vault key says otherwise: no accident does that.
+            "the vault was tampered with: entry \(id.text) was wiped, but its old secret is back; "
+                + "the entry cannot be opened"
+        // The checksum is right, but the vault key does not authenticate the content: this is no accident.
         case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
             .damaged(.changes):
-            "somebody changed the vault without its key, or put parts of another one into it: an entry "
-                + "may be gone, or less protected than you said"
+            "the vault was tampered with: entries may be missing or have weaker access control"
         case .damaged(let part):
             "the vault is damaged (\(description(of: part, in: [])))"
         case .costOverCeiling(let logN, let ceiling):
-            "trying the passphrase everywhere would cost as much as scrypt with N = 2^\(logN), and "
-                + "the limit is 2^\(ceiling); "
+            "unlocking would cost as much as scrypt with N = 2^\(logN), and the limit is 2^\(ceiling); "
                 + (logN <= Vault.greatestCeiling
-                    ? "if nobody else made or changed the vault, --max-unlock-cost \(logN) allows it"
-                    : "nothing allows that much, and somebody changed the vault")
+                    ? "if nobody else created or changed the vault, use --max-unlock-cost \(logN)"
+                    : "no option allows that much, so the vault was tampered with")
         case .notEnoughMemory(let needed, let limit):
-            "trying the passphrase takes \(needed >> 20) MiB of memory, and this program may have "
-                + "\(limit >> 20) MiB (the machine's memory, or ulimit -v or -d)"
-        case .wrongPassphrase: "the passphrase does not open the vault"
-        case .wrongRecoveryKey: "the recovery key does not open the vault"
-        case .lockedOut(let seconds):
-            "too many failures; the next try is possible in \(duration(seconds))"
+            "unlocking needs \(needed >> 20) MiB of memory, and only \(limit >> 20) MiB is available; "
+                + "check the machine's memory, ulimit -v and ulimit -d"
+        case .wrongPassphrase: "wrong passphrase"
+        case .wrongRecoveryKey: "wrong recovery key"
+        case .lockedOut(let seconds): "too many failures; try again in \(duration(seconds))"
         case .notCounted(let failure):
-            "attempts are counted in .watchword beside the vault, and that failed "
-                + "(\(sentence(for: failure))), so none was made; "
+            "cannot record the attempt in .watchword beside the vault (\(sentence(for: failure))), so "
+                + "nothing was tried; "
                 + (failure.meansReadOnly
-                    ? "make the folder writable, or give --read-only to read the vault; "
-                    : "make room on the disk; ")
-                + "--recovery-key opens the vault without counting"
-        case .writable:
-            "attempts can be counted here, so --read-only is not needed; leave it out"
+                    ? "make the folder writable, or use --read-only or --recovery-key"
+                    : "free some disk space, or use --recovery-key")
+        case .writable: "the vault is writable; omit --read-only"
         case .wipingDue:
-            "an entry has had as many failures as it allows, and can't be wiped where nothing can be "
-                + "written; open the vault where it can"
-        case .openedReadOnly: "the vault is open to be read only; nothing was changed"
-        case .proofRefused(.expired): "it is too long ago that you were there; try again"
-        case .proofRefused(.otherPurpose): "you were asked for something else meanwhile; try again"
-        case .presenceNeeded: "the entry asks for you at each use; run the command once more"
-        case .otherCheckDemanded: "the entry accepts another check only; see watchword show"
+            "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
+        case .openedReadOnly: "the vault is open read-only; nothing was changed"
+        case .proofRefused(.expired): "your confirmation expired; confirm again"
+        case .proofRefused(.otherPurpose):
+            "your confirmation was for another purpose; confirm again"
+        case .presenceNeeded: "the entry requires confirmation at each use; run the command again"
+        case .otherCheckDemanded: "the entry accepts only another check; see watchword show"
         case .busy: "another program is changing the vault; try again"
         case .changedMeanwhile:
-            "another program, such as one that synchronizes folders, replaced the vault while it was being "
-                + "saved; its file was kept and nothing was saved; try again"
-        case .rekeyed: "another program gave the vault a new key meanwhile; try again"
-        case .replaced: "another vault was put in the place of this one meanwhile; try again"
-        case .noSuchEntry: "the entry is gone; another program has removed it"
+            "another program, such as a file-sync client, replaced the vault while it was being saved; its "
+                + "file was kept and nothing was saved; try again"
+        case .rekeyed: "another program gave the vault a new key; try again"
+        case .replaced: "the vault was replaced by another vault; try again"
+        case .noSuchEntry: "another program removed the entry"
         case .wiped: "the entry was wiped; only its name is left"
         case .spaceAroundName:
-            "the issuer or the account begins or ends with a space, or with a character that looks like "
-                + "one; leave it out"
-        case .otherKind: "the entry is of another kind than was asked for"
+            "the issuer or the account begins or ends with a space or a character that looks like one; "
+                + "remove it"
+        case .otherKind: "the entry has another type"
         case .counterExhausted:
-            "the counter has reached its end; the issuer must hand out a new key"
-        case .noSuchSlot: "there is no such slot; see watchword slot list"
-        case .lastSlot: "the last way to open the vault stays; add another one first"
+            "the counter has reached its maximum; ask the issuer for a new key"
+        case .noSuchSlot: "no such slot; see watchword slot list"
+        case .lastSlot: "this slot is the last one that opens the vault; add another one first"
         case .inTheWay(let name):
-            "in the vault's folder, \(VisibleText.of(name)) does not belong to the vault, and the name "
-                + "is needed; move it away"
+            "\(VisibleText.of(name)) in the vault's folder is not a Watchword file; move it away"
         case .previousNotErased(let failure):
-            "the change is saved, but the generation before it is still in .watchword beside the "
+            "the change was saved, but the previous generation is still in .watchword beside the "
                 + "vault: " + sentence(for: failure)
         case .notConfirmed(let failure):
-            "the change is saved, but it may not outlast a power cut, and nothing was purged: "
+            "the change was saved, but a power failure may undo it, so nothing was purged: "
                 + sentence(for: failure)
         case .system(let failure): sentence(for: failure)
         case .cryptography(let failure): sentence(for: failure)
         }
     }
 
-    /// Where a vault that can't be used any more may still be had from.
+    /// Where to find an earlier generation of a vault that cannot be opened.
     static func wayBack(from error: VaultError, at path: String) -> String {
         switch error {
         case .truncated, .damaged:
-            // What is kept has no generation before it.
+            // A kept generation has no previous generation of its own.
             guard !path.contains(".watchword/") else { return "" }
             let (folder, name) = OutputFile.split(path)
             let place = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
-            return "; the generation before it may be in \(place), which --vault opens"
+            return "; to open the previous generation, try --vault \(place)"
         default: return ""
         }
     }
@@ -119,29 +111,29 @@ extension Words {
         switch limit {
         case .fileSize: "the vault would be larger than 64 MiB"
         case .entries: "the vault is full; it holds 100,000 entries"
-        case .slots: "the vault has all the 16 slots that it may have"
-        case .name: "an issuer or an account is longer than 4,096 bytes"
+        case .slots: "the vault already has 16 slots, the maximum; remove one first"
+        case .name: "the issuer or the account is longer than 4,096 bytes"
         case .countedEntries:
-            "the failures of 90 entries are counted already; use one of those entries first"
-        case .secret: "a secret is longer than 65,536 bytes"
-        case .generations: "the vault was saved as often as it can be; make a new one"
+            "failures are already counted for 90 entries; use one of those entries first"
+        case .secret: "the secret is longer than 65,536 bytes"
+        case .generations: "the vault has been saved too often; create a new vault"
         }
     }
 
-    /// What is damaged.
+    /// The damaged part, as a noun phrase.
     static func description(of part: VaultPart, in entries: [EntrySummary]) -> String {
         switch part {
-        case .checksum: "its checksum"
+        case .checksum: "the checksum"
         case .line(let number): "line \(number)"
-        case .header: "its header"
+        case .header: "the header"
         case .slot(let number): "slot \(number)"
         case .manifest: "the list of entries"
         case .changes: "the count of entries wiped without the key"
         case .record(let id), .content(let id): "the entry " + name(of: id, in: entries)
         case .recordGone(let id):
-            "the entry \(name(of: id, in: entries)) is gone without a tombstone: somebody took it out"
+            "the entry \(name(of: id, in: entries)) (removed without a tombstone)"
         case .recordRevived(let id):
-            "the entry \(name(of: id, in: entries)), which was wiped, has its old secret again"
+            "the entry \(name(of: id, in: entries)) (wiped, but its old secret is back)"
         }
     }
 
@@ -149,62 +141,61 @@ extension Words {
         entries.first { $0.id == id }?.name.visible ?? id.text
     }
 
-    /// What the owner of a vault should be told.
     static func sentence(for report: VaultReport, in entries: [EntrySummary]) -> String {
         switch report {
         case .olderFile(let generation, let newest):
-            "the vault is older (generation \(generation)) than one that was here (\(newest)): "
-                + "what was changed since is missing, and counters may repeat"
+            "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
+                + "later changes are missing, and counters may repeat"
         case .otherFile(let generation):
-            "the vault is not the file that was saved here last (generation \(generation)): another copy, "
-                + "or one that somebody changed, took its place; look at your entries"
+            "the vault is not the file last saved here (generation \(generation)): it was replaced by "
+                + "a copy or tampered with; check your entries"
         case .wipesNotListed(let error):
-            "entries were wiped, but the vault could not be saved so that no older copy brings them "
-                + "back: " + sentence(for: error)
+            "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
+                + sentence(for: error)
         case .wiped(let id, let tombstone):
-            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text), "
-                + "\(sentence(for: tombstone.reason)); its secret is gone, and watchword remove "
-                + "takes its name away"
+            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
+                + "\(sentence(for: tombstone.reason)); its secret is gone; delete its name with "
+                + "watchword remove"
         case .generationNotMarked(let error):
-            "the vault is saved, but not the mark beside it: " + sentence(for: error)
+            "the vault was saved, but its generation was not recorded in .watchword beside it: "
+                + sentence(for: error)
         case .failuresNotCleared(.notCounted(let failure)):
-            "the vault is open, but the failures before are still counted: "
-                + sentence(for: failure)
+            "the vault is open, but earlier failures are still counted: " + sentence(for: failure)
         case .failuresNotCleared(.newerAttempts):
-            "the vault is open, but the failures before are still counted: a newer Watchword counts them"
+            "the vault is open, but earlier failures are still counted: a newer Watchword counted them"
         case .failuresNotCleared(let error):
-            "the vault is open, but the failures before are still counted: " + sentence(for: error)
+            "the vault is open, but earlier failures are still counted: " + sentence(for: error)
         case .failuresNotCounted:
-            "the vault can't be written: it is open to be read only, and failures are not counted"
+            "the vault cannot be written, so it is read-only and failures are not counted"
         case .notConfirmed(let failure):
-            "the vault is saved, but it may not outlast a power cut: " + sentence(for: failure)
+            "the vault was saved, but a power failure may undo the change: "
+                + sentence(for: failure)
         case .folderOfOther(let user):
-            "the vault's folder belongs to the user with number \(user), who can put an older vault "
-                + "back"
+            "the vault's folder belongs to user ID \(user), who can restore an older vault"
         case .folderOpenToOthers(let mode):
-            "others may write to the vault's folder (mode 0\(String(mode, radix: 8))) and can put an "
-                + "older vault back; chmod go-w it"
+            "other users can write to the vault's folder (mode 0\(String(mode, radix: 8))) and restore "
+                + "an older vault; run chmod go-w on it"
         }
     }
 
     /// Why a secret was wiped.
     static func sentence(for reason: Tombstone.Reason) -> String {
         switch reason {
-        case .failures: "after as many failures as it allows"
-        case .revoked: "because the service revoked it"
-        case .reuseDetected: "because the service saw two holders use it"
-        case .tooManyFailures: "because the service was given too many wrong secrets"
-        case .accountClosed: "because the service closed the account"
+        case .failures: "after too many failures"
+        case .revoked: "because the server revoked it"
+        case .reuseDetected: "because two holders used it"
+        case .tooManyFailures: "because the server received too many wrong secrets"
+        case .accountClosed: "because the account is closed"
         }
     }
 
-    /// The result of a check in a line.
+    /// The result of a check on one line.
     static func summary(of check: VaultCheck, generation: UInt64) -> String {
         let entries = "\(check.opened) \(check.opened == 1 ? "entry" : "entries") opened"
         let previous =
             switch check.previous {
             case .none: "no previous generation"
-            case .whole(let generation): "the previous generation (\(generation)) is whole"
+            case .whole(let generation): "the previous generation (\(generation)) is intact"
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
         return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"
@@ -213,13 +204,13 @@ extension Words {
     static func sentence(for error: RecoveryKeyError) -> String {
         switch error {
         case .length(let count, let expected):
-            "a recovery key has \(expected) letters and digits, and here are \(count)"
-        case .notALetter: "a recovery key has the letters A to Z and the digits 2 to 7 only"
-        case .mistyped: "a character of the recovery key is wrong"
+            "a recovery key has \(expected) letters and digits, not \(count)"
+        case .notALetter: "a recovery key has only the letters A–Z and the digits 2–7"
+        case .mistyped: "the recovery key has a typing error"
         }
     }
 
-    /// What an entry is, in a few words.
+    /// An entry's type, parameters and access control in a few words.
     static func description(of entry: EntrySummary) -> String {
         if entry.tombstone != nil { return "wiped" }
         var words = [entry.kind.rawValue]
