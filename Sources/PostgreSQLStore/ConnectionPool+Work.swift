@@ -1,29 +1,29 @@
 extension ConnectionPool {
-    /// What doing some jobs came to.
+    /// The result of running some jobs.
     struct Verdict {
-        /// Whether the connection is of no more use.
+        /// Whether the connection can no longer be used.
         let isLost: Bool
-        /// Whether that is because nobody answered in time, so that others would wait in vain, too.
+        /// Whether the server did not answer in time, so that other jobs would also wait in vain.
         var isSilent = false
-        /// What is to be done once more, before all that came later.
+        /// The jobs to repeat before all later ones.
         var again: [Job] = []
     }
 
-    /// What the pool's connections do.
+    /// The operations of the pool's connections.
     struct Work: Sendable {
-        /// The most threads, each with a connection once there is something for it to do.
+        /// The maximum number of threads; each gets a connection when there is work for it.
         let size: Int
-        /// Makes a connection; the argument says whether somebody waits for it.
+        /// Opens a connection; the argument says whether a caller is waiting for it.
         let open: @Sendable (Bool) throws(PostgreSQLFailure) -> Connected
-        /// Whether a connection stands that nobody used for a while.
+        /// Whether an idle connection is still open, as far as is known.
         let stands: @Sendable (Connected) -> Bool
-        /// Whether somebody answers on a connection, asked when nobody did on another one.
+        /// Whether the server answers on a connection, asked after a timeout on another one.
         let answers: @Sendable (Connected) -> Bool
-        /// Takes from the front what can be done in one go.
+        /// Removes from the front of the queue the jobs that can run together.
         let take: @Sendable (inout [Job]) -> [Job]
-        /// Does it.
+        /// Runs the jobs.
         let perform: @Sendable (Connected, [Job]) -> Verdict
-        /// Tells a job that it will not be done.
+        /// Tells a job that it will not run.
         let refuse: @Sendable (Job, PostgreSQLFailure) -> Void
     }
 }

@@ -2,43 +2,47 @@ internal import POSIX
 internal import Synchronization
 internal import Verification
 
-/// A fixed number of connections, each with a thread of its own, that share a queue.
+/// A fixed number of connections, each with its own thread, that share a queue.
 ///
-/// A thread takes what waits, as much as its work can do in one go: so a single caller never waits for
-/// company, and many share the round trips. When no connection can be had, or nobody answers on one,
-/// calls fail at once until somebody answers again; one thread tries meanwhile, less and less often.
+/// A thread takes as many waiting jobs as it can run together: a single caller never waits for
+/// others, and many callers share the round trips. If no connection can be opened, or the server
+/// does not answer, calls fail immediately until the server answers again; meanwhile one thread
+/// retries at growing intervals.
 final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     private struct Queue {
         var jobs: [Job] = []
-        /// What wakes the threads that sleep, each its own.
+        /// The semaphores of the sleeping threads, one per thread.
         ///
-        /// Of one for all, a thread that did what was its own to do, as to ask on its connection, and slept
-        /// again could take the post that was meant for another.
+        /// With one shared semaphore, a thread that had only to test its connection before it slept
+        /// again could consume a wake-up meant for another thread.
         var idle: [Semaphore] = []
-        /// Threads that have a connection.
+        /// The number of threads that have a connection.
         var connected = 0
-        /// Why there is no connection at all; nothing while there may be one.
+        /// Why there is no connection at all; `nil` while there may be one.
         var down: PostgreSQLFailure?
-        /// How often nobody answered; who has a connection from before asks on it first.
+        /// The number of timeouts so far.
+        ///
+        /// A thread whose connection is older than the last one tests the connection before it
+        /// takes jobs.
         var silences = 0
         var isClosed = false
     }
 
-    /// A thread's connection, and how many silences it is younger than.
+    /// A thread's connection, and the number of timeouts before it was last known to answer.
     private struct Held {
         let connected: Connected
         var silences = 0
     }
 
     private let queue = Mutex(Queue())
-    /// What each thread sleeps on.
+    /// The semaphore that each thread sleeps on.
     private let semaphores: [Semaphore]
-    /// What a thread that waits before it tries again is woken by.
+    /// Wakes a thread that is waiting before its next attempt to connect.
     private let pause = Semaphore()
     private let threads = Mutex<[WorkerThread]>([])
     private let work: Work
 
-    /// - Parameter open: connections that are there already.
+    /// - Parameter open: connections that are already open.
     init(_ work: Work, open: [Connected] = []) throws(PostgreSQLFailure) {
         self.work = work
         semaphores = (0..<work.size).map { _ in Semaphore() }
@@ -57,7 +61,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         }
     }
 
-    /// Hands a job over; it is done or refused.
+    /// Queues a job; it is either run or refused.
     func submit(_ job: Job) {
         let (refusal, sleeping) = queue.withLock { queue -> (PostgreSQLFailure?, Semaphore?) in
             if queue.isClosed { return (.closed, nil) }
@@ -65,15 +69,17 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             queue.jobs.append(job)
             return (nil, queue.idle.popLast())
         }
-        // Who is woken wants the lock at once.
+        // Posted outside the lock, because the thread that wakes up takes the lock at once.
         sleeping?.post()
         if let refusal { work.refuse(job, refusal) }
     }
 
-    /// How many jobs wait for a thread to take them.
+    /// The number of jobs that wait for a thread.
     var waiting: Int { queue.withLock { $0.jobs.count } }
 
-    /// Does what is waiting, then ends the threads; the second time it does nothing.
+    /// Completes the waiting jobs, then ends the threads.
+    ///
+    /// A second call does nothing.
     func close() {
         queue.withLock { $0.isClosed = true }
         let ending = threads.withLock { threads in
@@ -97,7 +103,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         }
     }
 
-    /// Does or refuses `jobs`; the connection that the thread has afterwards.
+    /// Runs or refuses `jobs`, and returns the connection that the thread has afterwards.
     private func perform(_ jobs: [Job], on standing: Held?) -> Held? {
         var held = standing
         if let idle = standing, !work.stands(idle.connected) {
@@ -124,16 +130,15 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return nil
     }
 
-    /// What a thread is to do.
+    /// What a thread does next.
     private enum Turn {
-        /// What can be done in one go.
+        /// Run these jobs together.
         case jobs([Job])
-        /// Ask whether somebody answers on its connection.
+        /// Test whether the server answers on the thread's connection.
         case doubt
     }
 
-    /// What is to be done by a thread with this connection, once there is something; nothing when the
-    /// end has come.
+    /// Waits for something to do; returns `nil` when the pool is closed.
     private func next(_ held: Held?, _ semaphore: Semaphore) -> Turn? {
         while true {
             let (turn, sleeping, isClosed) = queue.withLock { queue -> (Turn?, Semaphore?, Bool) in
@@ -166,9 +171,9 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 
     private func lose() { queue.withLock { $0.connected -= 1 } }
 
-    /// Leaves jobs to the threads that have a connection.
+    /// Returns jobs to the queue for the threads that have a connection.
     ///
-    /// - Returns: all that is to be refused, when none has.
+    /// - Returns: the jobs to refuse, if no thread has a connection.
     private func leave(_ jobs: [Job], because failure: PostgreSQLFailure) -> [Job] {
         let (refused, sleeping) = queue.withLock { queue -> ([Job], Semaphore?) in
             if queue.connected > 0 {
@@ -183,9 +188,9 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return refused
     }
 
-    /// Gives up a connection on which nobody answered, and doubts the others.
+    /// Gives up a connection that timed out, and makes the other threads test theirs.
     ///
-    /// - Returns: all that is to be refused.
+    /// - Returns: the jobs to refuse.
     private func noteSilence(_ jobs: [Job]) -> [Job] {
         let (refused, sleeping) = queue.withLock { queue -> ([Job], [Semaphore]) in
             queue.connected -= 1
@@ -198,7 +203,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return refused
     }
 
-    /// The connection when somebody answers on it; it is given up otherwise.
+    /// Returns the connection if the server answers on it; otherwise gives it up.
     private func asked(_ held: Held) -> Held? {
         let silences = queue.withLock { $0.silences }
         let isAnswered = work.answers(held.connected)
@@ -208,13 +213,14 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return isAnswered ? Held(connected: held.connected, silences: silences) : nil
     }
 
-    /// Tries until there is a connection again; nothing when the end has come.
+    /// Retries until there is a connection; returns `nil` when the pool is closed.
     ///
     /// - Parameter first: how long to wait before the first attempt.
     private func reconnect(after first: Duration) -> Held? {
         var delay = first
         while !queue.withLock({ $0.isClosed }) {
-            // Processes that lost the server together do not come back in step.
+            // The delay is random, so that processes that lost the server together do not all
+            // reconnect at the same moment.
             if delay > .zero { pause.wait(timeout: delay * Double.random(in: 0.5...1)) }
             delay = min(max(delay * 2, .milliseconds(50)), .seconds(2))
             do throws(PostgreSQLFailure) { return try connect(inHaste: false) } catch {

@@ -9,7 +9,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// A subject's rows, the oldest first.
+    /// A subject's rows, oldest first.
     public func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
@@ -33,7 +33,8 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// The rows that hang on a key, by id from behind `after` on; of all keys when it is nil.
+    /// The rows that use a key, ordered by id after `after`; the rows of all keys if `version` is
+    /// `nil`.
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
@@ -46,7 +47,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// How many rows and answers hang on each key.
+    /// How many rows and answers use each key.
     public func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
         var credentials: [KeyID: [CredentialKind: Int]] = [:]
         let counts = try await read(.credentialUsage, .none) { result throws(PostgreSQLFailure) in
@@ -70,7 +71,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// The ticket with this digest, also when it has expired.
+    /// The ticket with this digest, even if it has expired.
     public func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
         try await read(.ticket, bytes: digest) {
             [key] result throws(PostgreSQLFailure) in
@@ -78,7 +79,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// The answer kept under this key, also when it has expired.
+    /// The answer stored under this key, even if it has expired.
     public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         try await read(.answer, bytes: name) {
             [key] result throws(PostgreSQLFailure) in
@@ -86,7 +87,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// The client with this digest, also when it is revoked.
+    /// The client with this digest, even if it is revoked.
     public func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
         try await read(.clientByDigest, bytes: digest) {
             [key] result throws(PostgreSQLFailure) in
@@ -94,7 +95,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// All clients, the oldest first.
+    /// All clients, oldest first.
     public func clients() async throws(StoreFailure) -> [ClientRow] {
         try await read(.clients, .none) {
             [key] result throws(PostgreSQLFailure) in
@@ -102,7 +103,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// Events in the order of their positions, from behind `position` on.
+    /// The events after `position`, ordered by position.
     public func events(
         after position: UInt64, limit: Int
     ) async throws(StoreFailure) -> [ChainedEvent] {
@@ -114,14 +115,14 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// Where each chain begins and ends, the oldest first.
+    /// Where each chain begins and ends, oldest first.
     public func chains() async throws(StoreFailure) -> [ChainRecord] {
         try await read(.chains, .none) { result throws(PostgreSQLFailure) in
             try result.all { row throws(PostgreSQLFailure) in try row.chain() }
         }
     }
 
-    /// Does all of `changes`, in their order, or none; durable when it returns.
+    /// Applies all of `changes`, in order, or none; they are durable when the call returns.
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
         let authenticated: [AuthenticatedChange]
         do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
@@ -168,7 +169,9 @@ extension PostgreSQLStore: VerificationStore {
 }
 
 extension PostgreSQLRows {
-    /// Every row, of credentials; checking none costs what checking one does (V-06).
+    /// Every row, as a credential.
+    ///
+    /// Checking no row takes as long as checking one (V-06).
     fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
         let rows = try all { row throws(PostgreSQLFailure) in try row.credential(key) }
         if rows.isEmpty {

@@ -3,15 +3,15 @@ public import Verification
 
 /// The store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// Two connections read and one commits, each on a thread of its own; one more keeps house when there
-/// is something to do. What waits together is sent together: a commit takes one round trip for all who
-/// wait for it. Each connection that commits appends to a chain of events of its own; the chains'
-/// common order comes from one row, so that transactions of all processes become durable one after the
-/// other, and sharing them is what makes up for it.
+/// Two connections read and one commits, each on its own thread; one more is opened for pruning
+/// when needed. Waiting jobs are sent together: one round trip commits for all waiting callers.
+/// Each connection that commits appends to its own event chain. The common order of all chains
+/// comes from one row, so that the transactions of all processes become durable one after the
+/// other; committing together compensates for that.
 ///
-/// A connection that breaks is opened again, at growing intervals; meanwhile calls fail at once. When the
-/// database comes back without events that it acknowledged to this process, it is not used any more:
-/// it would take spent codes again.
+/// A broken connection is reopened, at growing intervals; meanwhile calls fail immediately. If the
+/// database comes back without events that it acknowledged to this process, the process stops using
+/// it: it would accept spent codes again.
 public final class PostgreSQLStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey
@@ -21,32 +21,32 @@ public final class PostgreSQLStore: Sendable {
     let writers: ConnectionPool<BatchWriter, CommitJob>
     let keepers: ConnectionPool<PostgreSQLSession, HouseJob>
 
-    /// How many connections a store has at most.
+    /// The maximum number of connections of a store.
     public struct Connections: Sendable {
-        /// How many read.
+        /// The number of connections that read.
         public let reading: Int
-        /// How many commit; each takes a chain of events.
+        /// The number of connections that commit; each has its own event chain.
         public let writing: Int
 
-        /// Two that read and one that commits.
+        /// Two connections that read and one that commits.
         public static let standard = Connections(reading: 2, writing: 1)
 
-        /// Takes how many of each kind, at least one.
+        /// Creates the numbers; values below one become one.
         public init(reading: Int, writing: Int) {
             self.reading = max(reading, 1)
             self.writing = max(writing, 1)
         }
     }
 
-    /// Connects, and makes the tables (in a schema `watchword`) when they are missing.
+    /// Connects, and creates the tables (in a schema `watchword`) if they are missing.
     ///
-    /// Schema steps are taken once, by whoever comes first.
+    /// Each schema step runs once, in the first process that connects.
     ///
     /// - Parameters:
-    ///   - known: ends of chains that an earlier process kept; see ``ends``.
-    ///   - timeout: how long a statement may take; half of it for a lock. Where nobody answers
-    ///     at all, the first read waits half as long again, and the first commit three times as long;
-    ///     later ones fail at once until somebody answers again.
+    ///   - known: chain ends that an earlier process stored; see ``ends``.
+    ///   - timeout: how long a statement may take; a lock may take half of it. If the server does
+    ///     not answer at all, the first read waits one and a half times as long, and the first
+    ///     commit three times as long; later calls fail immediately until the server answers again.
     public init(
         connecting address: PostgreSQLAddress, key: AuditKey, known ends: [ChainEnd] = [],
         timeout: Duration = .seconds(2), connections: Connections = .standard
@@ -69,7 +69,7 @@ public final class PostgreSQLStore: Sendable {
             try BatchWriter(try open(StoreStatement.writing, inHaste), key: key, known: known)
         }
         do throws(PostgreSQLFailure) {
-            // Who shall commit has a chain of events from the beginning.
+            // A connection that commits has an event chain from the start.
             var ready: [BatchWriter] = []
             for _ in 0..<connections.writing { ready.append(try openWriter(false)) }
             writers = try ConnectionPool(
@@ -105,19 +105,20 @@ public final class PostgreSQLStore: Sendable {
         }
     }
 
-    /// Where the chains ended that this process appended to, as the database acknowledged it last.
+    /// The ends of the chains that this process appended to, as the database last acknowledged
+    /// them.
     public var ends: [ChainEnd] { known.ends }
 
-    /// Calls `tell` whenever so many events more were acknowledged than when it was called last.
+    /// Calls `tell` whenever `events` more events were acknowledged since its last call.
     ///
-    /// On the thread that commits, before the commits are answered: it must not wait for anybody.
+    /// The call is on the thread that commits, before the commits return: `tell` must not block.
     public func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {
         known.watch(every: UInt64(max(events, 1)), tell)
     }
 
     deinit { close() }
 
-    /// Does what is waiting and closes the connections; calls that come later fail.
+    /// Completes waiting jobs and closes the connections; later calls fail.
     public func close() {
         readers.close()
         keepers.close()
@@ -126,7 +127,7 @@ public final class PostgreSQLStore: Sendable {
 }
 
 extension Array {
-    /// Takes so many from the front.
+    /// Removes the first `count` elements and returns them.
     fileprivate mutating func takeFirst(_ count: Int) -> [Element] {
         defer { removeFirst(Swift.min(count, self.count)) }
         return Array(prefix(count))

@@ -1,23 +1,26 @@
 public import Verification
 
-/// Why a database is not opened.
+/// Why a database cannot be opened.
 public enum PostgreSQLStoreError: Error, Hashable, Sendable {
-    /// There is no connection. The words are libpq's own: hosts, ports and roles, never a password.
+    /// No connection could be opened.
+    ///
+    /// The message is libpq's: hosts, ports and roles, never a password.
     case unreachable(String)
-    /// The database does not keep its texts in UTF-8.
+    /// The database's encoding is not UTF-8.
     case notUTF8
-    /// A newer version of this program made the tables; this is the number of its steps.
+    /// A newer version of this program created the tables; `schema` is the number of its schema
+    /// steps.
     case newer(schema: Int)
-    /// An earlier state was put in its place, or a standby took over that lacked some of it: events
-    /// are missing that were acknowledged.
+    /// The database was rolled back to an earlier state, or a standby without the last commits took
+    /// over: acknowledged events are missing.
     case putBack
-    /// The clock is behind the newest event, which is of this time.
+    /// The clock is behind the newest event, whose time is the associated value.
     case clockBehind(UnixTime)
-    /// An end that was kept is not authentic.
+    /// A stored chain end is not authentic.
     case forgedEnd
-    /// The tables are not there.
+    /// The tables do not exist.
     case empty
-    /// The database refused.
+    /// The database reported an error.
     case store(StoreFailure)
 }
 

@@ -1,25 +1,27 @@
 internal import Cryptography
 public import Verification
 
-/// What an audit found in a database.
+/// The result of an audit of a database.
 public struct PostgreSQLAuditReport: Hashable, Sendable {
-    /// What is wrong with the chains of events; empty when nothing is.
+    /// Problems in the event chains; empty if there are none.
     public let findings: [AuditTrail.Finding]
-    /// What is wrong with the rows; empty when nothing is.
+    /// Problems in the rows; empty if there are none.
     public let rows: [RowAudit.Finding]
-    /// How many events there are.
+    /// The number of events.
     public let events: Int
-    /// Where each chain ends: kept elsewhere, they tell a database that was put back to an earlier state.
+    /// The end of each chain.
+    ///
+    /// Kept outside the database, these checkpoints reveal a later rollback to an earlier state.
     public let marks: [ChainMark]
 }
 
 extension PostgreSQLStore {
-    /// Goes through all events and rows, as they are at one moment; others go on writing meanwhile.
+    /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
-    /// What an audit can't see: events that were cut off together with the recorded end, where no mark
-    /// was kept of what is missing.
+    /// The audit cannot detect that events were cut off together with the recorded end of their
+    /// chain, unless a checkpoint of a later event was kept.
     ///
-    /// - Parameter checkpoints: marks that were kept elsewhere; see ``ends`` and ``ChainMark/text``.
+    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and ``ChainMark/text``.
     public static func audit(
         at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainMark] = [],
         timeout: Duration = .seconds(10)
@@ -39,12 +41,12 @@ extension PostgreSQLSession {
     fileprivate func audit(
         _ marks: [ChainMark], key: AuditKey
     ) throws(PostgreSQLFailure) -> PostgreSQLAuditReport {
-        // One transaction sees one moment, whatever is appended meanwhile.
+        // One transaction reads one snapshot, whatever is appended meanwhile.
         let begun = try run([
             .text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), .run(.chains, .none),
         ])
         let records = try begun[1].all { row throws(PostgreSQLFailure) in try row.chain() }
-        // Every database has one from the beginning.
+        // Every database has had a chain since it was created.
         guard !records.isEmpty else { throw .chain }
         var trail = try cryptography { () throws(CryptographyFailure) in
             try AuditTrail(chains: records, checkpoints: marks, key: key)
@@ -71,7 +73,7 @@ extension PostgreSQLSession {
             marks: records.map(\.head))
     }
 
-    /// Has all rows of a table checked.
+    /// Checks every row of a table.
     private func check<Row: StoredRow>(
         _ statement: StoreStatement, _ audit: inout RowAudit,
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
@@ -90,7 +92,7 @@ extension PostgreSQLSession {
     }
 }
 
-/// Makes OpenSSL's failure a session's.
+/// Converts an OpenSSL failure to a session's failure.
 func cryptography<Result>(
     _ body: () throws(CryptographyFailure) -> Result
 ) throws(PostgreSQLFailure) -> Result {

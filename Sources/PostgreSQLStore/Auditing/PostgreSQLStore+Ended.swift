@@ -1,10 +1,11 @@
 public import Verification
 
 extension PostgreSQLStore {
-    /// The credentials that were revoked or disabled, by what the rows and the events say, by id; also
-    /// when they are not authentic.
+    /// Lists the credentials that rows or events show as revoked or disabled, ordered by id, even
+    /// if those rows and events are not authentic.
     ///
-    /// A backup that was made before knows nothing of it; see ``settle(_:key:keepingClients:ended:now:trustingClock:timeout:)``.
+    /// An earlier backup does not show that they ended; see
+    /// ``settle(_:key:keepingClients:ended:now:trustingClock:timeout:)``.
     public static func endedCredentials(
         at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> [CredentialID] {
@@ -20,7 +21,7 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLSession {
-    /// A page of events, in the order of their positions.
+    /// One page of events, ordered by position.
     func events(after position: UInt64, limit: Int) throws(PostgreSQLFailure) -> [ChainedEvent] {
         var arguments = StatementArguments()
         arguments.add(Int64(clamping: position))
@@ -29,7 +30,7 @@ extension PostgreSQLSession {
             .all { row throws(PostgreSQLFailure) in try row.event() }
     }
 
-    /// A page of credentials, in the order of their ids.
+    /// One page of credentials, ordered by id.
     func credentials(
         from id: [UInt8], limit: Int, key: AuditKey?
     ) throws(PostgreSQLFailure) -> [CredentialRow] {

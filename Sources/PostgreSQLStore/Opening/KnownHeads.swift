@@ -1,32 +1,33 @@
 internal import Synchronization
 public import Verification
 
-/// Where a chain ended that a process appended to, as the database acknowledged it.
+/// The end of a chain that a process appended to, as the database acknowledged it.
 ///
-/// A process that keeps it outside the database, and gives it back when it connects again, is not
-/// served by a database that was put back to an earlier state.
+/// A process that keeps it outside the database, and passes it in when it reconnects, detects a
+/// database that was rolled back to an earlier state, and does not use it.
 public struct ChainEnd: Hashable, Sendable {
-    /// The chain's last event.
+    /// The checkpoint of the chain's last event.
     public let mark: ChainMark
-    /// Where in the order of events it stands.
+    /// The position of that event in the order of all events.
     public let position: UInt64
 
-    /// Puts a kept end together; whether its mark is authentic, the store says.
+    /// Combines the parts of a stored end; the store checks whether its checkpoint is authentic.
     public init(mark: ChainMark, position: UInt64) {
         self.mark = mark
         self.position = position
     }
 }
 
-/// Where the chains ended that this process appended to, as the database acknowledged it.
+/// The ends of the chains that this process appended to, as the database acknowledged them.
 ///
-/// A database that is behind that has lost commits: it was put back to an earlier state, or a standby
-/// took over that had not got them all. It would take spent codes again.
+/// A database that is behind them has lost commits: it was rolled back to an earlier state, or a
+/// standby without the last commits took over. It would accept spent codes again.
 final class KnownHeads: Sendable {
     private struct Content {
         var ends: [[UInt8]: ChainEnd] = [:]
         var isBehind = false
-        /// Who is told when so many events more were acknowledged, and how many were since.
+        /// The callback for every `count` acknowledged events, and how many events were
+        /// acknowledged since its last call.
         var watch: (count: UInt64, tell: @Sendable () -> Void)?
         var untold: UInt64 = 0
     }
@@ -39,7 +40,7 @@ final class KnownHeads: Sendable {
         }
     }
 
-    /// Remembers what was acknowledged, with its last so many events.
+    /// Remembers an acknowledged end and counts its new events.
     func acknowledge(_ end: ChainEnd, events: UInt64) {
         let tell = content.withLock { content -> (@Sendable () -> Void)? in
             content.ends[end.mark.node] = end
@@ -51,21 +52,21 @@ final class KnownHeads: Sendable {
         tell?()
     }
 
-    /// Calls `tell` whenever so many events more were acknowledged.
+    /// Calls `tell` after every `count` acknowledged events.
     func watch(every count: UInt64, _ tell: @escaping @Sendable () -> Void) {
         content.withLock { $0.watch = (count, tell) }
     }
 
-    /// The chains' ends as they were acknowledged, by their nodes.
+    /// The acknowledged checkpoints, by the node of their chain.
     var marks: [[UInt8]: ChainMark] { content.withLock { $0.ends.mapValues(\.mark) } }
 
-    /// Every end that is known.
+    /// All known ends.
     var ends: [ChainEnd] { content.withLock { Array($0.ends.values) } }
 
-    /// Whether the database was never seen to be behind.
+    /// False once the database was seen to be behind.
     var isSound: Bool { content.withLock { !$0.isBehind } }
 
-    /// Looks whether the database has what it acknowledged.
+    /// Checks that the database contains everything that it acknowledged.
     func compare(with session: PostgreSQLSession) throws(PostgreSQLFailure) {
         guard isSound else { throw .behind }
         let known = ends
@@ -87,14 +88,14 @@ final class KnownHeads: Sendable {
                 if found.end == end.mark.sequence {
                     found.head == end.mark.digest
                 } else {
-                    // One that was pruned has nothing to be compared with.
+                    // A pruned event cannot be compared.
                     found.start >= end.mark.sequence || found.event == end.mark.digest
                 }
             guard isSame else { throw remember() }
         }
     }
 
-    /// Remembers that the database is behind, for good.
+    /// Records permanently that the database is behind.
     func remember() -> PostgreSQLFailure {
         content.withLock { $0.isBehind = true }
         return .behind

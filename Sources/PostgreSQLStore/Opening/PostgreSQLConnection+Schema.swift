@@ -1,18 +1,18 @@
 internal import POSIX
 internal import Verification
 
-// Brings the tables up to date, whoever comes first.
+// Creates and migrates the tables, in the first process that connects.
 extension PostgreSQLConnection {
-    /// The first connection, about which somebody wants to know why it can't be had.
+    /// Opens the first connection; its error explains why the server cannot be reached.
     static func opening(
         _ address: PostgreSQLAddress
     ) throws(PostgreSQLStoreError) -> PostgreSQLConnection {
         do { return try PostgreSQLConnection(address) } catch { throw .unreachable(error.message) }
     }
 
-    /// Takes the steps that are missing, and no other process at the same time.
+    /// Runs the missing schema steps, in one process at a time.
     ///
-    /// The connection is not in pipeline mode yet.
+    /// The connection must not be in pipeline mode yet.
     func bringUpToDate(timeout: Duration) throws(PostgreSQLStoreError) {
         guard reported("server_encoding") == "UTF8" else { throw .notUTF8 }
         if try storing({ () throws(PostgreSQLFailure) in try takenSteps() }) == Schema.steps.count {
@@ -35,10 +35,10 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// How many steps the database has had.
+    /// The number of schema steps that the database has had.
     func takenSteps() throws(PostgreSQLFailure) -> Int {
-        // By the catalogue's tables: what a session knows by heart (as `to_regclass` asks) may be from
-        // before another process made them.
+        // Reads the catalogue's tables, because a session's cache (which `to_regclass` uses) may be
+        // older than the tables that another process created.
         let isThere = try number(
             "SELECT count(*) FROM pg_catalog.pg_class AS class JOIN pg_catalog.pg_namespace AS space "
                 + "ON space.oid = class.relnamespace "

@@ -1,17 +1,19 @@
 internal import POSIX
 internal import Verification
 
-// Sendable by hand: a session is made by one thread and handed on whole; the pools see to it that one
-// thread at a time has it.
+// `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
+// pools ensure that only one thread uses it at a time.
 /// A connection that is set up for one kind of work, with its statements prepared.
 final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.
     let timeout: Duration
 
-    /// Connects, sets the session up, and looks whether the database still has what it acknowledged.
+    /// Connects, sets up the session, and checks that the database still contains everything that
+    /// it acknowledged.
     ///
-    /// - Parameter inHaste: whether somebody waits for it who is better served by a word soon.
+    /// - Parameter inHaste: whether a caller is waiting that needs a quick failure more than a long
+    ///   attempt.
     init(
         _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
         known: KnownHeads, inHaste: Bool = false
@@ -26,17 +28,19 @@ final class PostgreSQLSession: @unchecked Sendable {
         let results = try connection.run(
             settings + [.text("SELECT taken FROM steps")] + prepared, timeout: timeout * 3
         ).results()
-        // A newer program may have been put in place on another machine since.
+        // Another machine may have installed a newer version since.
         let taken = try results[settings.count]
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
         guard taken == Int64(Schema.steps.count) else { throw .newer }
         try known.compare(with: self)
     }
 
-    /// Whether it stands as far as is known.
+    /// Whether the connection is open, as far as is known.
     var stands: Bool { connection.stands }
 
-    /// Whether somebody answers; asked when nobody did elsewhere, so a short silence is enough.
+    /// Whether the server answers.
+    ///
+    /// The timeout is short, because another connection has already timed out.
     var answers: Bool {
         do throws(PostgreSQLFailure) {
             _ = try connection.run([.text("SELECT 1")], timeout: max(timeout / 4, .milliseconds(1)))
@@ -46,7 +50,7 @@ final class PostgreSQLSession: @unchecked Sendable {
         }
     }
 
-    /// Runs commands that all must be done.
+    /// Runs commands that must all succeed.
     func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
         try connection.run(commands, timeout: timeout * 3).results()
     }
@@ -59,13 +63,14 @@ final class PostgreSQLSession: @unchecked Sendable {
         return result
     }
 
-    /// What every session says first.
+    /// The settings that every session starts with.
     ///
-    /// - Durability is never less than the server's own; who wishes for more keeps it.
-    /// - Time-outs are shorter than what the other side waits, so that a lock is given up with a word.
-    /// - Nobody else's table or function is found by our names.
-    /// - Rows are found by their indexes, in the order in which they are asked for, however small the
-    ///   tables are: that is what keeps two processes from locking them crosswise.
+    /// - Durability is never weaker than the server's own setting; a stronger setting is kept.
+    /// - The server's timeouts are shorter than the client's, so that the server reports a failed
+    ///   lock.
+    /// - Names never resolve to other users' tables or functions.
+    /// - Rows are always found through indexes, in the order of the request, however small the
+    ///   tables are; this prevents deadlocks between processes.
     static func settings(timeout: Duration) -> [String] {
         let lockTimeout = max(timeout / 2, .milliseconds(1))
         return [
@@ -90,7 +95,28 @@ final class PostgreSQLSession: @unchecked Sendable {
     }
 }
 
+extension PostgreSQLSession {
+    /// Checks that none of our commits has waited for a standby longer than a statement may take.
+    ///
+    /// Such a commit holds its connection and its event chain until the standby is back. Cancelling
+    /// it would not help: it would become visible although no standby has it. One more commit would
+    /// wait in the same way, and so on until the server accepts no more connections.
+    func expectStandby() throws(PostgreSQLFailure) {
+        let query = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE wait_event = 'SyncRep' AND usename = current_user
+            AND state_change < clock_timestamp() - interval '\(timeout.millisecondsRoundedUp) milliseconds'
+            """
+        let waiting = try run([.text(query)]).first?
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard waiting == 0 else { throw .standby }
+    }
+}
+
 extension PostgreSQLFailure {
-    /// The tables are another version's.
+    /// The tables belong to another version.
     static let newer = PostgreSQLFailure(extent: .connection, code: "newer")
+
+    /// Commits are waiting for a standby that does not answer.
+    static let standby = PostgreSQLFailure(extent: .connection, code: "standby")
 }

@@ -1,14 +1,15 @@
 public import Verification
 
 extension PostgreSQLStore {
-    /// Tells the database which key has which number, and learns which have others.
+    /// Registers the fingerprints of this process's keys, and returns the numbers that belong to
+    /// other keys.
     ///
-    /// Two machines that make a key of their own each would give it the same number, and a digest that
-    /// one of them keyed would be wrong to the other. So the first one that names a key is right, and
-    /// who has another one by that number must not use it.
+    /// Two machines that each create a key would give it the same number, and a digest keyed on one
+    /// machine would be wrong on the other. The first key registered under a number is therefore
+    /// valid, and a machine that has a different key under that number must not use it.
     ///
-    /// - Parameter fingerprints: what tells two keys apart; see ``KeyVersion/fingerprint``.
-    /// - Returns: the numbers under which somebody else has another key.
+    /// - Parameter fingerprints: identify the keys; see ``KeyVersion/fingerprint``.
+    /// - Returns: the numbers under which another machine registered a different key.
     public func claim(
         _ fingerprints: [KeyID: [UInt8]]
     ) throws(PostgreSQLStoreError) -> Set<KeyID> {

@@ -1,25 +1,25 @@
-/// What is sent in a pipeline.
+/// A command that is sent in a pipeline.
 enum PipelineCommand {
-    /// Makes a statement known to the connection.
+    /// Prepares a statement.
     case prepare(StoreStatement)
-    /// Runs a statement that it knows.
+    /// Runs a prepared statement.
     case run(StoreStatement, StatementArguments)
     /// Runs a statement without arguments, once.
     case text(String)
 }
 
-/// What a command of a pipeline came to.
+/// The result of a command in a pipeline.
 enum PipelineOutcome {
-    /// It was done.
+    /// The command succeeded.
     case done(PostgreSQLResult)
-    /// It was refused.
+    /// The command failed.
     case failed(PostgreSQLFailure)
-    /// One before it was refused.
+    /// An earlier command failed.
     case skipped
 }
 
 extension [PipelineOutcome] {
-    /// The results, when all was done.
+    /// The results, if every command succeeded.
     func results() throws(PostgreSQLFailure) -> [PostgreSQLResult] {
         var results: [PostgreSQLResult] = []
         for outcome in self {
@@ -34,7 +34,7 @@ extension [PipelineOutcome] {
 }
 
 extension StatementArguments {
-    /// Lends the arguments as libpq takes them; all are in binary form.
+    /// Lends the arguments in the form that libpq takes; all are binary.
     @unsafe func withPointers<Result>(
         _ body: (
             Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
@@ -44,7 +44,7 @@ extension StatementArguments {
         let lengths = places.map { Int32(truncatingIfNeeded: max($0.count, 0)) }
         let formats = [Int32](repeating: 1, count: places.count)
         return unsafe bytes.withUnsafeBytes { bytes in
-            // An empty run of bytes needs an address, too: without one it would be NULL.
+            // An empty value needs an address, too: without one it would be NULL.
             var nothing: CChar = 0
             return unsafe withUnsafePointer(to: &nothing) { nothing in
                 let values = unsafe places.map { place -> UnsafePointer<CChar>? in

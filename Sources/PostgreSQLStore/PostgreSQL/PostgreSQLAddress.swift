@@ -1,18 +1,18 @@
 internal import CPostgreSQL
 internal import POSIX
 
-/// Where a database is and how it is reached: a connection string of libpq's, either kind.
+/// How to reach a database: a libpq connection string of either form.
 ///
-/// `postgresql://role@host-1,host-2/database?sslmode=verify-full` or `host=… dbname=…`; what it leaves
-/// open comes from libpq's own places (`PGPASSFILE`, a service file, the environment).
+/// `postgresql://role@host-1,host-2/database?sslmode=verify-full` or `host=… dbname=…`. For missing
+/// parts, libpq uses its own sources (`PGPASSFILE`, a service file, the environment).
 @safe public struct PostgreSQLAddress: Sendable {
-    /// Whether a password stands in the text itself, where others can read it.
+    /// Whether the text itself contains a password, which others may be able to read.
     public let holdsPassword: Bool
-    /// Where it leads, for people: hosts and database, never a password.
+    /// The hosts and the database, for messages; never a password.
     public let shown: String
     let settings: [(keyword: String, value: String)]
 
-    /// Understands `text`; nothing when libpq does not.
+    /// Parses `text`; returns `nil` if libpq rejects it.
     public init?(_ text: String) {
         guard let options = unsafe PQconninfoParse(text, nil) else { return nil }
         defer { unsafe PQconninfoFree(options) }
@@ -27,12 +27,12 @@ internal import POSIX
         holdsPassword = given["password"]?.isEmpty == false
         let host = given["host"] ?? given["hostaddr"] ?? given["service"] ?? ""
         shown = "postgresql://" + host + "/" + (given["dbname"] ?? "")
-        // The later of two counts: what the text says replaces what stands before it.
+        // libpq uses the last of repeated settings, so the text overrides the defaults before it.
         settings =
             Self.before + [("dbname", text)] + [("client_encoding", "UTF8")]
     }
 
-    /// The same, tried for as short a time as libpq takes.
+    /// The same address, with the shortest connection timeout that libpq allows.
     var inHaste: PostgreSQLAddress {
         PostgreSQLAddress(
             holdsPassword: holdsPassword, shown: shown,
@@ -47,9 +47,9 @@ internal import POSIX
         self.settings = settings
     }
 
-    // A connection is tried for so long, and one that nobody answers on is noticed: without these the
-    // system's defaults count, which are hours. A server that only reads can't keep a code from being
-    // used again.
+    // Limits how long a connection attempt takes, and detects a dead connection; the system's
+    // defaults are hours. A read-only server cannot prevent that a code is used again, so the
+    // session must be writable.
     private static let before: [(keyword: String, value: String)] = [
         ("fallback_application_name", "watchword-server"), ("connect_timeout", "5"),
         ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
@@ -58,7 +58,7 @@ internal import POSIX
 }
 
 extension [(keyword: String, value: String)] {
-    /// Lends the settings as libpq takes them.
+    /// Lends the settings in the form that libpq takes.
     @unsafe func withCStrings<Result>(
         _ body: (
             UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>
@@ -71,7 +71,7 @@ extension [(keyword: String, value: String)] {
         }
     }
 
-    /// Pins one text after the other, then lends them all, ended by nothing.
+    /// Pins the texts one after the other, then lends them as a null-terminated array.
     @unsafe private func lend<Result>(
         _ texts: ArraySlice<[CChar]>, _ lent: [UnsafePointer<CChar>?],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result

@@ -2,21 +2,22 @@ internal import CPostgreSQL
 internal import Glibc
 internal import POSIX
 
-/// A connection to the server; closes itself.
+/// A connection to the server, closed on deinitialisation.
 ///
-/// One thread at a time uses it.
+/// For one thread at a time.
 @safe final class PostgreSQLConnection {
     private let handle: OpaquePointer
     private let warnings = Warnings()
-    /// Whether the server warned in the last pipeline of what is not a function's own doing.
+    /// Whether the server issued a warning in the last pipeline that no function raised.
     ///
-    /// Which command it came with is not known: libpq hands a warning over before the results that came
-    /// first. A transaction's end warns without a context; functions, as those of triggers, have one.
+    /// It is not known which command caused it: libpq delivers a warning before the results of
+    /// earlier commands. A warning at the end of a transaction has no context; warnings from
+    /// functions, such as triggers, have one.
     private(set) var isWarned = false
 
-    /// Connects and proves who we are, as the connection string says.
+    /// Connects and authenticates as the connection string says.
     ///
-    /// - Throws: what libpq says of it, which names hosts and roles and never a password.
+    /// - Throws: libpq's message, which contains hosts and roles, never a password.
     init(_ address: PostgreSQLAddress) throws(ConnectionRefused) {
         let opened = unsafe address.settings.withCStrings { keywords, values in
             unsafe PQconnectdbParams(keywords, values, 1)
@@ -36,7 +37,7 @@ internal import POSIX
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether it stands as far as is known: a server that went away in the meantime has said so.
+    /// Whether the connection is open, as far as is known; a server that went away has closed it.
     var stands: Bool {
         guard unsafe PQstatus(handle) == CONNECTION_OK else { return false }
         var request = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
@@ -44,19 +45,19 @@ internal import POSIX
         return unsafe PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
     }
 
-    /// A setting that the server tells by itself.
+    /// A setting that the server reports on its own.
     func reported(_ name: String) -> String {
         guard let text = unsafe PQparameterStatus(handle, name) else { return "" }
         return unsafe String(cString: text)
     }
 
-    /// Runs a script of several statements; rows that it gives are passed over.
+    /// Runs a script of several statements and ignores the rows they return.
     func execute(_ script: String) throws(PostgreSQLFailure) {
         guard let result = unsafe PQexec(handle, script) else { throw .broken }
         try check(unsafe PostgreSQLResult(owning: result))
     }
 
-    /// The number that a query gives in its first row and column.
+    /// The number in the first row and column of a query's result.
     func number(_ query: String) throws(PostgreSQLFailure) -> Int64 {
         guard let result = unsafe PQexecParams(handle, query, 0, nil, nil, nil, nil, 1) else {
             throw .broken
@@ -70,20 +71,20 @@ internal import POSIX
         return number
     }
 
-    /// From now on commands go in pipelines.
+    /// Sends all later commands in pipelines.
     func enterPipelineMode() throws(PostgreSQLFailure) {
         guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1
         else { throw .notSent }
     }
 
-    /// Sends all commands in one go, and takes what they come to.
+    /// Sends all commands together and returns their outcomes.
     ///
-    /// They are one transaction, unless they say otherwise. What follows a command that fails is
-    /// skipped, up to the end of the pipeline; a transaction that fails at its end comes to one outcome
-    /// more.
+    /// The commands form one transaction, unless they say otherwise. If a command fails, the server
+    /// skips the rest of the pipeline; a transaction that fails at its end adds one more outcome.
     ///
-    /// - Parameter timeout: how long all of it may take; then the connection is lost.
-    /// - Throws: when the connection is lost; what was under way may have been done or not.
+    /// - Parameter timeout: how long the whole pipeline may take; after that, the connection is
+    ///   lost.
+    /// - Throws: if the connection is lost; it is then unknown whether the commands took effect.
     func run(
         _ commands: [PipelineCommand], timeout: Duration
     ) throws(PostgreSQLFailure) -> [PipelineOutcome] {
@@ -94,7 +95,7 @@ internal import POSIX
         outcomes.reserveCapacity(commands.count)
         while true {
             try waitForResult(deadline)
-            // Nothing stands between one command's results and the next one's.
+            // A null result separates one command's results from the next one's.
             guard let next = unsafe PQgetResult(handle) else {
                 guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .broken }
                 continue
@@ -139,7 +140,7 @@ internal import POSIX
         guard code == 1 else { throw .notSent }
     }
 
-    /// Sends what is left to send, until there is a result to be had without waiting.
+    /// Sends pending data until a result can be read without blocking.
     private func waitForResult(_ deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) {
         while true {
             let left = unsafe PQflush(handle)
@@ -158,7 +159,8 @@ internal import POSIX
         }
     }
 
-    /// Why the connection is lost: the server may have said it before it went.
+    /// Why the connection is lost; the server may have reported the reason before it closed the
+    /// connection.
     private func lost() -> PostgreSQLFailure {
         while let next = unsafe PQgetResult(handle) {
             let failure = PostgreSQLFailure(unsafe PostgreSQLResult(owning: next))
@@ -169,15 +171,16 @@ internal import POSIX
     }
 }
 
-/// Why there is no connection.
+/// Why a connection could not be opened.
 struct ConnectionRefused: Error, Hashable {
     let code: String
-    /// libpq's own words: hosts, ports and roles, never a password.
+    /// libpq's message: hosts, ports and roles, never a password.
     let message: String
 }
 
-// Held by its connection, on whose thread libpq calls.
-/// Whether there was a warning.
+/// Records whether the server issued a warning.
+///
+/// Owned by its connection, on whose thread libpq calls the receiver.
 private final class Warnings {
     private var isThere = false
 
@@ -186,7 +189,7 @@ private final class Warnings {
         return isThere
     }
 
-    /// What libpq calls for each message that is no error.
+    /// The callback for libpq's messages that are not errors.
     static let receive: PQnoticeReceiver = { board, result in
         guard let board = unsafe board, let result = unsafe result,
             let severity = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "V"))),

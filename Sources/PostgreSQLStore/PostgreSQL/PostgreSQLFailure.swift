@@ -1,43 +1,44 @@
 internal import CPostgreSQL
+internal import Verification
 
-/// A command that the server refused, or a connection that is of no more use: never what it was about.
+/// A command that the server refused, or a connection that is lost; it contains no data of the
+/// command.
 struct PostgreSQLFailure: Error, Hashable {
-    /// How much is lost.
+    /// The scope of the failure.
     enum Extent: Hashable {
-        /// The command, and with it its transaction.
+        /// The command and its transaction failed.
         case transaction
-        /// The connection; what was under way may have been done or not.
+        /// The connection is lost; it is unknown whether pending commands took effect.
         case connection
     }
 
     let extent: Extent
-    /// The server's code, of five characters, or a word where libpq has none.
+    /// The server's five-character SQLSTATE, or a word if libpq has none.
     let code: String
-    /// The table whose constraint was not met.
+    /// The table whose constraint was violated.
     var table = ""
-    /// What the server adds; it is read for our own codes alone.
+    /// The server's detail message; read only for this program's own error codes.
     var detail = ""
 
-    /// The store was closed.
     static let closed = PostgreSQLFailure(extent: .connection, code: "closed")
-    /// Nobody answered in time.
+    /// The server did not answer in time.
     static let timedOut = PostgreSQLFailure(extent: .connection, code: "timeout")
-    /// The connection broke, or can't be had.
+    /// The connection broke or could not be opened.
     static let broken = PostgreSQLFailure(extent: .connection, code: "connection")
-    /// What can't be sent, as when memory is short.
+    /// The command could not be sent, for example because memory is short.
     static let notSent = PostgreSQLFailure(extent: .connection, code: "send")
-    /// A row that is none of ours.
+    /// A row that this program cannot have written.
     static let strangeRow = PostgreSQLFailure(extent: .transaction, code: "row")
-    /// A number that no column takes.
+    /// A number that does not fit its column.
     static let outOfRange = PostgreSQLFailure(extent: .transaction, code: "22003")
 
-    /// Whether the same, done again, may work: a serialisation error or a deadlock.
+    /// Whether a retry may succeed: a serialisation failure or a deadlock.
     var isPassing: Bool { code == "40001" || code == "40P01" }
 
-    /// Whether it was a lock or a time-out that was waited for.
+    /// Whether a lock was not granted in time or a statement timed out.
     var isBusy: Bool { ["55P03", "57014", "25P03"].contains(code) }
 
-    /// Whether a value that must be unique was there already.
+    /// Whether a uniqueness constraint was violated.
     var isUniqueness: Bool { code == "23505" }
 }
 
@@ -46,9 +47,9 @@ extension PostgreSQLFailure {
         self.init(extent: extent, code: code, table: "", detail: "")
     }
 
-    /// What the server says in a result.
+    /// Reads the error from the server's result.
     init(_ result: borrowing PostgreSQLResult) {
-        // FATAL and PANIC end the connection, too.
+        // FATAL and PANIC also end the connection.
         let severity = result.field(UInt8(ascii: "V"))
         let code = result.field(UInt8(ascii: "C")) ?? ""
         self.init(
@@ -56,5 +57,25 @@ extension PostgreSQLFailure {
                 ? .connection : .transaction,
             code: code.isEmpty ? "connection" : code, table: result.field(UInt8(ascii: "t")) ?? "",
             detail: code.hasPrefix("WW") ? result.field(UInt8(ascii: "D")) ?? "" : "")
+    }
+}
+
+extension StoreFailure {
+    /// Classifies the server's failure for the operator (PostgreSQL manual, appendix A).
+    init(_ failure: PostgreSQLFailure) {
+        let trouble: Trouble =
+            switch failure.code {
+            case "row", "behind", "chain", "22003": .damaged
+            case "newer": .newer
+            case "53100": .full
+            // A read-only transaction, or a role without the right to write.
+            case "25006", "42501": .readOnly
+            case _ where failure.isPassing || failure.isBusy: .busy
+            // Violated constraints that no change's condition covers, values that do not fit their
+            // column, missing tables, and unreadable pages.
+            case let code where ["22", "23", "42", "XX"].contains { code.hasPrefix($0) }: .damaged
+            default: .unavailable
+            }
+        self.init(trouble, code: failure.code)
     }
 }

@@ -1,22 +1,22 @@
 internal import CPostgreSQL
 
-/// What a command came to; frees itself.
+/// The result of a command, freed on deinitialisation.
 ///
-/// One thread uses it.
+/// For one thread.
 @safe final class PostgreSQLResult {
     private let handle: OpaquePointer
 
-    /// Takes over what libpq handed out.
+    /// Takes ownership of libpq's result.
     @unsafe init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 
     deinit { unsafe PQclear(handle) }
 
     var status: ExecStatusType { unsafe PQresultStatus(handle) }
 
-    /// How many rows there are.
+    /// The number of rows.
     var count: Int { Int(unsafe PQntuples(handle)) }
 
-    /// How many rows the command changed.
+    /// The number of rows that the command changed.
     var changed: Int {
         guard let count = unsafe PQcmdTuples(handle) else { return 0 }
         return Int(unsafe String(cString: count)) ?? 0
@@ -28,23 +28,22 @@ internal import CPostgreSQL
         return unsafe String(cString: text)
     }
 
-    /// A row, to be read column by column.
+    /// A row, read column by column.
     func row(_ index: Int) -> PostgreSQLRow { rows.row(index) }
 
-    /// All rows.
     var rows: PostgreSQLRows { PostgreSQLRows(self, 0..<count) }
 
-    /// Every row, as `read` takes them.
+    /// Every row, decoded by `read`.
     func all<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
     ) throws(PostgreSQLFailure) -> [Row] { try rows.all(read) }
 
-    /// The first row, as `read` takes it; nothing when there is none.
+    /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
     ) throws(PostgreSQLFailure) -> Row? { try rows.first(read) }
 
-    /// A value as the server's binary form has it; nothing for NULL.
+    /// A value in the server's binary format; `nil` for NULL.
     fileprivate func value<Value>(
         _ row: Int32, _ column: Int32, _ read: (UnsafeRawBufferPointer) -> Value
     ) -> Value? {
@@ -56,11 +55,11 @@ internal import CPostgreSQL
     }
 }
 
-/// Some of a result's rows, one behind the other: all that one asked for who shares it with others.
+/// Consecutive rows of a result: all those that belong to one of the readers that share the result.
 struct PostgreSQLRows {
     private let result: PostgreSQLResult
     private let range: Range<Int>
-    /// Where each row's reading begins.
+    /// The column at which each row's data begins.
     private let firstColumn: Int
 
     fileprivate init(_ result: PostgreSQLResult, _ range: Range<Int>, from firstColumn: Int = 0) {
@@ -69,12 +68,12 @@ struct PostgreSQLRows {
         self.firstColumn = firstColumn
     }
 
-    /// A row, to be read column by column.
+    /// A row, read column by column.
     func row(_ index: Int) -> PostgreSQLRow {
         PostgreSQLRow(result, Int32(range.lowerBound + index), from: Int32(firstColumn))
     }
 
-    /// Every row, as `read` takes them.
+    /// Every row, decoded by `read`.
     func all<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
     ) throws(PostgreSQLFailure) -> [Row] {
@@ -87,7 +86,7 @@ struct PostgreSQLRows {
         return rows
     }
 
-    /// The first row, as `read` takes it; nothing when there is none.
+    /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
     ) throws(PostgreSQLFailure) -> Row? {
@@ -96,9 +95,10 @@ struct PostgreSQLRows {
         return try read(&row)
     }
 
-    /// The rows of each of so many who share them, by the number from 1 on that stands in front of each.
+    /// Splits the rows among `count` readers, by the number, counted from 1, in each row's first
+    /// column.
     ///
-    /// - Throws: ``PostgreSQLFailure/strangeRow`` when they do not come in the order of the numbers.
+    /// - Throws: ``PostgreSQLFailure/strangeRow`` if the rows are not ordered by that number.
     func split(among count: Int) throws(PostgreSQLFailure) -> [PostgreSQLRows] {
         var parts: [PostgreSQLRows] = []
         parts.reserveCapacity(count)
@@ -119,7 +119,7 @@ struct PostgreSQLRows {
     }
 }
 
-/// A row that is read from the left to the right, its columns in binary form.
+/// A row that is read from left to right, its columns in binary format.
 struct PostgreSQLRow {
     private let result: PostgreSQLResult
     private let row: Int32
@@ -131,13 +131,13 @@ struct PostgreSQLRow {
         self.column = column
     }
 
-    /// The next column, a run of bytes or nothing; a text is given as its UTF-8.
+    /// The next column: bytes or NULL; text is returned as UTF-8.
     mutating func bytes() -> [UInt8]? {
         defer { column += 1 }
         return unsafe result.value(row, column) { unsafe [UInt8]($0) }
     }
 
-    /// The next column, a number of two, four or eight bytes or nothing.
+    /// The next column: an integer of two, four or eight bytes, or NULL.
     mutating func integer() throws(PostgreSQLFailure) -> Int64? {
         defer { column += 1 }
         let number = unsafe result.value(row, column) { bytes -> Int64? in
@@ -152,19 +152,19 @@ struct PostgreSQLRow {
         return number
     }
 
-    /// The next column, which must be a run of bytes.
+    /// The next column, which must be bytes.
     mutating func requiredBytes() throws(PostgreSQLFailure) -> [UInt8] {
         guard let value = bytes() else { throw .strangeRow }
         return value
     }
 
-    /// The next column, which must be a number.
+    /// The next column, which must be an integer.
     mutating func requiredInteger() throws(PostgreSQLFailure) -> Int64 {
         guard let value = try integer() else { throw .strangeRow }
         return value
     }
 
-    /// The next column, which must be a truth value.
+    /// The next column, which must be a Boolean.
     mutating func requiredFlag() throws(PostgreSQLFailure) -> Bool {
         switch try requiredBytes() {
         case [0]: false
@@ -173,7 +173,7 @@ struct PostgreSQLRow {
         }
     }
 
-    /// The next column, which must be a text.
+    /// The next column, which must be valid UTF-8 text.
     mutating func requiredText() throws(PostgreSQLFailure) -> String {
         guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {
             throw .strangeRow

@@ -1,6 +1,6 @@
-/// The arguments of a statement in the server's binary form, one behind the other.
+/// A statement's arguments in the server's binary format, one after the other.
 struct StatementArguments: Sendable {
-    /// What an array holds.
+    /// The type of an array's elements.
     enum Element: UInt32 {
         // The types' numbers, which never change (pg_type.dat).
         case bytes = 17
@@ -9,23 +9,23 @@ struct StatementArguments: Sendable {
         case text = 25
     }
 
-    /// All arguments' bytes.
+    /// The bytes of all arguments.
     private(set) var bytes: [UInt8] = []
-    /// Where each begins in ``bytes``, and how long it is; a negative length is NULL.
+    /// Each argument's start in ``bytes`` and its length; a negative length is NULL.
     private(set) var places: [(start: Int, count: Int)] = []
 
     static let none = StatementArguments()
 
-    /// The next argument, a number or nothing.
+    /// Adds an integer or NULL.
     mutating func add(_ value: Int64?) {
         guard let value else { return addNull() }
         argument { $0.write(value) }
     }
 
-    /// The next argument, a run of bytes; a text as its UTF-8.
+    /// Adds bytes or, as UTF-8, text.
     mutating func add(_ value: [UInt8]) { argument { $0.bytes += value } }
 
-    /// The next argument, an array with one run of bytes, or nothing, for each row.
+    /// Adds an array with bytes or NULL for each row.
     mutating func add<Row>(
         _ rows: [Row], _ element: Element = .bytes, _ column: (Row) -> [UInt8]?
     ) {
@@ -36,7 +36,7 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// The next argument, an array with one text for each row.
+    /// Adds an array with a text for each row.
     mutating func add<Row>(_ rows: [Row], text column: (Row) -> String) {
         array(rows, .text) { arguments, row in
             let value = column(row).utf8
@@ -45,7 +45,7 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// The next argument, an array with one number, or nothing, for each row.
+    /// Adds an array with an integer or NULL for each row.
     mutating func add<Row>(_ rows: [Row], integer column: (Row) -> Int64?) {
         array(rows, .integer64) { arguments, row in
             guard let value = column(row) else { return arguments.write(Int32(-1)) }
@@ -54,7 +54,7 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// The next argument, an array of members' places.
+    /// Adds an array of the members' numbers in the batch.
     mutating func add<Row>(_ rows: [Row], member column: (Row) -> Int) {
         array(rows, .integer32) { arguments, row in
             arguments.write(Int32(4))
@@ -62,7 +62,7 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// The next argument, the places 1, 2 and so on of an array's values.
+    /// Adds the array 1, 2, …, `count`: the places of another array's values.
     mutating func addPlaces(_ count: Int) { add(Array(0..<count), member: { $0 + 1 }) }
 
     private mutating func addNull() { places.append((bytes.count, -1)) }
@@ -73,8 +73,8 @@ struct StatementArguments: Sendable {
         places.append((start, bytes.count - start))
     }
 
-    // Array's binary form: dimensions, whether there are NULLs, element type; then for each dimension
-    // its size and first index.
+    // The binary format of an array: the number of dimensions, whether there are NULLs, the element
+    // type; then the size and first index of each dimension.
     private mutating func array<Row>(
         _ rows: [Row], _ element: Element, _ write: (inout Self, Row) -> Void
     ) {

@@ -2,16 +2,16 @@ internal import Verification
 
 /// Reads that one statement answers.
 ///
-/// Most of what a small read costs the server is a statement's beginning and end, and not its rows.
+/// Most of the cost of a small read on the server is per statement, not per row.
 struct ReadGroup {
     private(set) var jobs: [ReadJob]
     let command: PipelineCommand
-    /// Whether a number in front of each row says whose it is.
+    /// Whether a number at the start of each row assigns it to a read.
     private let isShared: Bool
 
-    /// Puts those together that ask the same of several subjects.
+    /// Groups the reads that ask the same question about several subjects.
     ///
-    /// One that is tried once more is alone.
+    /// A read that is retried gets a group of its own.
     static func gather(_ jobs: [ReadJob]) -> [ReadGroup] {
         var groups: [ReadGroup] = []
         var sharing: [Int64: [(job: ReadJob, subject: [UInt8])]] = [:]
@@ -54,7 +54,7 @@ struct ReadGroup {
         self.init(jobs: [job], command: .run(.credentialsAlive, arguments), isShared: false)
     }
 
-    /// Gives each its rows.
+    /// Passes its rows to each read.
     func finish(_ result: PostgreSQLResult) {
         do throws(PostgreSQLFailure) {
             let parts = isShared ? try result.rows.split(among: jobs.count) : [result.rows]

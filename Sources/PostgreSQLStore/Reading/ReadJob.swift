@@ -2,39 +2,44 @@ internal import Verification
 
 /// A read that waits for a connection.
 struct ReadJob: Sendable {
-    /// What is asked.
+    /// What the read asks for.
     enum Question: Sendable {
-        /// A statement of its own.
+        /// The result of one statement.
         case alone(StoreStatement, StatementArguments)
-        /// A subject's rows that are not revoked, at most so many: what nearly every decision asks.
+        /// A subject's rows that are not revoked, at most `limit`; nearly every decision asks this.
         case alive(subject: [UInt8], limit: Int64)
     }
 
     let question: Question
-    /// Takes the rows, or why there are none; on the connection's thread.
+    /// Receives the rows, or the failure, on the connection's thread.
     let finish: @Sendable (Result<PostgreSQLRows, PostgreSQLFailure>) -> Void
-    /// A read that a broken connection took along, or another one's failure, is done once more: it
-    /// changes nothing.
+    /// Whether the read is a repetition.
+    ///
+    /// A read that failed with its connection, or with another read, is repeated once; it changes
+    /// nothing.
     var isSecondTry = false
-    /// How often the server gave it up for another transaction (SQLSTATE 40001 and 40P01).
+    /// How often the server aborted the read in favour of another transaction (SQLSTATE 40001 and
+    /// 40P01).
     var timesGivenUp = 0
 
-    /// So often it is tried again.
+    /// The maximum number of retries after such aborts.
     static let maximalTimesGivenUp = 5
 }
 
 extension PostgreSQLSession {
-    /// Sends all reads in one go.
+    /// Sends all reads together.
     ///
-    /// Each takes its statement timeout at most, so that the server's own word comes first where there
-    /// is somebody to say it; behind it nobody waits for long.
+    /// Each read takes at most its statement timeout. The connection's timeout is longer, so that a
+    /// server that still responds reports the failure itself, and callers do not wait much longer
+    /// if it does not.
     func read(_ jobs: [ReadJob]) -> ConnectionPool<PostgreSQLSession, ReadJob>.Verdict {
         let groups = ReadGroup.gather(jobs)
         let outcomes: [PipelineOutcome]
         do throws(PostgreSQLFailure) {
             outcomes = try connection.run(groups.map(\.command), timeout: timeout * 3 / 2)
         } catch .timedOut {
-            // Who waited so long is not made to wait once more.
+            // These callers have already waited for the full timeout, so their reads are not
+            // repeated.
             for job in jobs { job.finish(.failure(.timedOut)) }
             return .init(isLost: true, isSilent: true)
         } catch {
@@ -46,7 +51,7 @@ extension PostgreSQLSession {
             case .done(let result): group.finish(result)
             case .failed(let failure) where failure.isPassing:
                 again += giveUp(group.jobs, because: failure)
-            // What fails may be one of them; alone, the others still succeed.
+            // One read may have failed the statement; separately, the others still succeed.
             case .failed(let failure) where group.jobs.count > 1 && !failure.isBusy:
                 again += refuse(group.jobs, because: failure)
             case .failed(let failure):
@@ -57,7 +62,7 @@ extension PostgreSQLSession {
         return .init(isLost: false, again: again)
     }
 
-    /// - Returns: those that are tried again.
+    /// - Returns: the jobs to retry.
     private func giveUp(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
         var again: [ReadJob] = []
         for var job in jobs {
@@ -71,7 +76,7 @@ extension PostgreSQLSession {
         return again
     }
 
-    /// - Returns: those that are tried once more.
+    /// - Returns: the jobs to repeat.
     private func refuse(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
         var again: [ReadJob] = []
         for var job in jobs {

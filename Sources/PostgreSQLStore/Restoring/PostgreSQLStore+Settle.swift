@@ -1,40 +1,43 @@
 internal import Cryptography
 public import Verification
 
-/// What became of a database that was put back to an earlier state.
+/// The result of failover recovery.
 public struct SettlementReport: Hashable, Sendable {
-    /// Credentials that accept codes again, though none of a time before the settlement.
+    /// The number of credentials that still accept codes, but none from before the recovery.
     public let kept: Int
-    /// Credentials that ended, because what was spent since is not known.
+    /// The number of credentials that the recovery ended, because it is unknown what was spent
+    /// since.
     public let ended: Int
-    /// API keys that ended, because it is not known which were revoked since.
+    /// The number of API keys that the recovery revoked, because later revocations are unknown.
     public let clientsRevoked: Int
 }
 
 extension PostgreSQLStore {
-    /// Whether the tables are there.
+    /// Returns whether the tables exist.
     public static func isThere(_ address: PostgreSQLAddress) throws(PostgreSQLStoreError) -> Bool {
         let connection = try PostgreSQLConnection.opening(address)
         do { return try connection.takenSteps() > 0 } catch { throw PostgreSQLStoreError(error) }
     }
 
-    /// Ends everything in a database that may have been spent since the state that it is in.
+    /// Ends everything in a database that may have been spent after the state that it is in.
     ///
-    /// That is what a database needs that came from a backup, or whose standby took over without its
-    /// last commits. Everything up to `now` is refused, as ``CredentialRow/afterRestoring(at:)`` says
-    /// for each kind of credential. Tickets and kept answers are dropped. The chains of events are
-    /// closed as they are; what happens from now on stands in new ones.
+    /// A database needs this if it was restored from a backup, or if its standby took over without
+    /// the last commits. Afterwards it refuses everything up to `now`;
+    /// ``CredentialRow/afterRestoring(at:)`` defines this for each kind of credential. Tickets and
+    /// stored answers are deleted. The existing event chains are closed; new events go into new
+    /// chains.
     ///
-    /// It is one transaction, and whoever commits meanwhile waits for it.
+    /// The recovery is one transaction; other commits wait for it.
     ///
     /// - Parameters:
-    ///   - ended: credentials that are known to have ended since; see ``endedCredentials(at:timeout:)``.
-    ///   - now: the time of day. What is refused for good depends on it, so the caller has to know that it
-    ///     is right.
-    ///   - isTrusted: whether to go on where an event is newer than `now`; everything up to the newest is
-    ///     refused then.
-    /// - Returns: also the new chain's end, to be kept instead of all others; see ``ends``.
-    /// - Throws: ``PostgreSQLStoreError/clockBehind(_:)`` when an event is newer than `now`.
+    ///   - ended: credentials known to have ended since; see ``endedCredentials(at:timeout:)``.
+    ///   - now: the current time. It permanently decides what is refused, so the caller must know
+    ///     that it is correct.
+    ///   - isTrusted: whether to continue if an event is newer than `now`; if so, everything up to
+    ///     the newest event is refused.
+    /// - Returns: a report that includes the new chain's end, which replaces all stored ends; see
+    ///   ``ends``.
+    /// - Throws: ``PostgreSQLStoreError/clockBehind(_:)`` if an event is newer than `now`.
     public static func settle(
         _ address: PostgreSQLAddress, key: AuditKey, keepingClients: Bool = false,
         ended: Set<CredentialID> = [], now: UnixTime, trustingClock isTrusted: Bool = false,
@@ -55,13 +58,13 @@ extension PostgreSQLStore {
         } catch {
             throw PostgreSQLStoreError(error)
         }
-        // The connection is closed, and its transaction with it.
+        // Closing the connection rolls back its transaction.
         throw .clockBehind(newest)
     }
 }
 
 extension PostgreSQLConnection {
-    /// - Throws: ``PostgreSQLStoreError/empty`` when there is nothing of ours.
+    /// - Throws: ``PostgreSQLStoreError/empty`` if the tables do not exist.
     func expectTables() throws(PostgreSQLStoreError) {
         let taken: Int
         do { taken = try takenSteps() } catch { throw PostgreSQLStoreError(error) }

@@ -1,25 +1,26 @@
 internal import Cryptography
 internal import Verification
 
-/// The one transaction in which a database that was put back becomes one that can be served.
+/// The transaction that makes a database usable again after it was rolled back.
 struct Settlement {
     static let statements: [StoreStatement] = [
         .credentialsByID, .clients, .updateCredentials, .updateClients, .appendEvents,
         .chains, .events, .closeChains, .beginChain, .leap,
     ]
 
-    /// How far positions jump: who had read on in the lost database is not told an old position.
+    /// The jump in positions, so that a client that had read further in the lost database never
+    /// gets an old position.
     private static let positionGap: Int64 = 1_000_000_000
 
     private let session: PostgreSQLSession
     private let key: AuditKey
     private let now: UnixTime
-    /// When the newest event happened that is there.
+    /// When the newest stored event happened.
     let newest: UnixTime
     private var lease: ChainLease
     private var position: UInt64 = 0
 
-    /// Begins the transaction: others may read, and wait before they write.
+    /// Begins the transaction: others can read, and wait before they write.
     init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
         self.session = session
         self.key = key
@@ -115,7 +116,7 @@ struct Settlement {
         return Wanted(member: member, row: row, code: code)
     }
 
-    /// Does what is asked, and appends what is to be told of it.
+    /// Applies the changes, and appends the events.
     private mutating func append(
         _ events: [RecordedEvent], _ commands: [PipelineCommand]
     ) throws(PostgreSQLFailure) {

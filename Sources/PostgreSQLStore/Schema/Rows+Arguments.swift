@@ -1,26 +1,28 @@
 internal import Verification
 
-/// A row together with the member of the batch that it belongs to.
+/// A row, with the number of the batch member that it belongs to.
 struct Wanted<Row: Sendable>: Sendable {
     let member: Int
     let row: Row
-    /// The row's authentication code; empty where only a key is wanted.
+    /// The row's authentication code; empty if only a key is needed.
     var code: [UInt8] = []
 }
 
-/// A limit on a subject's rows that a commit expects not to be reached.
+/// A subject's limit of rows, which must not be reached when the commit runs.
 struct Room: Sendable {
     let subject: Subject
     let limit: Int
 
-    /// The same number in every process; two subjects that share one wait for each other, no more.
+    /// A number that is the same in every process.
+    ///
+    /// Two subjects with the same number only wait for each other.
     var lockNumber: Int32 {
         let sum = subject.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return Int32(bitPattern: sum)
     }
 }
 
-// How rows go into their columns, in the order of the statements.
+// Encodes rows into their columns, in the order of the statements.
 extension StatementArguments {
     init(_ rows: [Wanted<CredentialRow>]) {
         add(rows, member: \.member)
@@ -37,7 +39,7 @@ extension StatementArguments {
         add(rows) { $0.code }
     }
 
-    /// The arguments of a statement that takes its rows by their places.
+    /// The arguments of a statement that reads the rows' values from arrays by their place.
     init(placing rows: [Wanted<CredentialRow>]) {
         self.init(rows)
         addPlaces(rows.count)
@@ -90,8 +92,7 @@ extension StatementArguments {
 
     init(_ ids: [[UInt8]]) { add(ids) { $0 } }
 
-    /// The numbers that subjects are locked by, in order, so that nobody waits for somebody who waits
-    /// for him.
+    /// The lock numbers of the subjects, sorted, so that processes cannot deadlock.
     init(locking rooms: [Wanted<Room>]) {
         add(Set(rooms.map(\.row.lockNumber)).sorted(), integer: { Int64($0) })
     }

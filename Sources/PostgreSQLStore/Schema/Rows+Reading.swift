@@ -1,10 +1,11 @@
 internal import Cryptography
 internal import Verification
 
-// How rows come out of their columns, in the order in which StoreStatement names them. What does not
-// fit, or is not authentic, is damage: nothing else than this program writes here.
+// Decodes rows from their columns, in the order in which StoreStatement names them. Only this
+// program writes here, so a row that does not decode or is not authentic is damaged.
 extension PostgreSQLRow {
-    /// - Parameter key: nothing for a row that is taken as it stands, which nothing may be accepted by.
+    /// - Parameter key: `nil` to skip the authenticity check; nothing may be accepted based on such
+    ///   a row.
     mutating func credential(_ key: AuditKey?) throws(PostgreSQLFailure) -> CredentialRow {
         try authentic(
             CredentialRow(
@@ -57,7 +58,7 @@ extension PostgreSQLRow {
             key)
     }
 
-    /// The row, provided that the next column is its authentication code.
+    /// Returns the row if the next column is its authentication code.
     private mutating func authentic<Row: StoredRow>(
         _ row: Row, _ key: AuditKey?
     ) throws(PostgreSQLFailure) -> Row {
@@ -119,7 +120,7 @@ extension PostgreSQLRow {
 }
 
 extension PostgreSQLRow {
-    /// The row as an audit takes it, by its first column where it is damaged.
+    /// The row for an audit; a damaged row is represented by its first column.
     func audited<Row>(
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
     ) throws(PostgreSQLFailure) -> AuditedRow<Row> {

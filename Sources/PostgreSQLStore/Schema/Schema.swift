@@ -1,22 +1,24 @@
-/// The tables, as a list of steps: each database has had the first so many of them.
+/// The tables, as a list of migration steps; the table `steps` counts the steps that a database has
+/// had.
 ///
-/// A step that was released is never changed; a new version adds one.
+/// A released step never changes; a new version adds one.
 enum Schema {
-    /// What each step does; the table `steps` holds the number of steps that were taken.
+    /// The SQL of each step; the table `steps` holds the number of steps taken.
     static let steps = [first]
 
-    /// The first of the two numbers of the advisory locks of steps and chains: “wwdb”.
+    /// The first of the two numbers of the advisory locks for schema steps and chains: “wwdb”.
     ///
-    /// The second is 0 for the steps, and else a chain's number.
+    /// The second number is 0 for the schema steps, otherwise the chain's number.
     static let lockClass = 0x7777_6462
-    /// The same for the locks of subjects, whose second number comes of the subject: “wwsu”.
+    /// The first number of the advisory locks for subjects, whose second number is derived from the
+    /// subject: “wwsu”.
     static let subjectLockClass = 0x7777_7375
 
-    // Who is revoked stands in no index that a decision asks, so that a subject's past does not slow
-    // its present. Room is left in the pages of what is written over and over, so that a new version of
-    // a row stands beside the old one and no index is touched. The counter of positions is one row, and
-    // the last thing that each transaction locks: so positions become visible in their order.
-    // `authentication` covers every other column of its row.
+    // The indexes that decisions use do not contain revoked credentials, so that a subject's
+    // history does not slow down its current decisions. Pages that are rewritten often keep free
+    // space, so that a row's new version fits beside the old one and no index changes. The position
+    // counter is one row, and each transaction locks it last: positions therefore become visible in
+    // order. `authentication` covers every other column of its row.
     private static let first = """
         CREATE SCHEMA IF NOT EXISTS watchword;
         CREATE TABLE watchword.steps (

@@ -1,12 +1,13 @@
 internal import Verification
 
-// Arrays come sorted by the rows' keys, and a loop over them finds each row by its index (sessions turn
-// other ways of joining off): so two processes lock what they share in the same order.
+// Arrays are sorted by the rows' keys, and a loop over them finds each row through its index
+// (sessions turn other join methods off), so that two processes lock common rows in the same order.
 extension StoreStatement {
     var writingSQL: String {
         switch self {
         case .lockSubjects:
-            // A statement of its own: the count that follows sees what others did who had the lock.
+            // A separate statement, so that the count in the next one sees what earlier holders of
+            // the lock did.
             "SELECT pg_advisory_xact_lock(\(Schema.subjectLockClass), number::integer) "
                 + "FROM unnest($1::bigint[]) AS number"
         case .expectRoom:
@@ -81,7 +82,7 @@ extension StoreStatement {
         case .closeChains: "UPDATE chains SET is_open = false"
         case .leap: "UPDATE counter SET position = position + $1::bigint"
         case .appendEvents:
-            // The counter comes late: from there to the end of the transaction others wait for it.
+            // The counter comes late: other transactions wait for it until this one ends.
             "WITH met AS (SELECT FROM chains WHERE number = $1::bigint "
                 + "AND head_sequence = $5::bigint AND head_digest = $6::bytea AND is_open "
                 + "FOR UPDATE), "
@@ -120,13 +121,13 @@ extension StoreStatement {
         }
     }
 
-    // The row's code comes with the one that it has once it ended.
+    // The row's authentication code is replaced by the code that it has once it has ended.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substring(authentication FROM \(AuditKey.rowCodeCount + 1)) "
         + "WHERE sealed_answer IS NOT NULL AND "
 
-    /// What is locked by a decision is left for the next time.
+    /// Rows that a decision has locked are left for the next run.
     private static func pruning(
         _ table: String, _ key: String, _ condition: String, _ order: String
     ) -> String {
@@ -135,8 +136,7 @@ extension StoreStatement {
             + "LIMIT $2::bigint FOR UPDATE SKIP LOCKED))"
     }
 
-    /// - Parameter key: the primary key; another value that must be unique and is not there is no
-    ///   different.
+    /// - Parameter key: the primary key; a conflict with another unique value has the same effect.
     private static func inserting(
         _ table: String, _ key: String, _ columns: String, _ keyType: String, _ types: String
     ) -> String {
@@ -147,9 +147,9 @@ extension StoreStatement {
             + "SELECT expect($1, ARRAY(SELECT member FROM wanted JOIN done USING (\(key))))"
     }
 
-    // The members' places come once more, behind all else: taking values out of arrays by their place
-    // costs half of what it costs to make a table of so many arrays.
-    // `met` tells the members whose condition holds.
+    // The members' places are repeated as the last argument: reading values from the arrays by
+    // place costs half as much as unnesting that many arrays. `met` selects the members whose
+    // condition holds.
     private static func updating(
         _ table: String, _ columns: String, _ types: String, met: String = done
     ) -> String {

@@ -1,7 +1,8 @@
-/// Every statement of daily work, by name, so that each is prepared once on a connection.
+/// Every frequently used statement, by name, so that each is prepared once per connection.
 ///
-/// What a commit asks comes in arrays, one statement for all rows of a kind, with each row's member of
-/// the batch; who is not found is named by `watchword.expect`, which ends the transaction.
+/// A commit passes its values in arrays, one statement for all rows of a kind, with each row's
+/// member of the batch. `watchword.expect` reports members without a matching row and aborts the
+/// transaction.
 enum StoreStatement: String, CaseIterable {
     case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsAll
     case credentialByFingerprint
@@ -16,17 +17,17 @@ enum StoreStatement: String, CaseIterable {
     case closeChains, leap, claimKeys
     case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
-    /// What the connection knows it by.
+    /// The statement's name on the connection.
     var name: String { rawValue }
 
-    /// What a connection that reads asks.
+    /// The statements of a connection that reads.
     static let reading: [StoreStatement] = [
         .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsAll,
         .credentialByFingerprint, .credentialsUnderKey, .credentialsByID, .credentialUsage,
         .answerUsage, .ticket, .answer, .clientByDigest, .clients, .events, .chains, .knownHeads,
     ]
 
-    /// What a connection that commits asks.
+    /// The statements of a connection that commits.
     static let writing: [StoreStatement] = [
         .lockSubjects, .expectRoom, .insertCredentials, .updateCredentials, .seekCredentials,
         .insertTickets, .spendTickets, .dropTickets, .endAnswers,
@@ -34,19 +35,18 @@ enum StoreStatement: String, CaseIterable {
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]
 
-    /// What an audit asks.
+    /// The statements of an audit.
     static let auditing: [StoreStatement] = [
         .chains, .events, .credentialsByID, .ticketsByDigest, .answersByKey, .clientsByID,
     ]
 
-    /// What keeping house asks.
+    /// The statements of pruning.
     static let pruning: [StoreStatement] = [
         .events, .chains, .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents,
         .updateStart,
         .knownHeads,
     ]
 
-    /// The statement's text.
     var sql: String {
         switch self {
         case .credentialByID: Self.credential + "WHERE id = $1::bytea"
@@ -54,7 +54,8 @@ enum StoreStatement: String, CaseIterable {
             Self.credential + "WHERE subject = $1::bytea AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint"
         case .credentialsAliveOfEach:
-            // Loops only, as sessions have it: each subject's rows in their order, subject by subject.
+            // Nested loops only, as sessions are configured: each subject's rows in order, subject
+            // by subject.
             "SELECT wanted.number, found.* FROM unnest($1::bytea[]) "
                 + "WITH ORDINALITY AS wanted (subject, number) CROSS JOIN LATERAL ("
                 + Self.credential
@@ -100,7 +101,8 @@ enum StoreStatement: String, CaseIterable {
             .closeChains, .leap:
             chainSQL
         case .claimKeys:
-            // Who comes first says which key has a number; who comes later learns it.
+            // The first process to register a number decides which key has it; later ones learn
+            // that key.
             "INSERT INTO keys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id, fingerprint"
         case .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart:

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import POSIX
 internal import Verification
 
-// Sendable by hand: the thread of its connection alone uses it, once it was handed over.
-/// A connection that commits, with its lease on a chain of events.
+// `@unchecked Sendable` is safe: after the handover, only the connection's thread uses it.
+/// A connection that commits, with its lease on an event chain.
 final class BatchWriter: @unchecked Sendable {
     typealias Verdict = ConnectionPool<BatchWriter, CommitJob>.Verdict
 
@@ -22,22 +22,23 @@ final class BatchWriter: @unchecked Sendable {
         lease = try ChainLease(on: session, key: key, known: known)
     }
 
-    /// How a try at a transaction ended.
+    /// How an attempt at a transaction ended.
     private enum Ending {
         case done
-        /// The conditions of these members do not hold; nothing is done.
+        /// The conditions of these members do not hold; nothing was committed.
         case conflict(Set<Int>)
-        /// The chain's end is not where it was left.
+        /// The chain's end is not where this writer left it.
         case leaseLost
-        /// Nothing is done.
+        /// Nothing was committed.
         case failed(PostgreSQLFailure)
     }
 
-    /// Does each member's changes or none of them, all in one transaction.
+    /// Commits each member's changes or none of them, all members in one transaction.
     ///
-    /// A member whose condition does not hold, or that fails by itself, leaves the others as they are.
+    /// A member whose condition does not hold, or that fails on its own, does not affect the
+    /// others.
     ///
-    /// - Returns: whether the connection is of no more use, and why.
+    /// - Returns: whether the connection can no longer be used, and why.
     func commit(_ jobs: [CommitJob]) -> Verdict {
         var members: [(number: Int, job: CommitJob)] = []
         for (number, job) in jobs.enumerated() {
@@ -64,7 +65,8 @@ final class BatchWriter: @unchecked Sendable {
                     try takeAnotherLease()
                 case .failed(let failure) where failure.isPassing && retries.wait(): continue
                 case .failed(let failure):
-                    // What fails may be one of them; alone, the others still succeed.
+                    // One member may have failed the transaction; separately, the others still
+                    // succeed.
                     if failure.isOfOneMember, members.count > 1 {
                         return commitEachAlone(members.map(\.job))
                     }
@@ -79,9 +81,12 @@ final class BatchWriter: @unchecked Sendable {
         return Verdict(isLost: false)
     }
 
-    /// Sends all in one pipeline, which is one transaction: the server ends it where the pipeline ends.
+    /// Sends everything in one pipeline.
     ///
-    /// - Throws: when the connection is lost, and whether the transaction is done is not known.
+    /// It is one transaction, which the server ends at the end of the pipeline.
+    ///
+    /// - Throws: if the connection is lost; it is then unknown whether the transaction was
+    ///   committed.
     private func attempt(
         _ members: [(number: Int, job: CommitJob)]
     ) throws(PostgreSQLFailure) -> Ending {
@@ -93,7 +98,8 @@ final class BatchWriter: @unchecked Sendable {
         for outcome in outcomes {
             if case .failed(let failure) = outcome { return try ending(failure) }
         }
-        // A wait for the standby that somebody cancelled: done here, and perhaps nowhere else.
+        // The wait for the standby was cancelled: the commit is durable here, but perhaps not on
+        // the standby.
         guard !session.connection.isWarned else { throw .unconfirmed }
         if !plan.events.isEmpty {
             guard case .done(let last)? = outcomes.last else { throw .broken }
@@ -103,7 +109,7 @@ final class BatchWriter: @unchecked Sendable {
     }
 }
 
-// The chain of events, in a transaction.
+// Appends to the event chain within a transaction.
 extension BatchWriter {
     private func acknowledge(
         _ chain: EventChain, _ last: PostgreSQLResult
@@ -124,13 +130,13 @@ extension BatchWriter {
     }
 }
 
-// What follows a transaction that failed.
+// Handles a transaction that failed.
 extension BatchWriter {
     private func ending(_ failure: PostgreSQLFailure) throws(PostgreSQLFailure) -> Ending {
         switch failure.code {
         case "WW409":
             let losers = Set(failure.detail.split(separator: ",").compactMap { Int($0) })
-            // Without them the same would be tried for ever.
+            // Without members that lost, the same transaction would be repeated for ever.
             guard !losers.isEmpty else { throw .strangeRow }
             return .conflict(losers)
         case "WW410": return .leaseLost
@@ -153,19 +159,42 @@ extension BatchWriter {
 }
 
 extension PostgreSQLFailure {
-    /// It was done, and whether it will be remembered is not known.
+    /// The transaction was committed, but may not survive a failover.
     static let unconfirmed = PostgreSQLFailure(extent: .connection, code: "unconfirmed")
 
-    /// Whether what one row holds may be the reason.
+    /// Whether a single row may be the cause.
     var isOfOneMember: Bool {
         ["22", "23", "54"].contains { code.hasPrefix($0) } || code == "53100"
     }
 
-    /// What a member is told that failed alone.
+    /// The answer for a member that failed alone.
     fileprivate var answer: Result<CommitOutcome, StoreFailure> {
-        // What is unique and there already is the condition that did not hold; but nobody else adds to
-        // our chain.
+        // A violated uniqueness constraint means that the change's condition does not hold. This
+        // does not apply to the writer's own chain, to which no other process appends.
         isUniqueness && !["chains", "events"].contains(table)
             ? .success(.conflict) : .failure(StoreFailure(self))
+    }
+}
+
+/// The schedule on which a transaction is retried that the database aborted in favour of another
+/// one.
+struct Retries {
+    private let deadline: ContinuousClock.Instant
+    private var delay = Duration.milliseconds(2)
+    private let pause = Semaphore()
+
+    /// - Parameter timeout: how long from now on the transaction may be retried.
+    init(timeout: Duration) { deadline = .now + timeout }
+
+    /// Waits before the next attempt: longer each time, with a random factor so that processes do
+    /// not retry in step.
+    ///
+    /// - Returns: false if no time is left for another attempt.
+    mutating func wait() -> Bool {
+        let chosen = delay * Double.random(in: 0.5...1)
+        guard ContinuousClock.Instant.now + chosen < deadline else { return false }
+        pause.wait(timeout: chosen)
+        delay = min(delay * 2, .milliseconds(200))
+        return true
     }
 }

@@ -1,28 +1,30 @@
 internal import Cryptography
 internal import Verification
 
-/// A connection's turn at a chain of events.
+/// A connection's exclusive use of an event chain.
 ///
-/// A lock of the session keeps others from wanting the same one, so that every writer has a chain of its
-/// own; it goes with the session, and the chain is taken up again by the next who comes. It is a
-/// courtesy only: a chain's end is moved on condition that it is where it was left.
+/// A session lock keeps other writers away, so that each has its own chain. The lock ends with the
+/// session, and the next writer continues the chain. The lock only avoids conflicts; for safety, a
+/// chain's end is moved only if it is where this writer left it.
 struct ChainLease {
     let number: Int64
     private(set) var chain: EventChain
 
-    /// Takes up a chain that nobody has, or begins one.
+    /// Continues a chain that no writer uses, or begins one.
     init(
         on session: PostgreSQLSession, key: AuditKey, known: KnownHeads
     ) throws(PostgreSQLFailure) {
         while true {
-            // Before the stored ends are read: others of this process go on appending to theirs.
+            // Read before the stored ends, because other threads of this process keep appending to
+            // their chains.
             let marks = known.marks
-            // Also those that others have: who tampered with one is not helped by a new one.
+            // Chains in use by others are checked, too: after tampering with one, beginning a new
+            // one would not help.
             let open = try Self.open(on: session)
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {
                 guard let (head, position) = try Self.head(of: number, on: session) else {
-                    // It was closed in the meantime.
+                    // It was closed meanwhile.
                     _ = try session.run(.unlockChain, Self.arguments(number))
                     continue
                 }
@@ -38,7 +40,7 @@ struct ChainLease {
         }
     }
 
-    /// Begins a chain that no other session knows of yet.
+    /// Begins a chain that no other session knows yet.
     init(
         beginning node: [UInt8], on session: PostgreSQLSession, key: AuditKey
     ) throws(PostgreSQLFailure) {
@@ -46,16 +48,16 @@ struct ChainLease {
         chain = EventChain(node: node, key: key)
     }
 
-    /// What ties events to the end of the chain; where that is stored is checked by the statement.
+    /// Links events to the end of the chain; the statement checks the stored end.
     ///
-    /// - Parameter chain: the chain as it is, which becomes what it will be.
+    /// - Parameter chain: the chain as it is; on return, the chain with the new events.
     func append(
         _ events: [RecordedEvent], to chain: inout EventChain
     ) throws(PostgreSQLFailure) -> PipelineCommand {
         let (sequence, digest) = (chain.sequence, chain.digest)
         var (tied, next) = ([ChainedEvent](), chain)
         let head = try cryptography { () throws(CryptographyFailure) in
-            // Positions are the database's to give.
+            // The database assigns the positions.
             for event in events { tied.append(try next.append(event, position: nil)) }
             return try next.head()
         }
@@ -74,13 +76,13 @@ struct ChainLease {
         return .run(.appendEvents, arguments)
     }
 
-    /// Goes on behind the chain's new end, which stands at `position`.
+    /// Continues from the chain's new end, which is at `position`.
     mutating func move(to chain: EventChain, at position: UInt64) {
         self.chain = chain
         self.chain.stand(at: position)
     }
 
-    /// The chains that can be appended to, and where they end.
+    /// The chains that can be appended to, and their ends.
     private static func open(
         on session: PostgreSQLSession
     ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainMark)] {
@@ -104,7 +106,7 @@ struct ChainLease {
         try session.run(.chainHead, arguments(number)).first { row throws(PostgreSQLFailure) in
             let node = try row.requiredBytes()
             let (head, position) = (try row.mark(of: node), try row.unsigned())
-            // Its last event is where the chain's record says.
+            // Whether the chain's last event is where the chain's record says.
             guard try row.requiredFlag() else { throw .chain }
             return (head, position)
         }
@@ -137,10 +139,10 @@ struct ChainLease {
 }
 
 extension KnownHeads {
-    /// A stored end that is not authentic, or before the one that was acknowledged, is not gone on
-    /// from: that would cover up what somebody cut off.
+    /// Refuses a stored end that is not authentic or is before the acknowledged one: appending to
+    /// it would hide that events were cut off.
     ///
-    /// - Parameter marks: what was acknowledged when the stored end was asked for.
+    /// - Parameter marks: the checkpoints that were acknowledged before the stored end was read.
     func check(
         _ head: ChainMark, against marks: [[UInt8]: ChainMark], key: AuditKey
     ) throws(PostgreSQLFailure) {
@@ -156,6 +158,6 @@ extension KnownHeads {
 extension PostgreSQLFailure {
     /// The chain's stored end is not the one that was written.
     static let chain = PostgreSQLFailure(extent: .connection, code: "chain")
-    /// An event could not be tied to the chain.
+    /// OpenSSL failed.
     static let cryptography = PostgreSQLFailure(extent: .connection, code: "cryptography")
 }

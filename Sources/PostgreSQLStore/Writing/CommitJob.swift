@@ -1,13 +1,14 @@
 internal import Verification
 
-/// A commit that waits to be made.
+/// A commit that waits for a connection.
 struct CommitJob: Sendable {
     let changes: [AuthenticatedChange]
-    /// The rows that it touches.
+    /// The rows that the commit touches.
     let keys: [RowKey]
-    /// Whether a row is touched more than once, so that the changes happen one after the other.
+    /// Whether a row is touched more than once, so that the changes must be applied one after the
+    /// other.
     let isOrdered: Bool
-    /// Takes the answer; on the connection's thread.
+    /// Receives the answer on the connection's thread.
     let finish: @Sendable (Result<CommitOutcome, StoreFailure>) -> Void
 
     init(
@@ -19,12 +20,13 @@ struct CommitJob: Sendable {
         var keys: [RowKey] = []
         for change in changes { keys += change.change.rowKeys }
         self.keys = keys
-        // Most touch one row, under its id and its fingerprint.
+        // Most changes touch one row, under its id and its fingerprint.
         isOrdered =
             keys.count > 2 ? Set(keys).count < keys.count : keys.count == 2 && keys[0] == keys[1]
     }
 
-    /// Takes from the front of `jobs` what can be one transaction: members that have no row in common.
+    /// Removes from the front of `jobs` those that can share a transaction: members without common
+    /// rows.
     static func take(_ jobs: inout [CommitJob]) -> [CommitJob] {
         guard jobs.count > 1, let first = jobs.first, !first.isOrdered else {
             defer { if !jobs.isEmpty { jobs.removeFirst() } }
@@ -47,12 +49,14 @@ struct CommitJob: Sendable {
         return taken
     }
 
-    /// The most members of one transaction: one that grows for ever would keep its first member waiting,
-    /// and everybody behind the counter of positions.
+    /// The largest number of members of one transaction.
+    ///
+    /// Without a limit, a growing transaction would keep its first member waiting, and every
+    /// process that waits for the position counter.
     private static let largestBatch = 64
 }
 
-/// A row, or a value that no two rows may have.
+/// A row, or a value that must be unique among rows.
 enum RowKey: Hashable, Sendable {
     case room([UInt8])
     case credential([UInt8])
@@ -65,7 +69,7 @@ enum RowKey: Hashable, Sendable {
     case clientDigest([UInt8])
     case clientName([UInt8])
 
-    /// By the first bytes alone: most come by chance, or from a digest.
+    /// Hashes the first bytes only: most keys are random or digests.
     func hash(into hasher: inout Hasher) {
         let (kind, bytes) =
             switch self {
@@ -99,12 +103,12 @@ extension StoreChange {
         case .endAnswers(let credential): [.answers(of: credential.bytes)]
         case .insertClient(let row), .updateClient(let row):
             [.client(row.id), .clientDigest(row.digest), .clientName(Array(row.name.utf8))]
-        // Of two decoys in one slot either may stay.
+        // Of two dummy writes to one slot, either may stay.
         case .writeDecoy, .appendEvent: []
         }
     }
 
-    /// Whether its numbers fit their columns.
+    /// Whether the change's numbers fit their columns.
     var fits: Bool {
         switch self {
         case .insertCredential(let row), .updateCredential(let row): row.version < UInt64(Int64.max)

@@ -1,6 +1,6 @@
 internal import Verification
 
-/// The statements that do a batch's changes.
+/// The statements that apply a batch's changes.
 struct CommitPlan {
     private(set) var commands: [PipelineCommand] = []
     /// The events, in the order of the members.
@@ -18,10 +18,10 @@ struct CommitPlan {
     private var clients: [Wanted<ClientRow>] = []
     private var decoys: [Wanted<DecoyRow>] = []
 
-    /// Puts one statement together for each kind of change, whatever member it comes from.
+    /// Builds one statement for each kind of change, for all members together.
     ///
-    /// - Parameter members: the numbers that members are known by, and what each wants; one that touches
-    ///   a row more than once is alone.
+    /// - Parameter members: the jobs with their member numbers; a job that touches a row more than
+    ///   once is the only member.
     init(_ members: [(number: Int, job: CommitJob)]) {
         for (number, job) in members {
             for change in job.changes {
@@ -55,10 +55,10 @@ struct CommitPlan {
         }
     }
 
-    /// Makes statements of what was added.
+    /// Turns the collected changes into statements.
     ///
-    /// Their order is the same in every process, and so is that of the rows in each: nobody waits for
-    /// somebody who waits for him.
+    /// The order of the statements, and of the rows in each, is the same in every process, so that
+    /// processes cannot deadlock.
     private mutating func close() {
         run(.lockSubjects, rooms) { StatementArguments(locking: $0) }
         run(.updateCredentials, sorted(&updated, \.row.id.bytes)) {

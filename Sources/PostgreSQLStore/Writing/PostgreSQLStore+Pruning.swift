@@ -2,9 +2,9 @@ internal import Cryptography
 public import Verification
 
 extension PostgreSQLStore {
-    /// Takes away what has had its time, in one short transaction beside those that decide.
+    /// Deletes expired rows and old events in one short transaction, while decisions continue.
     ///
-    /// Two processes that do it at once do it one after the other.
+    /// Two processes that prune at the same time do it one after the other.
     public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
         let key = key
         let outcome = await withCheckedContinuation {
@@ -17,11 +17,11 @@ extension PostgreSQLStore {
     }
 }
 
-/// Pruning that waits for a connection.
+/// A pruning job that waits for a connection.
 struct HouseJob: Sendable {
     let pruning: Pruning
     let key: AuditKey
-    /// Takes the answer; on the connection's thread.
+    /// Receives the outcome on the connection's thread.
     let finish: @Sendable (Result<PruningOutcome, PostgreSQLFailure>) -> Void
 }
 
@@ -33,7 +33,7 @@ extension PostgreSQLSession {
                 job.finish(.success(try prune(job.pruning, key: job.key)))
             } catch {
                 job.finish(.failure(error))
-                // A new session begins without a transaction.
+                // A new session begins without an open transaction.
                 isLost = true
             }
         }
@@ -54,7 +54,7 @@ extension PostgreSQLSession {
             .text("UPDATE settings SET value = value WHERE name = 'pruning'"),
             .run(.pruneCredentials, due), .run(.pruneTickets, due), .run(.pruneAnswers, due),
         ]
-        // The records come last: they know of every event that is read.
+        // The chain records are read last, so that they cover every event that is read.
         let events: [PipelineCommand] =
             pruning.eventsBefore == nil ? [] : [.run(.events, oldest), .run(.chains, .none)]
         let results = try run(commands + events)
@@ -75,13 +75,13 @@ extension PostgreSQLSession {
         }
     }
 
-    /// Takes the events away, and lets each chain begin behind its last one that goes.
+    /// Deletes the events, and moves each chain's start to its last deleted event.
     private func replacing(_ old: OldEvents) -> [PipelineCommand] {
         guard let end = old.end else { return [] }
         var arguments = StatementArguments()
         arguments.add(Int64(clamping: end))
         var commands: [PipelineCommand] = [.run(.pruneEvents, arguments)]
-        // The chains are always locked in the same order.
+        // Chains are always locked in the same order.
         for start in old.starts {
             var arguments = StatementArguments()
             arguments.add(start.node)
