@@ -1,51 +1,51 @@
 internal import Presence
 
-/// Who must be there before a record opens, and what failing costs.
+/// When a record requires a presence check, and what failed checks cost.
 public struct AccessControl: Hashable, Sendable {
-    /// When presence is asked.
+    /// When presence is checked.
     public enum Presence: Hashable, Sendable {
-        /// Once for each unlocking of the vault.
+        /// Once, when the vault is unlocked.
         case perUnlock
-        /// Each time the record is opened, by this check.
+        /// Each time the record is opened, with this check.
         case perUse(Check)
 
-        /// Whether each use asks.
+        /// Whether each use requires a check.
         public var isPerUse: Bool { self != .perUnlock }
     }
 
-    /// Which check an entry demands at each use.
+    /// Which check an entry requires at each use.
     public enum Check: String, CaseIterable, Sendable {
-        /// Either of the two; whoever asks chooses.
+        /// Either of the two; the caller chooses.
         case any
-        /// What opens the vault, and nothing else.
+        /// Only the passphrase or recovery key.
         case passphrase
-        /// The system's own check, and nothing else.
+        /// Only the system's own check (PAM).
         case pam
     }
 
-    /// What failing to prove presence does.
+    /// What happens when a check fails.
     public enum OnFailure: Hashable, Sendable {
-        /// The record waits longer and longer.
+        /// The record is locked for longer and longer waits.
         case lockOut
-        /// After so many failures in a row the record is replaced by a tombstone.
+        /// After this many failures in a row, a tombstone replaces the record.
         case wipe(after: FailureCount)
     }
 
-    /// When presence is asked.
+    /// When presence is checked.
     public let presence: Presence
-    /// What failing to prove presence does.
+    /// What happens when a check fails.
     public let onFailure: OnFailure
 
-    /// States both.
+    /// Combines the two settings.
     public init(presence: Presence, onFailure: OnFailure) {
         self.presence = presence
         self.onFailure = onFailure
     }
 
-    /// What a new entry of this kind gets unless its owner says otherwise.
+    /// The default for a new entry of this kind.
     ///
-    /// A one-time password's owner could not get it back, so it is never wiped; a password login can
-    /// enrol a device again.
+    /// A one-time password cannot be recovered, so it is never wiped by default. An enrolled secret
+    /// can be replaced: the user signs in with the password and enrols the device again.
     public static func standard(for kind: EntryKind) -> AccessControl {
         switch kind {
         case .totp, .hotp, .secret: AccessControl(presence: .perUnlock, onFailure: .lockOut)
@@ -56,14 +56,14 @@ public struct AccessControl: Hashable, Sendable {
 
 /// How many failures in a row wipe a record: 1 to 100.
 public struct FailureCount: Hashable, Sendable {
-    /// Between 1 and 100, always.
+    /// Between 1 and 100.
     public let value: Int
 
     static let three = FailureCount(unchecked: 3)
 
     private init(unchecked value: Int) { self.value = value }
 
-    /// Takes 1 to 100; `nil` otherwise.
+    /// Returns `nil` unless the value is 1 to 100.
     public init?(_ value: Int) {
         guard (1...100).contains(value) else { return nil }
         self.value = value
@@ -71,7 +71,7 @@ public struct FailureCount: Hashable, Sendable {
 }
 
 extension AccessControl.Presence {
-    /// The word for it, in the vault's file and as people type it.
+    /// Its name in the vault file and on the command line.
     package var word: String {
         switch self {
         case .perUnlock: "per-unlock"
@@ -83,14 +83,15 @@ extension AccessControl.Presence {
     private static let all: [(presence: Self, word: String)] =
         ([Self.perUnlock] + AccessControl.Check.allCases.map(Self.perUse)).map { ($0, $0.word) }
 
-    /// Takes the one whose word `isWord` recognises; `nil` when it recognises none.
+    /// Finds the setting whose word satisfies `isWord`; `nil` if there is none.
     package init?(where isWord: (String) -> Bool) {
         guard let found = Self.all.first(where: { isWord($0.word) }) else { return nil }
         self = found.presence
     }
 
-    /// Whether a check of this grade may open the entry: the system's is advisory, that of what opens the
-    /// vault cryptographic.
+    /// Whether a check of this grade may open the entry.
+    ///
+    /// The system's check is advisory; a passphrase or recovery key is cryptographic.
     func accepts(_ grade: any PresenceGrade.Type) -> Bool {
         switch self {
         case .perUnlock, .perUse(.any): true

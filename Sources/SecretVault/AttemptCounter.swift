@@ -1,18 +1,18 @@
 internal import POSIX
 
-/// The one who may count against a vault: holds the lock of its file of attempts for as long as it lives.
+/// Exclusive access to a vault's attempts file: holds its lock while it exists.
 ///
-/// Where somebody holds this lock and the vault's, this one was taken first.
+/// A process that needs both this lock and the vault's lock takes this one first.
 struct AttemptCounter: ~Copyable {
     private let location: VaultLocation
     private let vaultID: [UInt8]
     private let folder: Folder
     private let lock: FileLock
 
-    /// How long an attempt waits for those before it, each of which derives a key meanwhile.
+    /// How long an attempt waits for earlier ones, each of which derives a key.
     static let timeout = Duration.seconds(30)
 
-    /// Waits for the lock.
+    /// Takes the lock, waiting at most `timeout`.
     ///
     /// - Throws: ``VaultError/busy``, ``VaultError/notCounted(_:)``.
     init(
@@ -26,7 +26,8 @@ struct AttemptCounter: ~Copyable {
         self.vaultID = vaultID
     }
 
-    /// Makes everything that counting needs room for, so that it can be done on a full disk later.
+    /// Creates every file that counting needs, so that attempts can be counted later on a full
+    /// disk.
     static func prepare(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: vaultID)
@@ -60,14 +61,14 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// What is counted against the vault.
+    /// The attempts that are counted now.
     func read() throws(VaultError) -> Attempts { try file()?.attempts ?? Attempts(of: vaultID) }
 
     private func file() throws(VaultError) -> AttemptsFile? {
         try AttemptsFile.read(in: folder, of: vaultID)
     }
 
-    /// Puts `attempts` on the disk.
+    /// Writes `attempts` to the disk.
     ///
     /// - Throws: ``VaultError/notCounted(_:)``, ``VaultError/inTheWay(name:)``.
     func save(_ attempts: Attempts) throws(VaultError) {
@@ -93,7 +94,9 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// Puts `attempts` on the disk, or reports why not; for what makes nobody try more often.
+    /// Writes `attempts` to the disk, or reports why that failed.
+    ///
+    /// Only for changes that would not allow more attempts if they were lost.
     func settle(_ attempts: Attempts) -> VaultReport? {
         do {
             try save(attempts)
@@ -103,9 +106,10 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// Wipes the records of `lines`, in the file with these slots, that so many refused attempts are to wipe.
+    /// Wipes the records of `lines` that have reached their limit of refused attempts in the file
+    /// with these slots.
     ///
-    /// - Returns: what is counted after that; `nil` when nothing was due.
+    /// - Returns: the attempts that are still counted; `nil` if nothing was due.
     func wipeWhatIsDue(
         _ attempts: Attempts, in lines: [RecordLine], by slots: SlotsDigest,
         at reading: ClockReading
@@ -115,12 +119,14 @@ struct AttemptCounter: ~Copyable {
         let time = Int64(min(reading.wall, VaultLimits.number))
         try VaultWriter(location).wipe(due, leaving: Tombstone(time: time, reason: .failures))
         let left = attempts.without(due)
-        // Should this fail, the next one finds nothing more to wipe.
+        // If this fails, the next attempt finds nothing left to wipe.
         if left != attempts { _ = settle(left) }
         return left
     }
 
-    /// Whether nobody is being asked for their presence; nobody begins to be while this counter lives.
+    /// Whether no presence check is running.
+    ///
+    /// None can begin while this counter exists.
     func isNobodyAsked() throws(VaultError) -> Bool {
         do throws(VaultError) {
             _ = try AttemptCounter.take(
@@ -132,8 +138,9 @@ struct AttemptCounter: ~Copyable {
     }
 }
 
-/// Somebody is being asked for their presence, with an attempt that is not decided; the kernel forgets
-/// it when the process dies.
+/// A presence check that is running, with an undecided attempt.
+///
+/// The kernel releases its lock when the process dies.
 struct AskedPresence: ~Copyable {
     private let lock: FileLock
 
@@ -147,7 +154,7 @@ struct AskedPresence: ~Copyable {
 }
 
 extension Attempts {
-    /// Reads what is counted against the vault; no lock is needed.
+    /// Reads the attempts file without taking its lock.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)``, ``VaultError/newerAttempts(_:)``,
     ///   ``VaultError/notCounted(_:)``.
@@ -156,7 +163,7 @@ extension Attempts {
         guard let folder = try location.openCount(of: vaultID) else { return Attempts(of: vaultID) }
         for _ in 0..<2 {
             guard let file = try AttemptsFile.read(in: folder, of: vaultID) else { break }
-            // Both slots may be half-written to a reader who is slower than two writers.
+            // A reader that is slower than two writers may see both slots half-written.
             if file.isWhole { return file.attempts }
         }
         return try AttemptsFile.read(in: folder, of: vaultID)?.attempts ?? Attempts(of: vaultID)
@@ -164,7 +171,7 @@ extension Attempts {
 }
 
 extension AttemptsFile {
-    /// Reads the file of the vault `vaultID`; `nil` when there is none.
+    /// Reads the file of the vault `vaultID`; `nil` if there is none.
     fileprivate static func read(in folder: borrowing Folder, of vaultID: [UInt8])
         throws(VaultError) -> AttemptsFile?
     {

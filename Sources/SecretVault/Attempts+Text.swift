@@ -1,12 +1,12 @@
-// One slot of the file of attempts; the page VaultFile.md describes it.
+// One slot of the attempts file, as VaultFile.md defines it.
 extension Attempts {
     static let version = 1
     private static let firstLine = Array("watchword-attempts \(version)\n".utf8)
 
-    /// What each slot of the vault's file begins with.
+    /// The beginning of each slot in this vault's attempts file.
     static func beginning(of vaultID: [UInt8]) -> [UInt8] { firstLine + VaultLines.vault(vaultID) }
 
-    /// The text that says this, for the `sequence`th writing of the file.
+    /// The text of a slot with this sequence number.
     func text(sequence: UInt64) throws(VaultError) -> [UInt8] {
         var text = VaultText()
         text.write(Attempts.beginning(of: vaultID))
@@ -32,7 +32,7 @@ extension Attempts {
         return text.bytes
     }
 
-    /// Reads such a text; what follows its last line is not read.
+    /// Parses the text of a slot; ignores what follows its last line.
     ///
     /// - Throws: ``VaultError/newerVersion(_:)``, ``VaultError/damaged(_:)`` or ``VaultError/truncated``.
     static func read(_ bytes: [UInt8]) throws(VaultError) -> (Attempts, sequence: UInt64) {
@@ -69,7 +69,7 @@ extension Attempts {
         )
     }
 
-    // In the order of the digests, so none stands here twice; all together at most what was refused.
+    // Ascending digests rule out duplicates. The counts together are at most the refused attempts.
     private static func readRefusals(_ line: inout LineReader, atMost refused: UInt64)
         throws(VaultError) -> [SlotsDigest: UInt64]
     {
@@ -91,7 +91,7 @@ extension Attempts {
         return refusals
     }
 
-    // In the order of their IDs, so none stands here twice.
+    // Ascending IDs rule out duplicates.
     private static func readRecords(_ line: inout LineReader) throws(VaultError)
         -> [RecordID: OfRecord]
     {
@@ -124,7 +124,7 @@ extension Failures {
         let refused = try line.count()
         let undecided = try line.count()
         let wait = try line.count()
-        // A file can't ask for a longer wait than its attempts cost.
+        // The file cannot impose a longer wait than its attempts cost.
         guard refused + undecided > 0, wait <= Failures.wait(after: refused + undecided) else {
             throw line.damaged
         }

@@ -1,45 +1,48 @@
-/// All attempts that are counted against one vault and its records: what its file of attempts says.
+/// All attempts that are counted against one vault and its records: the content of its attempts
+/// file.
 ///
-/// It decides and does nothing: whether another attempt may be made, and which records are to be wiped.
+/// Pure logic, without I/O: it decides whether another attempt is allowed, and which records must
+/// be wiped.
 struct Attempts: Hashable {
     /// What attempts are counted against.
     enum Subject: Hashable {
         /// The vault, by a passphrase.
         case vault
-        /// One record as it was sealed in this generation, by a check of presence. What is sealed anew
-        /// starts with none.
+        /// One record as it was sealed in this generation, by a presence check. Resealing a record
+        /// resets its count.
         case record(RecordID, revision: UInt64)
     }
 
-    /// What is counted against one record.
+    /// The failures that are counted against one record.
     struct OfRecord: Hashable {
         let revision: UInt64
         let failures: Failures
     }
 
-    /// What comes of asking for another attempt.
+    /// Whether another attempt is allowed.
     enum Admission: Hashable {
-        /// It may be made once this is on the disk.
+        /// It is allowed once these counts are on the disk.
         case begun(Attempts)
-        /// So many seconds are still to be waited for; this is what the file should say meanwhile.
+        /// It is allowed after this many seconds; the file should hold these counts until then.
         case wait(UInt64, Attempts)
-        /// So many records are counted already that no other fits.
+        /// The file has no room to count another record.
         case full
     }
 
-    /// How many records can be counted at a time, so that all fits a slot of the file.
+    /// The maximum number of counted records that fit in a slot of the file.
     static let mostRecords = 90
 
-    /// How many sets of slots can have refused attempts at the vault that count towards a wipe.
+    /// The maximum number of slot sets whose refusals count towards a wipe.
     static let mostRefusers = 4
 
     let vaultID: [UInt8]
     var vault: Failures? { didSet { if vault == nil { refusals = [:] } } }
-    /// The refused attempts at the vault that count towards a wipe, by the slots that refused them.
+    /// The refused attempts at the vault that count towards a wipe, by the slot set that refused
+    /// them.
     private(set) var refusals: [SlotsDigest: UInt64]
     private(set) var records: [RecordID: OfRecord]
 
-    /// Nothing is counted.
+    /// Creates an empty count.
     init(of vaultID: [UInt8]) { self.init(of: vaultID, vault: nil, records: [:]) }
 
     init(
@@ -54,7 +57,7 @@ struct Attempts: Hashable {
 
     var isEmpty: Bool { vault == nil && records.isEmpty }
 
-    /// What is counted against `subject`.
+    /// The failures that are counted against `subject`.
     subscript(subject: Subject) -> Failures? {
         get {
             switch subject {
@@ -73,7 +76,7 @@ struct Attempts: Hashable {
         }
     }
 
-    /// Decides whether `subject` may be tried at `now`.
+    /// Decides whether an attempt at `subject` is allowed at `now`.
     func admission(of subject: Subject, at now: ClockReading) -> Admission {
         var next = self
         let counted = self[subject]
@@ -85,71 +88,72 @@ struct Attempts: Hashable {
         return next.records.count <= Attempts.mostRecords ? .begun(next) : .full
     }
 
-    /// What comes of an attempt.
+    /// The result of an attempt.
     enum Outcome: Hashable {
-        /// Yes.
+        /// The check passed.
         case opened
-        /// It was checked, and the answer is no; a file with these slots was asked.
+        /// The check failed, in a file with these slots.
         case refused(by: SlotsDigest)
-        /// It was not made; this was counted before it, and with it.
+        /// No check was made. These were the counts before the attempt began, and after.
         case notMade(before: Failures?, with: Failures?)
     }
 
-    /// What is counted once an attempt at `subject` that was begun is decided.
+    /// The counts after the outcome of a begun attempt at `subject`.
     func deciding(_ subject: Subject, _ outcome: Outcome, at now: ClockReading) -> Attempts {
         var next = self
         switch outcome {
         case .opened: next[subject] = nil
         case .refused(let slots):
             next[subject] = .refusing(in: self[subject], at: now)
-            // A record is the same in every file that holds it, so only the vault's refusals are told apart.
+            // A record is the same in every file that contains it, so only refusals at the vault
+            // are counted by slot set.
             if case .vault = subject { next.addRefusal(by: slots) }
         case .notMade(let before, let with):
-            // Where nobody else has begun or decided one meanwhile, all is as it was before.
+            // If no other attempt began or ended in the meantime, restore the previous counts.
             next[subject] = self[subject] == with ? before : self[subject]?.withdrawing()
         }
         return next
     }
 
-    // What yet another set of slots refuses costs waits only.
+    // Refusals by a slot set beyond the limit cost only a wait.
     private mutating func addRefusal(by slots: SlotsDigest) {
         guard refusals[slots] != nil || refusals.count < Attempts.mostRefusers else { return }
         refusals[slots] = min(refusals[slots, default: 0] + 1, vault?.refused ?? 0)
     }
 
-    /// The records that are to be wiped in the file with these slots: so many refused attempts at the vault
-    /// and at them in a row.
+    /// The records that must be wiped in the file with these slots: the refused attempts in a row,
+    /// at the vault and at the record together, have reached their limit.
     func due(in lines: [RecordLine], by slots: SlotsDigest) -> Set<RecordID> {
         guard vault != nil || !records.isEmpty else { return [] }
         return Set(lines.filter { isDue($0, by: slots) }.map(\.id))
     }
 
-    /// Whether this record is to be wiped in the file with these slots.
+    /// Whether this record must be wiped in the file with these slots.
     func isDue(_ line: RecordLine, by slots: SlotsDigest) -> Bool {
         refusals(of: line, by: slots) >= limit(of: line)
     }
 
-    /// Whether this record is to be wiped should all undecided attempts at it be refused.
+    /// Whether this record would have to be wiped if all undecided attempts at it were refused.
     func mayBecomeDue(_ line: RecordLine, by slots: SlotsDigest) -> Bool {
         let (refusals, limit) = (refusals(of: line, by: slots), limit(of: line))
         return refusals >= limit || self[line.subject]?.undecided ?? 0 >= limit - refusals
     }
 
-    /// The same without what is counted against the vault.
+    /// A copy without the failures that are counted against the vault.
     func withoutVault() -> Attempts { Attempts(of: vaultID, vault: nil, records: records) }
 
-    /// The same without what is counted against these records.
+    /// A copy without the failures that are counted against these records.
     func without(_ ids: Set<RecordID>) -> Attempts {
         var next = self
         for id in ids { next.records[id] = nil }
         return next
     }
 
-    /// The same without what is counted against records that are gone, or were sealed anew.
+    /// A copy without the failures of records that were removed or resealed.
     func pruned(to lines: [RecordLine], of generation: UInt64) -> Attempts {
         guard !records.isEmpty else { return self }
         let revisions = Dictionary(uniqueKeysWithValues: lines.map { ($0.id, $0.revision) })
-        // What is newer than the file that was read was counted by somebody who has read a newer one.
+        // A revision newer than this file was counted by a process that read a newer file: keep it.
         var next = self
         next.records = records.filter { id, counted in
             counted.revision == revisions[id] || counted.revision > generation
@@ -159,7 +163,7 @@ struct Attempts: Hashable {
 
     /// How many refused attempts count towards wiping this record in the file with these slots.
     func refusals(of line: RecordLine, by slots: SlotsDigest) -> UInt64 {
-        // Each fits 63 bits.
+        // Both fit in 63 bits, so the sum cannot overflow.
         (refusals[slots] ?? 0) + (self[line.subject]?.refused ?? 0)
     }
 
@@ -170,6 +174,6 @@ struct Attempts: Hashable {
 }
 
 extension RecordLine {
-    /// What this record's failures are counted against.
+    /// The subject that this record's failures are counted against.
     var subject: Attempts.Subject { .record(id, revision: revision) }
 }

@@ -1,24 +1,25 @@
 internal import POSIX
 
-/// The file of attempts: two slots of a fixed size, each of which holds all that is counted.
+/// The attempts file: two slots of a fixed size, each of which holds all the counts.
 ///
-/// The newer of the slots that are whole is valid, and the other one is overwritten next, in place: that
-/// takes no room on the disk, and when it is cut short, the slot before it still stands.
+/// The newer complete slot is valid, and the other one is overwritten next, in place. That needs no
+/// disk space, and an interrupted write leaves the valid slot intact.
 struct AttemptsFile {
     static let slotCount = 16 << 10
-    /// What is written at once: blocks of a disk.
+    /// The size of a disk block; writes are whole blocks.
     private static let blockCount = 4 << 10
 
-    /// What is counted.
+    /// The counts in the valid slot.
     let attempts: Attempts
     /// Whether the file can be overwritten in place.
     let isWhole: Bool
     private let sequence: UInt64
     private let newer: Int
 
-    /// Takes a file of the vault `vaultID` apart.
+    /// Parses the attempts file of the vault `vaultID`.
     ///
-    /// A file that is damaged or another vault's counts nothing: who could spoil it could remove it.
+    /// A file that is damaged or belongs to another vault counts as empty: an attacker who can
+    /// damage it can also delete it.
     ///
     /// - Throws: ``VaultError/newerAttempts(_:)``.
     init(reading bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
@@ -37,11 +38,11 @@ struct AttemptsFile {
         attempts = newest.0
         sequence = newest.sequence
         self.newer = newer
-        // Behind the greatest sequence there is none that a reader would accept.
+        // A reader would reject any sequence number after the maximum.
         isWhole = bytes.count == 2 * Self.slotCount && sequence > 0 && sequence < VaultLimits.number
     }
 
-    /// A new file, whose room on the disk is all taken.
+    /// The content of a new file at its full size, so that its disk space is allocated.
     static func holding(_ attempts: Attempts) throws(VaultError) -> [UInt8] {
         var bytes: [UInt8] = []
         for sequence: UInt64 in 1...2 {
@@ -51,10 +52,10 @@ struct AttemptsFile {
         return bytes
     }
 
-    /// What is to be written where, so that the file counts this; only for a file that is whole.
+    /// The bytes to write, and their offset, to store these counts in a file that is whole.
     func writing(_ attempts: Attempts) throws(VaultError) -> (bytes: [UInt8], offset: Int) {
         var bytes = try attempts.text(sequence: sequence + 1)
-        // Text that fits is guaranteed by the most records that are counted.
+        // The limit on counted records guarantees that the text fits.
         let blocks = (bytes.count + Self.blockCount - 1) / Self.blockCount
         bytes += [UInt8](repeating: 0, count: blocks * Self.blockCount - bytes.count)
         return (bytes, (1 - newer) * Self.slotCount)

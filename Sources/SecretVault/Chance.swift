@@ -1,13 +1,13 @@
 internal import Cryptography
 
-/// Random bytes and digests with the vault's errors.
+/// Random bytes, with the vault's errors.
 enum Chance {
-    /// Random bytes that may be seen.
+    /// Random bytes that are not secret.
     static func bytes(count: Int) throws(VaultError) -> [UInt8] {
         do { return try Randomness.bytes(count: count) } catch { throw .cryptography(error) }
     }
 
-    /// Random bytes that nobody may see.
+    /// Secret random bytes.
     static func secret(count: Int) throws(VaultError) -> SecretBytes {
         do { return try Randomness.secret(count: count) } catch { throw .cryptography(error) }
     }

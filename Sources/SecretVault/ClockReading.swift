@@ -1,13 +1,13 @@
 internal import POSIX
 
-/// What the clocks say at one moment; lock-out is decided from it, and from nothing else.
+/// The clocks at one moment; the only time source for lock-outs.
 public struct ClockReading: Hashable, Sendable {
-    /// Unix seconds by the wall clock, which somebody may set; not before 1970.
+    /// Unix seconds by the wall clock, which may have been set wrong; at least 0.
     public let wall: UInt64
-    /// 16 bytes that tell one start of the kernel from every other; zeros when it is not known, or when
-    /// somebody may have shifted the boot clock.
+    /// 16 bytes that identify one boot of the kernel; zeros if the boot is unknown or its clock may
+    /// have been shifted.
     public let boot: [UInt8]
-    /// Whole seconds since that start, by a clock that nobody sets and that goes on during sleep.
+    /// Whole seconds since that boot, by a clock that cannot be set and that counts sleep.
     public let uptime: UInt64
 
     static let bootCount = 16
@@ -18,7 +18,7 @@ public struct ClockReading: Hashable, Sendable {
 
     static func isKnown(_ boot: [UInt8]) -> Bool { boot != unknownBoot }
 
-    /// States what the clocks say.
+    /// Builds a reading; negative times become 0, and an invalid boot ID counts as unknown.
     public init(wall: Int64, boot: [UInt8]?, uptime: Int64) {
         self.wall = UInt64(max(wall, 0))
         self.boot =
@@ -29,7 +29,7 @@ public struct ClockReading: Hashable, Sendable {
 
     /// Reads the system's clocks.
     ///
-    /// The boot clock of a time namespace, which any user can make, tells nothing.
+    /// The boot clock of a time namespace is ignored, because any user can create one and shift it.
     public static func now() -> ClockReading {
         ClockReading(
             wall: SystemClock.unixTime(),

@@ -5,12 +5,12 @@ public import OneTimePassword
 public enum EntryContent: Sendable {
     /// A one-time password.
     case oneTimePassword(Credential)
-    /// A password, a recovery code, any bytes.
+    /// A password, a recovery code or any other bytes.
     case plainSecret(issuer: String, account: String, value: SecretBytes)
-    /// What a service gave this device to sign in with; the bytes are the caller's own.
+    /// A secret that a service issued to this device for signing in. The caller defines the bytes.
     case enrolledSecret(issuer: String, account: String, value: SecretBytes)
 
-    /// Who issued it; may be empty.
+    /// The issuer; may be empty.
     public var issuer: String {
         switch self {
         case .oneTimePassword(let credential): credential.issuer
@@ -18,7 +18,7 @@ public enum EntryContent: Sendable {
         }
     }
 
-    /// Whose it is; may be empty.
+    /// The account; may be empty.
     public var account: String {
         switch self {
         case .oneTimePassword(let credential): credential.account
@@ -26,7 +26,7 @@ public enum EntryContent: Sendable {
         }
     }
 
-    /// What it is.
+    /// The kind of entry.
     public var kind: EntryKind { traits.kind }
 
     var traits: EntryTraits {

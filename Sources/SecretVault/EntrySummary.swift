@@ -1,30 +1,30 @@
 public import Cryptography
 public import OneTimePassword
 
-/// What a list may show of an entry: everything but its secret.
+/// What a list may show of an entry: everything except its secret.
 public struct EntrySummary: Sendable {
-    /// What names the entry for as long as it lives.
+    /// The ID, which never changes.
     public let id: RecordID
-    /// What it is.
+    /// The kind of entry.
     public let kind: EntryKind
-    /// Who issued it; may be empty.
+    /// The issuer; may be empty.
     public let issuer: String
-    /// Whose it is; may be empty.
+    /// The account; may be empty.
     public let account: String
     /// The hash function of a one-time password.
     public let algorithm: HashAlgorithm?
     /// The form of a one-time password's codes.
     public let style: CodeStyle?
-    /// How a time-based code moves.
+    /// The time step of a time-based code.
     public let timeStep: TimeStep?
     /// When the entry was added, in Unix seconds.
     public let created: Int64
-    /// Who must be there before it opens, and what failing costs.
+    /// When it requires a presence check, and what failed checks cost.
     public let accessControl: AccessControl
     /// When and why its secret was wiped, if it was.
     public let tombstone: Tombstone?
 
-    /// Seconds that a time-based code is valid.
+    /// The period of a time-based code, in seconds.
     public var period: Int64? { timeStep?.period }
 
     /// Whether somebody must be there at each use; a wiped entry has no use left.

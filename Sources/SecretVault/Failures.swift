@@ -1,22 +1,22 @@
-/// Attempts in a row that are counted against one thing, and the wait that the last of them costs.
+/// Consecutive failed attempts at one subject, and the wait that the last of them costs.
 ///
-/// An attempt is written down as undecided before it is made; it then turns out to be refused, or it
-/// clears the count. One that stays undecided (the process was killed, the power failed) costs a wait
-/// like a refused one, and nothing else: only refused attempts count towards a wipe.
+/// An attempt is recorded as undecided before it is made. It then becomes a refused attempt, or
+/// clears the count. An attempt that stays undecided (the process was killed, or the power failed)
+/// costs the same wait as a refused one, but only refused attempts count towards a wipe.
 ///
-/// What this decides depends on itself and on a reading of the clocks. Within one boot the wait is
-/// measured by the boot clock, so setting the wall clock does nothing. Over a reboot it is measured by
-/// the wall clock, which is never believed to stand before what it showed already; the rest is then
-/// waited for in the new boot. Where the boot clock can't be trusted, a wait that another clock has
-/// begun starts anew, and is measured by the wall clock.
+/// Every decision depends only on this value and on a clock reading. Within one boot, the boot
+/// clock measures the wait, so setting the wall clock has no effect. Across a reboot, the wall
+/// clock measures it and is never taken to be earlier than a time already seen; the rest of the
+/// wait then runs by the new boot's clock. If the boot clock cannot be trusted, a wait that was
+/// begun by another clock starts again and is measured by the wall clock.
 struct Failures: Hashable {
     /// Attempts in a row that were checked and refused.
     let refused: UInt64
-    /// Attempts since then, or among those, that are not decided; a killed program leaves them behind.
+    /// Attempts that were begun and have no outcome, such as those of a killed program.
     let undecided: UInt64
-    /// Seconds to wait from the reading below on.
+    /// Seconds to wait, counted from the reading below.
     let wait: UInt64
-    /// The latest time of the wall clock that was seen.
+    /// The latest wall-clock time seen so far.
     let seen: UInt64
     let boot: [UInt8]
     let uptime: UInt64
@@ -24,22 +24,22 @@ struct Failures: Hashable {
     static let free: UInt64 = 5
     private static let minutes: [UInt64] = [1, 5, 15, 30, 60]
 
-    /// All attempts that count towards a wait.
+    /// The attempts that count towards a wait.
     var count: UInt64 { refused + undecided }
 
-    /// Seconds to wait after so many attempts in a row.
+    /// Seconds to wait after this many attempts in a row.
     static func wait(after count: UInt64) -> UInt64 {
         guard count >= free else { return 0 }
         return 60 * minutes[Int(min(count - free, UInt64(minutes.count - 1)))]
     }
 
-    /// Seconds that are still to be waited for.
+    /// Seconds that remain to wait.
     func rest(at now: ClockReading) -> UInt64 {
         let passed = passed(until: now)
         return wait > passed ? wait - passed : 0
     }
 
-    /// The same, with what is left of the wait measured from `now` on; `nil` where that changes nothing.
+    /// A copy that measures the rest of the wait from `now`; `nil` if nothing changes.
     func moved(to now: ClockReading) -> Failures? {
         let isMeasured = now.knowsBoot ? isSameBoot(now) : !knowsBoot && now.wall >= seen
         guard !isMeasured else { return nil }
@@ -47,14 +47,14 @@ struct Failures: Hashable {
             refused: refused, undecided: undecided, wait: rest(at: now), at: now, seen: seen)
     }
 
-    /// One undecided attempt more than `counted`, if the wait for it is over.
+    /// Adds one undecided attempt to `counted`, whose wait must be over.
     static func beginning(after counted: Failures?, at now: ClockReading) -> Failures {
         Failures(
             refused: counted?.refused ?? 0, undecided: least(counted?.undecided, 1), at: now,
             seen: counted?.seen ?? 0)
     }
 
-    /// The same when one of the undecided attempts was refused.
+    /// Turns one undecided attempt of `counted` into a refused one.
     static func refusing(in counted: Failures?, at now: ClockReading) -> Failures {
         let undecided = counted?.undecided ?? 0
         return Failures(
@@ -62,7 +62,9 @@ struct Failures: Hashable {
             at: now, seen: counted?.seen ?? 0)
     }
 
-    /// The same without one of the undecided attempts, which was not made; the wait stays.
+    /// A copy without one undecided attempt, which was not made.
+    ///
+    /// The wait stays, up to what the remaining attempts cost.
     func withdrawing() -> Failures? {
         guard undecided > 0 else { return self }
         guard count > 1 else { return nil }
@@ -90,8 +92,8 @@ struct Failures: Hashable {
         self.init(
             refused: refused, undecided: undecided,
             wait: wait ?? Failures.wait(after: refused + undecided),
-            // Where the wall clock is all there is, one that was far ahead for a moment must not
-            // make the wait endless.
+            // If only the wall clock is available, one that was briefly far ahead must not make the
+            // wait endless.
             seen: now.knowsBoot ? max(seen, now.wall) : now.wall, boot: now.boot,
             uptime: now.uptime)
     }
@@ -104,12 +106,12 @@ struct Failures: Hashable {
         return max(now.wall, seen) - seen
     }
 
-    // A boot clock that stands before what it showed is another boot's, whatever the boot is called.
+    // A boot clock that went backwards belongs to another boot, even if the boot ID is the same.
     private func isSameBoot(_ now: ClockReading) -> Bool {
         boot == now.boot && now.uptime >= uptime
     }
 
-    // Counts up, and stays at its end.
+    // Saturating addition.
     private static func least(_ count: UInt64?, _ more: UInt64) -> UInt64 {
         min((count ?? 0) + more, VaultLimits.number)
     }

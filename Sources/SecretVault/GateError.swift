@@ -1,30 +1,30 @@
-/// Why a presence was not proved; see ``UnlockedVault/prove(_:for:words:reading:lasting:now:)``.
+/// Why presence was not proved; see ``UnlockedVault/prove(_:for:words:reading:lasting:now:)``.
 public enum GateError<Failure: Error>: Error {
-    /// The vault did not let it come to a question, such as ``VaultError/lockedOut(seconds:)``.
+    /// The vault did not allow the check, such as ``VaultError/lockedOut(seconds:)``.
     case vault(VaultError)
-    /// The check said no, and this is what that cost.
+    /// The check failed, at this cost.
     case refused(RefusalCost)
-    /// The check had no answer.
+    /// The check could not be completed.
     case check(Failure)
 }
 
-/// What a failure has cost.
+/// What a failed check cost.
 public enum RefusalCost: Hashable, Sendable {
-    /// So many more failures in a row cost no wait, nor the secret.
+    /// Nothing yet: this many more failures in a row cost neither a wait nor the secret.
     case free(left: Int)
-    /// The next try is possible after so many seconds.
+    /// The next attempt is allowed after this many seconds.
     case wait(seconds: Int64)
-    /// The secret is gone.
+    /// The secret was wiped.
     case wiped
-    /// Nothing: the vault can't be written, so nothing is counted.
+    /// Nothing: the vault cannot be written, so nothing is counted.
     case notCounted
 }
 
-/// The failures that are counted against a vault or an entry, and what is left to wait.
+/// The failures that are counted against a vault or an entry, and the remaining wait.
 public struct LockOut: Hashable, Sendable {
-    /// Attempts in a row that were refused, or begun and never decided.
+    /// Consecutive attempts that were refused, or begun and never decided.
     public let failures: Int64
-    /// Seconds until the next try is possible; 0 when it is.
+    /// Seconds until the next attempt is allowed; 0 if it is allowed now.
     public let seconds: Int64
 
     init(_ failures: Failures?, at reading: ClockReading) {

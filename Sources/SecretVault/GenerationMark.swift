@@ -1,14 +1,15 @@
 internal import POSIX
 
-/// What the file beside the vault says: the newest generation that was seen, and which file it was.
+/// The content of the `generation` file beside the vault: the newest generation seen, and the
+/// digest of that file.
 ///
-/// It is not sealed; it is against mistakes (a backup put back over a newer vault), and against somebody
-/// who can change one file and not the other.
+/// It is not authenticated. It detects mistakes (a backup restored over a newer vault) and
+/// attackers who can change one file but not the other.
 struct GenerationMark: Hashable {
     let vaultID: [UInt8]
     let generation: UInt64
     let changes: UInt64
-    /// The digest in the file's last line, which tells the file from any other.
+    /// The digest in the vault file's last line, which identifies the file.
     let digest: [UInt8]
 
     private static let firstLine = "watchword-generation 1\n"
@@ -23,7 +24,7 @@ struct GenerationMark: Hashable {
         return text.bytes
     }
 
-    /// What each mark of this vault begins with, and no other vault's.
+    /// The beginning that all marks of this vault share, and no other vault's.
     var beginning: [UInt8] {
         var text = VaultText()
         text.write(GenerationMark.firstLine)
@@ -32,8 +33,8 @@ struct GenerationMark: Hashable {
         return text.bytes
     }
 
-    /// What is to be reported of a file of this vault: that it is older than the one that was seen, or as
-    /// old and another one.
+    /// What to report about a file of this vault: that it is older than the newest one seen, or
+    /// that it differs from it at the same generation.
     func report(on document: VaultDocument) -> VaultReport? {
         guard vaultID == document.vaultID else { return nil }
         let age = (document.generation, document.changes)
@@ -44,9 +45,9 @@ struct GenerationMark: Hashable {
         return .otherFile(generation: generation)
     }
 
-    /// Reads the mark; there may be none, and one that can't be read says nothing.
+    /// Reads the mark; `nil` if there is none, or none that can be read.
     ///
-    /// - Parameter own: the folder of what belongs to the vault's file.
+    /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> GenerationMark? {
         do throws(PrivateFileError) {
             return GenerationMark(

@@ -1,24 +1,24 @@
 internal import Cryptography
 internal import POSIX
 
-/// Walks the lines of a vault's text and the words of a line, without making strings.
+/// Reads the lines of a vault file and the words of a line, without creating strings.
 ///
-/// Lines end with a line feed; words are separated by exactly one space. A carriage return, a tab, a
-/// doubled or trailing space all end up in a word that is then refused.
+/// Lines end with a line feed; words are separated by exactly one space. A carriage return, a tab,
+/// or a doubled or trailing space becomes part of a word that is then rejected.
 struct LineReader {
     let bytes: [UInt8]
-    /// The line's place in the file, counted from 1.
+    /// The line's number, from 1.
     private(set) var number = 0
     /// Where the line starts.
     private(set) var start = 0
-    /// Where the line's feed is.
+    /// Where the line's line feed is.
     private(set) var end = 0
-    /// How far the line's words were read.
+    /// Where the next word starts.
     private var position = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Goes to the next line.
+    /// Moves to the next line.
     mutating func next() throws(VaultError) {
         start = number == 0 ? 0 : end + 1
         number += 1
@@ -32,7 +32,7 @@ struct LineReader {
         Self.holds(bytes.span, word, at: start, before: end)
     }
 
-    /// Reads `word` and the space behind it.
+    /// Reads `word` and the space after it.
     mutating func skip(_ word: String) throws(VaultError) {
         guard Self.holds(bytes.span, word, at: position, before: end) else { throw damaged }
         position += word.utf8.count + 1
@@ -54,7 +54,7 @@ struct LineReader {
         return word
     }
 
-    /// Reads what stands before the line's last word, which may hold spaces; at least a character.
+    /// Reads everything before the line's last word: at least one character, possibly with spaces.
     mutating func wordsBeforeLast() throws(VaultError) -> Range<Int> {
         guard let space = bytes[position..<end].lastIndex(of: UInt8(ascii: " ")), space > position
         else { throw damaged }
@@ -68,7 +68,7 @@ struct LineReader {
     /// Reads the line's last word as a number.
     mutating func lastCount() throws(VaultError) -> UInt64 { try number(in: lastWord()) }
 
-    /// Reads a number as it is written here: decimal, no sign, no leading zero, below 2^63.
+    /// Parses a number: decimal, no sign, no leading zero, below 2^63.
     func number(in word: Range<Int>) throws(VaultError) -> UInt64 {
         guard word.count <= 19, word.count == 1 || bytes[word.lowerBound] != UInt8(ascii: "0")
         else { throw damaged }
@@ -77,7 +77,7 @@ struct LineReader {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) else {
                 throw damaged
             }
-            // Nineteen digits fit.
+            // Nineteen digits fit in 64 bits.
             value = value * 10 + UInt64(bytes[index] - UInt8(ascii: "0"))
         }
         guard value <= VaultLimits.number else { throw damaged }
@@ -95,7 +95,7 @@ struct LineReader {
         bytes[left].elementsEqual(bytes[right])
     }
 
-    /// The error that says: this line is not what stands here in a vault.
+    /// The error for a line that does not belong here in a vault.
     var damaged: VaultError { .damaged(.line(number)) }
 
     private func wordAhead() -> Range<Int> {
@@ -117,7 +117,7 @@ struct LineReader {
 }
 
 extension LineReader {
-    /// Reads a word of Base64 that holds `count` bytes.
+    /// Decodes a word of Base64 that encodes `count` bytes.
     func base64(in word: Range<Int>, count: Int) throws(VaultError) -> [UInt8] {
         guard word.count == Base64.encodedCount(of: count) else { throw damaged }
         let data = try base64(in: word)
@@ -125,7 +125,7 @@ extension LineReader {
         return data
     }
 
-    /// Reads a word of Base64; there is one text only for the same bytes.
+    /// Decodes a word of Base64; only the canonical encoding is accepted.
     func base64(in word: Range<Int>) throws(VaultError) -> [UInt8] {
         do { return try Base64.decode(bytes.span.extracting(word)) } catch { throw damaged }
     }

@@ -1,9 +1,9 @@
 internal import Cryptography
 
-/// The sealed list of the slots and the entries: by what the vault key is known in each slot, what `list`
-/// shows, and what every record must be.
+/// The encrypted list of slots and entries: the authentication key of each slot, what `list` shows,
+/// and what authenticates each record.
 struct Manifest {
-    /// What the list says of one slot.
+    /// One slot in the manifest.
     struct ListedSlot {
         let number: Int
         let authenticationKey: SecretBytes
@@ -12,9 +12,9 @@ struct Manifest {
     let slots: [ListedSlot]
     let entries: [ManifestEntry]
 
-    /// Seals the list; `macLine` binds it to one header.
+    /// Seals the manifest; `macLine` binds it to one header.
     func sealed(under key: VaultKey, macLine: [UInt8]) throws(VaultError) -> [UInt8] {
-        // Names are private, so the list is put together where secrets live.
+        // Names are private, so the plaintext is built in secret memory.
         let room = 8 + slots.count * ListedSlot.count + entries.reduce(0) { $0 + $1.room }
         let plaintext = SecretBytes(capacity: room) { output in
             output.append(UInt64(slots.count), bytes: 4)
@@ -26,7 +26,9 @@ struct Manifest {
             plaintext, under: key.derived(for: .manifest), associatedData: macLine)
     }
 
-    /// Opens the list of a file; it may name other records than the file has.
+    /// Opens a file's manifest.
+    ///
+    /// Its records may differ from those of the file.
     init(opening document: VaultDocument, with key: VaultKey) throws(VaultError) {
         let plaintext = try SealedBox.open(
             document.manifest, under: key.derived(for: .manifest),
@@ -38,13 +40,13 @@ struct Manifest {
         }
     }
 
-    /// The first record that the list names and the file has not.
+    /// The first record that the manifest lists and the file lacks.
     func gone(from document: VaultDocument) -> RecordID? {
         let there = Set(document.records.map(\.id))
         return entries.first { !there.contains($0.id) }?.id
     }
 
-    /// The list of what `state` holds.
+    /// The manifest of `state`.
     init(of state: VaultState) {
         slots = state.slots.map {
             ListedSlot(number: $0.slot.number, authenticationKey: $0.authenticationKey)
@@ -71,7 +73,7 @@ struct Manifest {
 }
 
 extension Manifest.ListedSlot {
-    /// How many bytes it takes.
+    /// Its encoded size in bytes.
     static let count = 4 + SlotSecret.authenticationCount
 
     func write(to output: inout OutputSpan<UInt8>) {
@@ -89,7 +91,7 @@ extension Manifest.ListedSlot {
     }
 }
 
-/// Sealed boxes with the vault's errors.
+/// Sealed boxes, with the vault's errors.
 enum SealedBox {
     static func seal(
         _ plaintext: SecretBytes, under key: SecretBytes, associatedData: [UInt8]
@@ -102,7 +104,7 @@ enum SealedBox {
         }
     }
 
-    /// Opens a box, or throws `refusal` when the key did not seal it with this associated data.
+    /// Opens a box; throws `refusal` unless it was sealed with this key and associated data.
     static func open(
         _ box: [UInt8], under key: SecretBytes, associatedData: [UInt8], or refusal: VaultError
     ) throws(VaultError) -> SecretBytes {

@@ -1,10 +1,10 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// What the sealed list of the entries says of one record.
+/// One record in the manifest.
 struct ManifestEntry {
     let id: RecordID
-    /// The generation in which the record was sealed last, as in its clear part.
+    /// The generation in which the record was last sealed, as in its unencrypted part.
     let revision: UInt64
     var secret: ListedSecret
     let created: Int64
@@ -12,27 +12,27 @@ struct ManifestEntry {
     var account: String
     let traits: EntryTraits
 
-    /// What tells that two entries hold the same secret; `nil` when it was wiped.
+    /// The same for two entries with the same secret; `nil` if the entry was wiped.
     var fingerprint: [UInt8]? {
         if case .sealed(_, let fingerprint) = secret { fingerprint } else { nil }
     }
 }
 
-/// What the sealed list says of a record's secret.
+/// The state of a record's secret in the manifest.
 enum ListedSecret {
-    /// It is there: SHA-256 of the sealed box as the file has it, in Base64, and what tells that two entries
-    /// hold the same secret.
+    /// It is present, with the SHA-256 digest of its box (in Base64, as in the file) and its
+    /// fingerprint.
     case sealed(digest: [UInt8], fingerprint: [UInt8])
-    /// It was wiped, and must never be there again.
+    /// It was wiped, and must never reappear.
     case wiped(Tombstone)
 
     static let digestCount = 32
     static let printCount = 16
-    /// How many bytes it takes at most.
+    /// Its maximum encoded size in bytes.
     static let room = 1 + digestCount + printCount
 }
 
-/// What an entry is, and how its codes are made, but for the key.
+/// The kind of an entry and the parameters of its codes, without the key.
 enum EntryTraits: Hashable {
     case totp(HashAlgorithm, CodeStyle, TimeStep)
     case hotp(HashAlgorithm, CodeStyle)
@@ -50,7 +50,7 @@ enum EntryTraits: Hashable {
 }
 
 extension ManifestEntry {
-    /// How many bytes the entry takes at most.
+    /// Its maximum encoded size in bytes.
     var room: Int {
         RecordID.count + 8 + ListedSecret.room + 8 + 4 + issuer.utf8.count + 4
             + account.utf8.count + EntryTraits.room
@@ -80,7 +80,7 @@ extension ManifestEntry {
 }
 
 extension ListedSecret {
-    // The numbers are the format's, like those of the traits.
+    // Index + 1 is the number in the file format.
     private static let reasons: [Tombstone.Reason] = [
         .failures, .revoked, .reuseDetected, .tooManyFailures, .accountClosed,
     ]
@@ -124,8 +124,8 @@ extension ListedSecret {
 }
 
 extension EntryTraits {
-    // The numbers are the format's, so they stand here and in the page, and nowhere else.
-    /// How many bytes the longest traits take.
+
+    /// The maximum encoded size in bytes.
     static let room = 19
     private static let algorithms: [HashAlgorithm] = [.sha1, .sha256, .sha512]
 
