@@ -1,30 +1,31 @@
 public import Presence
 
-/// Asks for a passphrase, typed at the terminal or read from a file, or for a recovery key.
+/// Checks presence with a passphrase or a recovery key.
 ///
-/// It is handed what was given: who breaks off at the question, before a try is counted, has tried nothing.
+/// The caller asks for the passphrase first: a user who cancels at the prompt has made no attempt,
+/// and nothing is counted.
 public struct OpenerCheck: PresenceCheck {
-    /// What opens the vault yields its key.
+    /// The passphrase or recovery key yields the vault key.
     public typealias Grade = Cryptographic
 
-    /// Why there is no answer.
+    /// Why the check has no result.
     public struct Failure: PresenceFailure, Hashable {
-        /// What came in between.
+        /// The underlying error.
         public let reason: VaultError
-        /// Whether a slot said no before that: whoever guesses has learned something.
+        /// Whether a slot rejected the guess before the error, which tells an attacker something.
         public let mayHideAttempt: Bool
     }
 
     private let opener: VaultOpener
     private let vault: UnlockedVault
 
-    /// A check that says yes to what opens `vault`.
+    /// Creates a check that passes if `opener` opens `vault`.
     public init(_ opener: VaultOpener, of vault: UnlockedVault) {
         self.opener = opener
         self.vault = vault
     }
 
-    /// Tries it once.
+    /// Makes one attempt.
     public func isPresent(for purpose: String) throws(Failure) -> Bool {
         try vault.isOpened(by: opener)
     }

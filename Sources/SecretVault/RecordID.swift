@@ -1,16 +1,16 @@
-/// What names a record for as long as it lives: 16 random bytes, never used again.
+/// Identifies a record permanently: 16 random bytes, never reused.
 public struct RecordID: Hashable, Sendable {
-    // Two words rather than an array: ten thousand of them are no ten thousand allocations.
+    // Two integers instead of an array, so that thousands of IDs need no allocations.
     private let high: UInt64
     private let low: UInt64
 
     static let count = 16
-    /// How many characters ``text`` has.
+    /// The length of ``text`` in characters.
     public static let textCount = 2 * count
 
-    /// Takes 16 bytes.
+    /// Uses 16 bytes.
     init(_ bytes: Span<UInt8>) {
-        precondition(bytes.count == RecordID.count, "a record's id has 16 bytes")
+        precondition(bytes.count == RecordID.count, "a record ID has 16 bytes")
         var words: (UInt64, UInt64) = (0, 0)
         for index in 0..<8 {
             words.0 = words.0 << 8 | UInt64(bytes[index])
@@ -29,7 +29,7 @@ public struct RecordID: Hashable, Sendable {
     /// Whether its bytes come before those of `other`.
     func precedes(_ other: RecordID) -> Bool { (high, low) < (other.high, other.low) }
 
-    /// 32 hexadecimal digits: a name that stays when the entry is renamed.
+    /// 32 hexadecimal digits, which stay the same when the entry is renamed.
     public var text: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * RecordID.count)

@@ -1,15 +1,15 @@
-/// The clear part of a record: what must be known of it before the vault is open.
+/// The unencrypted part of a record: what must be known before the vault is open.
 struct RecordLine: Hashable {
     let id: RecordID
-    /// The generation in which the record was sealed last.
+    /// The generation in which the record was last sealed.
     let revision: UInt64
     let accessControl: AccessControl
 
-    /// A file has more than so many bytes for each of its records: this line, the tombstone or sealed
-    /// secret, and the place in the sealed list, in Base64.
+    /// The minimum size of a record in the file: this line, the tombstone or sealed secret, and the
+    /// manifest entry, in Base64.
     static let leastInFile = 200
 
-    /// Writes the line, its feed included.
+    /// Writes the line, including its line feed.
     func write(to text: inout VaultText) {
         text.write("record ")
         text.writeBase64(id.bytes)
@@ -23,7 +23,7 @@ struct RecordLine: Hashable {
         text.endLine()
     }
 
-    /// The line, its feed included.
+    /// The line, including its line feed.
     var text: [UInt8] {
         var text = VaultText()
         write(to: &text)
@@ -44,7 +44,7 @@ extension RecordLine {
 }
 
 extension LineReader {
-    /// Reads a word that names a record.
+    /// Decodes a record ID.
     func recordID(in word: Range<Int>) throws(VaultError) -> RecordID {
         let bytes = try base64(in: word, count: RecordID.count)
         return RecordID(bytes.span)

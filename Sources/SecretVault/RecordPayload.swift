@@ -1,17 +1,17 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// What a record seals: the secret itself, and nothing that the list of the entries says already.
+/// The plaintext of a record: the secret, without what the manifest already contains.
 enum RecordPayload {
     case totp(key: SecretBytes, parameters: [Credential.Parameter])
     case hotp(counter: UInt64, key: SecretBytes, parameters: [Credential.Parameter])
     case bytes(SecretBytes)
 
-    // A box shows how long its content is, so contents grow in steps of this many bytes.
+    // A box reveals the length of its content, so contents are padded to a multiple of this.
     private static let step = 64
     private static let parameterLimit = 64
 
-    /// What makes two entries hold the same secret.
+    /// The bytes that are equal in two entries with the same secret.
     var identity: SecretBytes {
         switch self {
         case .totp(let key, _), .hotp(_, let key, _): key
@@ -19,7 +19,7 @@ enum RecordPayload {
         }
     }
 
-    /// The bytes to be sealed: a length, the content, and zeros up to the next step.
+    /// The bytes to seal: a length, the content, and zeros up to the next multiple of the step.
     func sealedForm() throws(VaultError) -> SecretBytes {
         let size = contentSize
         guard size <= VaultLimits.secretSize, parameterCount <= RecordPayload.parameterLimit else {
@@ -79,7 +79,7 @@ enum RecordPayload {
 }
 
 extension RecordPayload {
-    /// Reads what ``sealedForm()`` makes for this kind of entry.
+    /// Parses the result of ``sealedForm()`` for this kind of entry.
     init(reading sealed: SecretBytes, kind: EntryKind) throws(SecretFields.Unreadable) {
         self = try sealed.withBytes { padded throws(SecretFields.Unreadable) in
             var outer = SecretFields()

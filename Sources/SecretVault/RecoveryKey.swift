@@ -1,7 +1,7 @@
 public import Cryptography
 internal import OneTimePassword
 
-/// 256 random bits that open the vault without the passphrase, to be written down and put away.
+/// 256 random bits that open the vault without the passphrase; the owner writes them down.
 public struct RecoveryKey: Sendable {
     let secret: SecretBytes
 
@@ -10,16 +10,19 @@ public struct RecoveryKey: Sendable {
     private static let groupCount = 4
     private static let label = Array("watchword recovery key".utf8)
 
-    /// Makes a new key; it opens no vault before it is added to one.
+    /// Generates a key.
+    ///
+    /// It opens no vault until it is added to one.
     public static func make() throws(VaultError) -> RecoveryKey {
         RecoveryKey(secret: try Chance.secret(count: count))
     }
 
     private init(secret: SecretBytes) { self.secret = secret }
 
-    /// The key as it is written down: 14 groups of four letters and digits, with dashes between.
+    /// The key in the form to write down: 14 groups of four letters and digits, separated by
+    /// dashes.
     ///
-    /// The last 24 bits are a check, so that a slip of the pen is noticed.
+    /// The last 24 bits are a checksum that detects mistakes in writing.
     public func text() throws(VaultError) -> SecretBytes {
         let check = try RecoveryKey.check(of: secret)
         let bytes = SecretBytes(capacity: RecoveryKey.count + RecoveryKey.checkCount) { output in
@@ -40,7 +43,7 @@ public struct RecoveryKey: Sendable {
         }
     }
 
-    /// Reads a key as somebody typed it: spaces, dashes and lower case do not matter.
+    /// Parses a typed key; ignores spaces, dashes and case.
     ///
     /// - Throws: ``RecoveryKeyError``.
     public init(parsing text: SecretBytes) throws(RecoveryKeyError) {
@@ -73,7 +76,7 @@ public struct RecoveryKey: Sendable {
         self.secret = secret
     }
 
-    // 24 bits of a digest of 256 random bits help nobody to guess the rest.
+    // 24 bits of a digest of 256 random bits do not help anybody to guess the rest.
     private static func check(of secret: SecretBytes) throws(VaultError) -> [UInt8] {
         let message = SecretBytes(capacity: label.count + secret.count) { output in
             output.append(copying: label.span)
@@ -89,12 +92,12 @@ public struct RecoveryKey: Sendable {
     }
 }
 
-/// Why a text is no recovery key.
+/// Why a text is not a recovery key.
 public enum RecoveryKeyError: Error, Hashable, Sendable {
-    /// It has so many letters and digits, and should have another number.
+    /// It has the wrong number of letters and digits.
     case length(Int, expected: Int)
     /// A character is neither a letter nor one of the digits 2 to 7.
     case notALetter
-    /// The check says that a character is wrong.
+    /// The checksum does not match: at least one character is wrong.
     case mistyped
 }

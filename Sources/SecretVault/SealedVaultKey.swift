@@ -1,17 +1,17 @@
 internal import Cryptography
 
-/// The vault key, sealed to a slot's public half, as age and HPKE (RFC 9180, mode_psk) do it.
+/// The vault key, encrypted to a slot's public key, like age and HPKE (RFC 9180, mode_psk).
 ///
-/// The box's key comes of an agreement between the slot's pair and an ephemeral one, and of the slot's
-/// authentication key, and is bound to both public halves; the box is bound to the vault and to the rest
-/// of the slot's line.
+/// The box's key is derived from a key agreement between the slot's pair and an ephemeral pair, and
+/// from the slot's authentication key. It is bound to both public keys. The box is bound to the
+/// vault and to the rest of the slot's line.
 enum SealedVaultKey {
     static func seal(
         _ key: VaultKey, to publicKey: [UInt8], authenticationKey: SecretBytes, lead: [UInt8]
     ) throws(VaultError) -> [UInt8] {
         let ephemeral: AgreementKey
         do { ephemeral = try AgreementKey.make() } catch { throw .cryptography(error) }
-        // The header vouches for the public half, and nobody makes a weak one by chance.
+        // The header authenticates the public key, and a weak one does not occur by chance.
         let agreed = try agreedSecret(ephemeral, with: publicKey, or: .damaged(.header))
         let wrapping = try wrappingKey(
             agreed, authenticationKey, salt: ephemeral.publicKey + publicKey)
@@ -20,7 +20,8 @@ enum SealedVaultKey {
         return ephemeral.publicKey + box
     }
 
-    /// Opens what ``seal(_:to:authenticationKey:lead:)`` made; throws `refusal` for anything else.
+    /// Opens the result of ``seal(_:to:authenticationKey:lead:)``; throws `refusal` for anything
+    /// else.
     static func open(
         _ sealed: [UInt8], with secret: SlotSecret, vaultID: [UInt8], lead: [UInt8],
         or refusal: VaultError

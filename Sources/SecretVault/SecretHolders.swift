@@ -1,12 +1,13 @@
-/// The entries that hold each secret, by fingerprint, in the order of the list; an import asks for thousands, and changes as
-/// many between its questions.
+/// The entries that contain each secret, by fingerprint, in list order.
+///
+/// An index, because an import makes thousands of lookups with changes between them.
 struct SecretHolders {
     private var holders: [[UInt8]: [RecordID]] = [:]
 
     init(_ records: [VaultState.Record]) {
         holders.reserveCapacity(records.count)
         for record in records {
-            // A wiped entry holds nothing; only its name is left.
+            // A wiped entry contains no secret; only its name is left.
             guard case .sealed = record.body else { continue }
             add(record.line.id, holding: record.listed.fingerprint)
         }
@@ -20,7 +21,7 @@ struct SecretHolders {
         holders[fingerprint, default: []].append(id)
     }
 
-    /// Adds an entry behind those that stand before it in the list.
+    /// Inserts an entry after those that precede it in the list.
     mutating func insert(
         _ id: RecordID, holding fingerprint: [UInt8]?, behind isBefore: (RecordID) -> Bool
     ) {

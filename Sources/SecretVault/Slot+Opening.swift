@@ -1,7 +1,7 @@
 internal import Cryptography
 
 extension TrustedSlot {
-    /// Makes a slot that a passphrase opens, and seals the vault key to it.
+    /// Creates a slot that a passphrase opens, and seals the vault key to it.
     static func sealing(
         _ key: VaultKey, under passphrase: SecretBytes, cost: ScryptCost, number: Int,
         created now: Int64
@@ -13,7 +13,7 @@ extension TrustedSlot {
             created: now)
     }
 
-    /// Makes a slot that a recovery key opens, and seals the vault key to it.
+    /// Creates a slot that a recovery key opens, and seals the vault key to it.
     static func sealing(
         _ key: VaultKey, under recoveryKey: RecoveryKey, number: Int, created now: Int64
     ) throws(VaultError) -> TrustedSlot {
@@ -23,14 +23,14 @@ extension TrustedSlot {
             key, under: wrapping, method: .recoveryKey(salt: salt), number: number, created: now)
     }
 
-    // Each slot gets a pair of its own: no private half outlives what it was sealed under.
+    // Each slot gets its own key pair, so no private key outlives the passphrase that protected it.
     private static func sealing(
         _ key: VaultKey, under wrapping: SecretBytes, method: SlotHead.Method, number: Int,
         created now: Int64
     ) throws(VaultError) -> TrustedSlot {
         let secret = try SlotSecret.make()
         let head = SlotHead(
-            number: number, created: max(now, 0),  // The file knows no time before 1970.
+            number: number, created: max(now, 0),  // The file cannot represent times before 1970.
             method: method, publicKey: secret.pair.publicKey)
         let box = try SealedBox.seal(
             secret.plaintext, under: wrapping,
@@ -42,10 +42,10 @@ extension TrustedSlot {
 }
 
 extension Slot {
-    /// Opens the slot; `nil` when it is of another method, or does not open.
+    /// Opens the slot; `nil` if it has another method or does not open.
     ///
-    /// - Throws: ``VaultError/damaged(_:)`` when the slot opens and holds no vault key: only somebody who
-    ///   changed the file could bring that about.
+    /// - Throws: ``VaultError/damaged(_:)`` if the slot opens but contains no vault key: somebody
+    ///   has changed the file.
     fileprivate func open(_ vaultID: [UInt8], with opener: VaultOpener) throws(VaultError)
         -> VaultKey?
     {
@@ -93,16 +93,16 @@ extension Slot {
     }
 }
 
-/// Why no slot gave the vault key away.
+/// Why no slot yielded the vault key.
 struct SlotRefusal: Error {
-    /// What the slots that were tried say about the attempt as a whole.
+    /// What the slots that were tried reveal about the attempt as a whole.
     enum Outcome {
-        /// Every slot that could take it said no.
+        /// Every slot of this method rejected the guess.
         case refused
-        /// A slot said no, and another one was not tried, or could not be read: whoever guesses has learned
-        /// something, but what was given may still be right.
+        /// One slot rejected the guess, and another was not tried or could not be read: an attacker
+        /// has learned something, but the guess may still be right.
         case undecided
-        /// No slot said no.
+        /// No slot rejected the guess.
         case notTried
     }
 
@@ -111,17 +111,17 @@ struct SlotRefusal: Error {
 }
 
 extension VaultDocument {
-    /// Whether there is a slot that a guess at `opener` can be tried on.
+    /// Whether there is a slot on which `opener` can be tried.
     func hasSlot(for opener: VaultOpener, ceiling: Int) -> Bool {
         !UnlockPlan(of: slots, for: opener, ceiling: ceiling).slots.isEmpty
     }
 
-    /// Tries the slots that `opener` may open, as far as `ceiling` allows.
+    /// Tries the slots that `opener` may open, within the cost `ceiling`.
     func openedKey(with opener: VaultOpener, ceiling: Int) throws(SlotRefusal)
         -> (VaultKey, slot: Int)
     {
         let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
-        // What the attempt is worth if it ends before every slot has said no.
+        // The outcome if the attempt ends before every slot has rejected it.
         var outcome = SlotRefusal.Outcome.notTried
         var damage: VaultError?
         for slot in plan.slots {
@@ -139,14 +139,14 @@ extension VaultDocument {
         throw SlotRefusal(error: opener.refusal, outcome: .refused)
     }
 
-    /// Tries the slots that `opener` may open, as far as `ceiling` allows.
+    /// Tries the slots that `opener` may open, within the cost `ceiling`.
     func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
         do { return try openedKey(with: opener, ceiling: ceiling) } catch { throw error.error }
     }
 }
 
 extension VaultOpener {
-    /// The error that says: this does not open the vault.
+    /// The error if this does not open the vault.
     fileprivate var refusal: VaultError {
         switch self {
         case .passphrase: .wrongPassphrase

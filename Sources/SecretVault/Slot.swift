@@ -1,22 +1,23 @@
 internal import Cryptography
 
-/// One way to open the vault: a key pair whose private half is sealed under what the slot is opened by.
+/// One way to open the vault: a key pair whose private key is sealed under a passphrase or recovery
+/// key.
 ///
-/// The vault key is sealed to the public half, so that whoever has the vault open can give it another
-/// key without a single passphrase or recovery key (see ``VaultChanges/rekey()``).
+/// The vault key is sealed to the public key, so the vault can be given a new key while it is open,
+/// without any passphrase or recovery key (see ``VaultChanges/rekey()``).
 struct Slot {
     let head: SlotHead
-    /// The slot's secret (``SlotSecret``), sealed, in Base64; of an unknown method, whatever the line says
-    /// there.
+    /// The sealed slot secret (``SlotSecret``) in Base64; for an unknown method, the words in its
+    /// place.
     let secret: [UInt8]
-    /// The vault key, sealed to the public half: an ephemeral public half and a box.
+    /// The vault key, sealed to the public key: an ephemeral public key and a box.
     let vaultKey: [UInt8]
 
     var number: Int { head.number }
     var created: Int64 { head.created }
     var method: SlotHead.Method { head.method }
 
-    /// Whether it opens the vault on any device that has the file.
+    /// Whether it opens the vault on every device that has the file.
     var isPortable: Bool {
         switch method {
         case .passphrase, .recoveryKey: true
@@ -25,12 +26,12 @@ struct Slot {
     }
 
     static let saltCount = 16
-    /// Two keys sealed: nonce, 64 bytes, tag.
+    /// Two sealed keys: nonce, 64 bytes, tag.
     static let secretCount = 92
-    /// A public half, and a key sealed.
+    /// A public key and a sealed key.
     static let vaultKeyCount = 92
 
-    /// All of the line that stands before the vault key.
+    /// The part of the line before the vault key.
     var lead: [UInt8] { head.text + secret + [UInt8(ascii: " ")] }
 
     /// Writes the slot's line.

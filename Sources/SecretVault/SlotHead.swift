@@ -1,26 +1,28 @@
-/// The first part of a slot's line: what the slot is opened by, and its public half.
+/// The first part of a slot's line: the method that opens it, and its public key.
 ///
-/// Whatever is sealed behind it on the line is bound to it.
+/// The sealed values on the rest of the line are bound to it.
 struct SlotHead {
-    /// What the slot is opened by.
+    /// The method that opens the slot.
     enum Method {
-        /// A passphrase, of which scrypt makes a key.
+        /// A passphrase, from which scrypt derives a key.
         case passphrase(logN: Int, salt: [UInt8])
-        /// 256 random bits, of which HKDF makes a key.
+        /// 256 random bits, from which HKDF derives a key.
         case recoveryKey(salt: [UInt8])
-        /// A method that this version does not know, by its name.
+        /// The name of a method that this version does not know.
         case other([UInt8])
     }
 
-    /// Its number in this vault, from 1; the number of a removed slot may be given again.
+    /// Its number in this vault, from 1.
+    ///
+    /// The number of a removed slot may be reused.
     let number: Int
-    /// When it was made, in Unix seconds.
+    /// When it was created, in Unix seconds.
     let created: Int64
     let method: Method
-    /// The public half of the slot's key pair, to which the vault key is sealed.
+    /// The slot's public key, to which the vault key is sealed.
     let publicKey: [UInt8]
 
-    /// This part of the line, the space behind it included.
+    /// This part of the line, including the space after it.
     var text: [UInt8] {
         var text = VaultText()
         text.write("slot \(number) \(created) ")

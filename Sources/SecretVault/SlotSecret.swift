@@ -1,17 +1,17 @@
 internal import Cryptography
 
-/// What somebody has who opened a slot: the private half of its key pair, and the key by which the sealed
-/// vault key is known to come from somebody who had the vault open.
+/// The content of an opened slot: its private key, and the key that proves that the sealed vault
+/// key was made by somebody who had the vault open.
 ///
-/// Everybody can seal something to a public half. Without the second key, whoever can write the file could
-/// put a vault of their own making in its place, and the passphrase would open it.
+/// Anybody can seal something to a public key. Without the second key, an attacker who can write
+/// the file could replace it with a vault of their own, and the passphrase would open it.
 struct SlotSecret {
     let pair: AgreementKey
     let authenticationKey: SecretBytes
 
     static let authenticationCount = 32
 
-    /// Makes the secret of a new slot.
+    /// Generates the secret of a new slot.
     static func make() throws(VaultError) -> SlotSecret {
         do {
             return SlotSecret(
@@ -27,10 +27,10 @@ struct SlotSecret {
         self.authenticationKey = authenticationKey
     }
 
-    /// The bytes to be sealed.
+    /// The bytes to seal.
     var plaintext: SecretBytes { SecretBytes(joining: pair.secret, authenticationKey) }
 
-    /// Takes what ``plaintext`` makes apart.
+    /// Parses ``plaintext``.
     init(reading plaintext: SecretBytes) throws(VaultError) {
         let half = AgreementKey.count
         let (first, second) = plaintext.withBytes { bytes in
@@ -44,12 +44,12 @@ struct SlotSecret {
     }
 }
 
-/// A slot that the header vouches for, and that another vault key can be sealed to.
+/// A slot that the header authenticates, so that another vault key may be sealed to it.
 struct TrustedSlot {
     let slot: Slot
     let authenticationKey: SecretBytes
 
-    /// The same slot with this vault key sealed to it; nothing else of it changes.
+    /// A copy of the slot with this vault key sealed to it, and no other change.
     func holding(_ key: VaultKey) throws(VaultError) -> TrustedSlot {
         let sealed = try SealedVaultKey.seal(
             key, to: slot.head.publicKey, authenticationKey: authenticationKey, lead: slot.lead)
@@ -60,7 +60,7 @@ struct TrustedSlot {
 }
 
 extension SecretBytes {
-    /// The bytes of both, one behind the other.
+    /// Concatenates both.
     convenience init(joining first: SecretBytes, _ second: SecretBytes) {
         self.init(capacity: first.count + second.count) { output in
             first.withBytes { output.append(copying: $0) }

@@ -1,22 +1,22 @@
 /// One way to open the vault, as a list shows it.
 public struct SlotSummary: Hashable, Sendable {
-    /// What the slot is opened by.
+    /// The method that opens a slot.
     public enum Method: Hashable, Sendable {
-        /// A passphrase; the base-two logarithm of scrypt's N says what a guess costs.
+        /// A passphrase, with the base-2 logarithm of scrypt's N: the cost of a guess.
         case passphrase(logN: Int)
         /// A recovery key.
         case recoveryKey
-        /// Something that a newer Watchword knows, by its name in the file.
+        /// The name of a method that only a newer version of Watchword supports.
         case other(String)
     }
 
     /// Its number in this vault.
     public let number: Int
-    /// What it is opened by.
+    /// The method that opens it.
     public let method: Method
-    /// When it was made, in Unix seconds.
+    /// When it was created, in Unix seconds.
     public let created: Int64
-    /// The slot's public half: a number may be given again, a random pair is not.
+    /// The slot's public key, which identifies it: a number may be reused, a random key is not.
     private let publicKey: [UInt8]
 
     init(_ slot: Slot) {

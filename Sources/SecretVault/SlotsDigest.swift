@@ -1,15 +1,15 @@
-/// Tells one set of slots from every other: the SHA-256 digest of a file's slot lines.
+/// Identifies a set of slots: the SHA-256 digest of a file's slot lines.
 ///
-/// Copies of a vault with the same slots are opened by the same passphrases; an older copy may not be.
+/// The same passphrases open all copies with the same slots; an older copy may have others.
 struct SlotsDigest: Hashable {
     let bytes: [UInt8]
 
     static let count = 32
 
-    /// Takes a digest that was written down.
+    /// Uses a digest from the attempts file.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Digests the lines of these slots.
+    /// Computes the digest of these slots' lines.
     init(of slots: [Slot]) throws(VaultError) {
         var text = VaultText()
         for slot in slots { slot.write(to: &text) }
@@ -21,6 +21,6 @@ struct SlotsDigest: Hashable {
 }
 
 extension VaultState {
-    /// Tells the slots from those of another file.
+    /// The digest of the slots.
     func slotsDigest() throws(VaultError) -> SlotsDigest { try SlotsDigest(of: slots.map(\.slot)) }
 }

@@ -1,16 +1,16 @@
-/// What stands where a wiped record was.
+/// Replaces the secret of a wiped record.
 public struct Tombstone: Hashable, Sendable {
     /// Why a record was wiped.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
-        /// Presence failed too often.
+        /// Too many checks failed.
         case failures
-        /// The service said: revoked.
+        /// The service reported that the secret was revoked.
         case revoked
-        /// The service said: somebody else used the secret.
+        /// The service reported that somebody else used the secret.
         case reuseDetected = "reuse-detected"
-        /// The service said: too many wrong secrets.
+        /// The service reported too many wrong secrets.
         case tooManyFailures = "too-many-failures"
-        /// The service said: the account is closed.
+        /// The service reported that the account is closed.
         case accountClosed = "account-closed"
     }
 
@@ -20,7 +20,7 @@ public struct Tombstone: Hashable, Sendable {
     public let reason: Reason
 }
 
-/// Where a record's secret is, or that it is gone.
+/// A record's sealed secret, or the tombstone that replaced it.
 enum RecordBody {
     /// The sealed box in Base64.
     case sealed(ArraySlice<UInt8>)

@@ -1,25 +1,25 @@
 internal import Cryptography
 internal import POSIX
 
-/// The slots that something is tried on, chosen before any work is done.
+/// The slots to try, chosen before any work is done.
 ///
-/// What a passphrase slot costs to try is written in the file, and whoever can write the file could ask
-/// for any cost. So the slots are tried from the cheapest on, and none whose cost would take the sum of all
-/// over the ceiling: slots that somebody added can neither make unlocking take longer than that, nor keep a
+/// The file says what it costs to try a passphrase slot, so an attacker who can write the file can
+/// set any cost. The slots are therefore tried in order of cost, as long as their total cost stays
+/// within the ceiling. Added slots can neither make unlocking exceed the ceiling nor prevent a
 /// cheaper slot from being tried.
 struct UnlockPlan {
     /// The slots to try, the cheapest first.
     let slots: [Slot]
-    /// Why the others are left out, if there are any.
+    /// Why slots were left out, if any were.
     let refusal: VaultError?
 
-    /// - Parameter ceiling: the base-two logarithm of the most that all of scrypt's Ns together may be.
+    /// - Parameter ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots.
     init(of slots: [Slot], for opener: VaultOpener, ceiling: Int) {
         let accepting = slots.filter { $0.accepts(opener) }
         var chosen: [Slot] = []
         var refusal: VaultError?
         var budget = UInt64(1) << UInt64(min(ceiling, VaultLimits.unlockCeiling))
-        // Sorting is stable here by the slot's number.
+        // The slot's number makes the order deterministic.
         for slot in accepting.sorted(by: { ($0.logN, $0.number) < ($1.logN, $1.number) }) {
             if case .passphrase(let logN, _) = slot.method {
                 let most = SystemMemory.limit()
@@ -41,7 +41,7 @@ struct UnlockPlan {
         self.refusal = refusal
     }
 
-    /// The base-two logarithm of what trying all of these costs, rounded up.
+    /// The base-2 logarithm of the cost of trying all of these slots, rounded up.
     static func logarithm(ofAll slots: [Slot]) -> Int {
         var total: UInt64 = 0
         for slot in slots where slot.logN > 0 {
@@ -53,12 +53,12 @@ struct UnlockPlan {
 }
 
 extension Slot {
-    /// The base-two logarithm of scrypt's N; 0 for a slot that costs nothing to try.
+    /// The base-2 logarithm of scrypt's N; 0 for a slot without scrypt.
     fileprivate var logN: Int {
         if case .passphrase(let logN, _) = method { logN } else { 0 }
     }
 
-    /// Whether the slot is of the method that `opener` is for.
+    /// Whether the slot's method matches `opener`.
     fileprivate func accepts(_ opener: VaultOpener) -> Bool {
         switch (method, opener) {
         case (.passphrase, .passphrase), (.recoveryKey, .recoveryKey): true
@@ -68,7 +68,7 @@ extension Slot {
 }
 
 extension ScryptCost {
-    /// The cost of N = 2^`logN`; `nil` when nobody pays that.
+    /// The cost of N = 2^`logN`; `nil` if it is out of range.
     init?(ifInRange logN: Int) {
         do { try self.init(logN: logN) } catch { return nil }
     }

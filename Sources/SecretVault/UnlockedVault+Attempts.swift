@@ -1,29 +1,29 @@
 internal import POSIX
 internal import Presence
 
-/// An attempt that is written down and not decided.
+/// An attempt that is recorded and undecided.
 struct BegunAttempt: ~Copyable {
     let line: RecordLine
-    /// What was counted before it, and with it.
+    /// The counts before the attempt began, and after.
     let before: Failures?
     let with: Failures?
     let reading: ClockReading
     let asked: AskedPresence
 }
 
-// Counting the attempts at entries that ask at each use.
+// Counts attempts at entries that require a check at each use.
 extension UnlockedVault {
-    /// What is counted against the vault and its records.
+    /// The failures that are counted against the vault and its records.
     func attempts() throws(VaultError) -> Attempts {
         try Attempts.read(location, of: state.vaultID)
     }
 
-    /// Writes down that the entry is about to be asked for, unless it waits.
+    /// Records an attempt at the entry, unless the entry is locked out.
     func begin(
         _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
     ) throws(VaultError) -> BegunAttempt {
         let counter = try AttemptCounter(location, of: state.vaultID)
-        // Somebody else may have changed, wiped or removed the entry.
+        // Another process may have changed, wiped or removed the entry.
         try readAgain()
         var attempts = try counter.read()
         let lines = state.records.map(\.line)
@@ -36,7 +36,8 @@ extension UnlockedVault {
         let record = state.records[try state.index(of: id)]
         guard case .sealed = record.body else { throw .wiped }
         guard record.line.accessControl.presence.accepts(grade) else { throw .otherCheckDemanded }
-        // Nobody is asked more often at once than the entry allows; who was killed asks no more.
+        // If all running checks together could exceed the entry's limit, wait for them to end.
+        // Attempts of killed processes do not count as running.
         if attempts.mayBecomeDue(record.line, by: slots) {
             guard try counter.isNobodyAsked() else { throw .busy }
         }
@@ -55,7 +56,7 @@ extension UnlockedVault {
         }
     }
 
-    /// Refuses an entry that waits or is to be wiped, where nothing can be written.
+    /// Throws if the entry is locked out or must be wiped, when the vault cannot be written.
     func expectNoWait(
         of id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
     ) throws(VaultError) {
@@ -67,7 +68,7 @@ extension UnlockedVault {
         guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
     }
 
-    /// Writes down that the answer is no, and wipes the entry if it allows no more.
+    /// Records a failed check, and wipes the entry if its limit is reached.
     func refuse(_ tried: borrowing BegunAttempt, at reading: ClockReading)
         throws(VaultError) -> RefusalCost
     {
@@ -92,9 +93,9 @@ extension UnlockedVault {
         return .free(left: Int(left))
     }
 
-    /// Takes the attempt off, which was not made.
+    /// Removes an attempt that was not made.
     ///
-    /// Should this fail, an undecided attempt too many is counted, which the next success clears.
+    /// If this fails, one undecided attempt too many stays counted until the next success.
     func withdraw(_ tried: borrowing BegunAttempt) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: state.vaultID)
@@ -104,10 +105,11 @@ extension UnlockedVault {
         } catch _ {}
     }
 
-    /// Writes down that the answer is yes.
+    /// Records a successful check.
     func accept(_ tried: borrowing BegunAttempt) throws(VaultError) {
         let counter = try AttemptCounter(location, of: state.vaultID)
-        // Failures at the vault's door may have wiped the entry meanwhile: nothing opens it then.
+        // Failed attempts at the vault may have wiped the entry in the meantime; it must not open
+        // then.
         try readAgain()
         let record = state.records[try state.index(of: tried.line.id)]
         guard case .sealed = record.body else { throw .wiped }
@@ -122,7 +124,7 @@ extension UnlockedVault {
         try counter.save(attempts.deciding(line.subject, .opened, at: .now()))
     }
 
-    /// Takes the failures that are counted against an entry off, unless it waits.
+    /// Clears the failures of an entry, unless it is locked out.
     func settle(_ line: RecordLine, at reading: ClockReading) throws(VaultError) {
         guard let failures = try attempts()[line.subject] else { return }
         let rest = failures.rest(at: reading)

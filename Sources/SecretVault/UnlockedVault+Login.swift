@@ -1,27 +1,28 @@
 internal import POSIX
 
-/// The right to sign in with the enrolled secrets of a vault; the kernel takes it back from a process that dies.
+/// The exclusive right to sign in with a vault's enrolled secrets; the kernel releases it when the
+/// process dies.
 ///
-/// Two sign-ins at once would each present a secret that the other's answer retires, which a server takes
-/// for a thief. Other changes to the vault go on meanwhile.
+/// In two concurrent sign-ins, each would present a secret that the other's response retires, and
+/// the server would treat it as stolen. Other changes to the vault are not blocked.
 public struct LoginTurn: ~Copyable, Sendable {
     private let lock: FileLock
 
     fileprivate init(_ lock: consuming FileLock) { self.lock = lock }
 
-    /// Gives the turn back; letting go of it does the same.
+    /// Ends the turn; so does `deinit`.
     public consuming func end() {}
 }
 
 extension UnlockedVault {
-    /// Waits for the turn, and reads the vault as it is then.
+    /// Waits for the turn, then reads the vault again.
     ///
     /// - Parameter timeout: how long to wait while another process signs in.
-    /// - Throws: ``VaultError/busy`` when the other one does not get done.
+    /// - Throws: ``VaultError/busy`` if the other process does not finish in time.
     public func takeLoginTurn(timeout: Duration = .seconds(30)) throws(VaultError) -> LoginTurn {
         guard !isReadOnly else { throw .openedReadOnly }
         let turn = LoginTurn(try lockForLogin(timeout: timeout))
-        // What the other one changed must be known before anything is decided.
+        // Every decision must take into account what the other process changed.
         try update { (_) throws(VaultError) in }
         return turn
     }

@@ -3,10 +3,10 @@ public import POSIX
 public import Presence
 
 extension UnlockedVault {
-    /// Proves the presence that unlocking proved, for opening the entry `id`.
+    /// Reuses the presence that unlocking proved, to open the entry `id`.
     ///
-    /// An entry that asks for presence at each use takes it once, unless it waits; after that
-    /// another check must be asked. A proof that was made for the entry before is void.
+    /// An entry that requires a check at each use accepts this once, unless it is locked out; after
+    /// that it requires another check. An earlier proof for the entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/otherCheckDemanded``,
     ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``.
@@ -32,19 +32,18 @@ extension UnlockedVault {
         return proof
     }
 
-    /// Asks `check` whether the person is there, for opening the entry `id`.
+    /// Proves presence with `check`, to open the entry `id`.
     ///
-    /// The attempt is written down before the check is asked, and its outcome before it is told: refused,
-    /// or nothing any more. Interruptions are held back meanwhile; a check that waits for somebody sees
-    /// to them itself. An attempt that stays undecided costs a wait, but never the entry: one that was
-    /// killed, and one in which the check had no answer and a try may hide. The entry waits after five
-    /// attempts in a row, or is wiped after as many refused ones as it says. A proof that was made for
-    /// the entry before is void. A check that the entry does not accept is not asked:
-    /// ``VaultError/otherCheckDemanded``.
+    /// The attempt is recorded before the check runs, and its outcome before it is reported.
+    /// Interruptions are deferred in between; a check that waits for a person handles them itself.
+    /// An attempt stays undecided if the process was killed, or if the check failed in a way that
+    /// may conceal a guess; it costs a wait, but never the entry. After five attempts in a row the
+    /// entry is locked out, or it is wiped after as many refused attempts as it is set to. An
+    /// earlier proof for the entry becomes invalid. If the entry does not accept the check, the
+    /// check does not run, and ``VaultError/otherCheckDemanded`` is thrown.
     ///
-    /// - Parameters:
-    ///   - words: what for, in words for the person.
-    ///   - lifetime: how long the proof can be spent.
+    /// - Parameters: - words: the purpose, as shown to the person. - lifetime: how long the proof
+    ///   is valid.
     public func prove<Check: PresenceCheck>(
         _ check: inout Check, for id: RecordID, words: String,
         reading: @autoclosure () -> ClockReading = .now(),
@@ -77,7 +76,8 @@ extension UnlockedVault {
             do throws(Check.Failure) {
                 proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
             } catch {
-                // Who breaks off each time before the no has begun an attempt each time.
+                // Otherwise the attempt stays counted, so that canceling before the refusal gains
+                // nothing.
                 if !error.mayHideAttempt { withdraw(tried) }
                 throw .check(error)
             }
@@ -94,11 +94,11 @@ extension UnlockedVault {
         return proof
     }
 
-    /// Opens the entry `id`; the proof is spent, whatever comes of it.
+    /// Opens the entry `id`; spends the proof in any case.
     ///
-    /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that is too old, was made for another
-    ///   entry or another vault, or before another one; ``VaultError/noSuchEntry``,
-    ///   ``VaultError/wiped``, or ``VaultError/damaged(_:)``.
+    /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that has expired, was made for another
+    ///   entry or vault, or was superseded; ``VaultError/noSuchEntry``, ``VaultError/wiped``, or
+    ///   ``VaultError/damaged(_:)``.
     public func open<Grade: PresenceGrade>(
         _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
     ) throws(VaultError) -> EntryContent {
@@ -107,12 +107,13 @@ extension UnlockedVault {
         return try record.content(with: key)
     }
 
-    /// Takes the next code's counter of a counter-based entry: the counter behind it is on the disk
-    /// when this returns, so no code is handed out twice.
+    /// Takes the counter of an HOTP entry's next code.
+    ///
+    /// The following counter is on the disk when this returns, so no code is issued twice.
     ///
     /// The proof is spent as by ``open(_:proof:now:)``.
     ///
-    /// - Returns: the entry with the counter to make the code of.
+    /// - Returns: the entry with the counter for the code.
     public func nextHOTP<Grade: PresenceGrade>(
         _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
     ) throws(VaultError) -> EntryContent {
@@ -120,7 +121,9 @@ extension UnlockedVault {
         return try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
     }
 
-    /// What is counted against the entry `id`: to be asked before somebody is asked.
+    /// The failures and the wait of the entry `id`.
+    ///
+    /// Call this before prompting for a check.
     public func lockOut(of id: RecordID, reading: ClockReading = .now()) throws(VaultError)
         -> LockOut
     {
@@ -128,9 +131,9 @@ extension UnlockedVault {
         return LockOut(try attempts()[line.subject], at: reading)
     }
 
-    /// Whether the passphrase or recovery key opens this vault, for ``OpenerCheck``.
+    /// Whether the passphrase or recovery key opens this vault; used by ``OpenerCheck``.
     ///
-    /// Nothing is counted here: ``prove(_:for:words:reading:lasting:now:)`` counts what a check asks.
+    /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
     func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
         let document: VaultDocument
         do throws(VaultError) {
@@ -157,7 +160,7 @@ extension UnlockedVault {
     }
 }
 
-/// Unlocking is a check of presence: whoever had the key to a slot was there.
+/// Unlocking is a presence check: it required the passphrase or recovery key of a slot.
 private struct Unlocking: PresenceCheck {
     typealias Grade = Cryptographic
 
@@ -178,7 +181,7 @@ extension UnlockedVault {
 }
 
 extension GateError {
-    /// Makes what the vault throws the gate's error.
+    /// Converts the vault's errors.
     fileprivate static func from<Result: ~Copyable>(
         _ body: () throws(VaultError) -> Result
     ) throws(GateError) -> Result {

@@ -1,27 +1,27 @@
 internal import POSIX
 internal import Presence
 
-/// A vault that is open: its list is known, its secrets are still sealed one by one.
+/// An open vault: its list of entries is known, and each secret is still sealed.
 ///
-/// It is what the file was when it was read last; ``update(_:)`` reads it again before it changes
-/// anything, so that two programs lose nothing of each other's. It belongs to one task.
+/// It reflects the file when it was last read. ``update(_:)`` reads the file again before it
+/// changes anything, so that two programs do not lose each other's changes. It belongs to one task.
 public final class UnlockedVault {
     let location: VaultLocation
     private(set) var key: VaultKey
-    /// Whether the vault can't be written: nothing is saved, and nothing is counted.
+    /// Whether the vault cannot be written: nothing is saved or counted.
     let isReadOnly: Bool
     /// The number of the slot that opened the vault.
     public let openedSlot: Int
-    /// What unlocking was allowed to cost.
+    /// The maximum cost of unlocking.
     let ceiling: Int
     private(set) var state: VaultState
     private var markReport: VaultReport?
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
     private let foundReports: [VaultReport]
-    /// The entries whose one use by the presence of unlocking is spent.
+    /// The entries that have used the presence proved by unlocking.
     var usedOnce: Set<RecordID> = []
-    /// What the last proof for each entry was made for, until it is spent.
+    /// The purpose of each entry's last proof, until that is spent.
     var purposes: [RecordID: PresencePurpose] = [:]
 
     init(
@@ -38,19 +38,19 @@ public final class UnlockedVault {
         self.markReport = markReport
     }
 
-    /// How often the vault was saved.
+    /// The number of the vault's current generation.
     public var generation: UInt64 { state.generation }
 
-    /// What the list shows, in the order in which the entries were added.
+    /// The entries, in the order in which they were added.
     public var entries: [EntrySummary] { state.records.map(\.summary) }
 
     /// The ways to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
 
-    /// What trying a passphrase on all slots costs: the base-two logarithm of the sum of scrypt's Ns.
+    /// The cost of trying a passphrase on all slots: the base-2 logarithm of the sum of scrypt's N.
     public var unlockCost: Int { UnlockPlan.logarithm(ofAll: state.slots.map(\.slot)) }
 
-    /// What the owner should be told.
+    /// What to report to the owner.
     public var reports: [VaultReport] {
         var reports = foundReports
         if let markReport { reports.append(markReport) }
@@ -62,18 +62,18 @@ public final class UnlockedVault {
         return reports
     }
 
-    /// Changes the vault: reads it again if somebody else saved meanwhile, lets `change` do what it
-    /// wants, and saves once.
+    /// Changes the vault: reads it again, applies `change`, and saves once.
     ///
-    /// Nothing is saved when `change` throws or changes nothing. When this returns, the change is on the
-    /// disk.
+    /// Nothing is saved if `change` throws or changes nothing. When this returns, the change is on
+    /// the disk.
     ///
-    /// - Throws: what `change` throws; ``VaultError/openedReadOnly``; ``VaultError/busy`` when another
-    ///   writer does not get done; ``VaultError/changedMeanwhile`` when a program that heeds no lock has
-    ///   replaced the vault since it was read; ``VaultError/inTheWay(name:)``; ``VaultError/notConfirmed(_:)`` when the change is saved, but
-    ///   perhaps not for good; ``VaultError/previousNotErased(_:)`` when the change is saved,
-    ///   but what was to be purged is still there; ``VaultError/rekeyed`` when somebody else gave the
-    ///   vault another key, which takes another unlocking.
+    /// - Throws: the errors of `change`; ``VaultError/openedReadOnly``; ``VaultError/busy`` if
+    ///   another writer does not finish in time; ``VaultError/changedMeanwhile`` if a program that
+    ///   ignores the lock has replaced the vault since it was read; ``VaultError/inTheWay(name:)``;
+    ///   ``VaultError/notConfirmed(_:)`` if the change is saved, but a power failure may undo it;
+    ///   ``VaultError/previousNotErased(_:)`` if the change is saved, but the previous generation
+    ///   was not purged; ``VaultError/rekeyed`` if another process gave the vault a new key, so
+    ///   that it must be unlocked again.
     @discardableResult public func update<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -89,7 +89,7 @@ public final class UnlockedVault {
             return result
         }
         let bytes = try changes.state.written(with: changes.key)
-        // What is about to replace the vault is read as the next unlocking will read it.
+        // Verify the new file exactly as the next unlock will.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
         try writer.save(
@@ -101,17 +101,17 @@ public final class UnlockedVault {
         return result
     }
 
-    /// Reads the vault again if somebody else changed it.
     func readAgain() throws(VaultError) {
         state = try verified(VaultDocument(parsing: location.read()))
     }
 
-    /// Has the list of the entries learn of what was wiped without the vault key.
+    /// Saves the vault if entries were wiped without the vault key, so that the manifest records
+    /// their tombstones.
     ///
-    /// Should this fail, the next saving with the key does it.
+    /// If this fails, the next save with the key does the same.
     func listTombstones() {
         guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
-        // This saving is not the owner's: what is to be reported of the file that was there stays.
+        // The owner did not ask for this save, so keep what is to be reported about the file.
         let found = markReport
         defer { markReport = found }
         do throws(VaultError) {
@@ -129,7 +129,7 @@ public final class UnlockedVault {
         }
     }
 
-    /// Does what ``update(_:)`` would do with `change`, and saves nothing of it.
+    /// Applies `change` like ``update(_:)``, but saves nothing.
     public func rehearse<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -137,7 +137,7 @@ public final class UnlockedVault {
         return try change(&changes)
     }
 
-    // The vault is saved by now: what goes wrong here must not read as if nothing were.
+    // The vault is already saved, so an error here must not suggest that nothing was.
     private func erasePrevious(by writer: borrowing VaultWriter) throws(VaultError) {
         do {
             try writer.eraseAllButCurrent(of: state.vaultID)
@@ -148,7 +148,7 @@ public final class UnlockedVault {
 }
 
 extension UnlockedVault {
-    /// Opens every record and looks at what stands beside the vault.
+    /// Opens every record and examines the previous generation.
     public func check() throws(VaultError) -> VaultCheck {
         var damages: [VaultPart] = []
         var opened = 0

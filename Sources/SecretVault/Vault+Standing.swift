@@ -1,18 +1,18 @@
-/// What the file of a vault shows of its gate without a key: what failures have cost, and what more
-/// of them will.
+/// What failures have cost a vault so far, and what further ones will; readable without a key.
 public struct VaultStanding: Hashable, Sendable {
-    /// What is counted against the vault.
+    /// The failures that are counted against the vault, and the wait.
     public let lockOut: LockOut
-    /// How many records were wiped for failures since the moment that was asked for.
+    /// How many records were wiped after failures since the given time.
     public let wiped: Int
-    /// How many failures more make the vault wait; 0 when each further one does.
+    /// How many more failures lock the vault; 0 if the next one does.
     public let failuresToWait: Int
-    /// How many failures more wipe a record; `nil` when none is wiped for failures.
+    /// How many more failures wipe a record; `nil` if no record is set to be wiped.
     public let failuresToWipe: Int?
 }
 
 extension Vault {
-    /// What failures at the vault's door have cost since `began` (Unix seconds), to be told to whom failed.
+    /// What failures at the vault have cost since `began` (Unix seconds), to report after a failed
+    /// attempt.
     public static func standing(at path: String, since began: Int64, reading: ClockReading = .now())
         throws(VaultError) -> VaultStanding
     {
@@ -24,7 +24,8 @@ extension Vault {
         for (line, body) in zip(document.records, document.bodies) {
             switch body {
             case .tombstone(let tombstone):
-                // Of those of the same second, an earlier failure has wiped who allows fewer.
+                // Records that allow fewer failures may have been wiped by an earlier attempt in
+                // the same second.
                 guard case .wipe(let limit) = line.accessControl.onFailure,
                     tombstone.reason == .failures, tombstone.time >= began,
                     UInt64(limit.value) >= attempts.refusals[document.slotsDigest] ?? 0
@@ -45,7 +46,7 @@ extension Vault {
 }
 
 extension Attempts {
-    /// How many more failures wipe this record; `nil` for one that is not wiped for them.
+    /// How many more failures wipe this record; `nil` if it is not set to be wiped.
     fileprivate func failuresToWipe(_ line: RecordLine, by slots: SlotsDigest) -> Int? {
         guard case .wipe(let limit) = line.accessControl.onFailure else { return nil }
         return max(limit.value - Int(clamping: refusals(of: line, by: slots)), 1)

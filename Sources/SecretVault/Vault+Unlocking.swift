@@ -4,28 +4,27 @@ internal import POSIX
 extension Vault {
     /// Opens the vault at `path`.
     ///
-    /// An attempt with a passphrase is written down before it is made, and its outcome before it is
-    /// told: refused, or nothing any more. Interruptions are held back meanwhile; an attempt that stays
-    /// undecided all the same costs a wait, but never a record; so does one that a slot refused while
-    /// another slot was not tried. After five attempts in a row that did
-    /// not open the vault there is a wait. Records that so many refused attempts are to wipe are wiped
-    /// before anything is tried, and again before the answer. A recovery key can't be guessed, so it is
-    /// not counted, opens during a wait, and clears the count.
+    /// An attempt with a passphrase is recorded before it is made, and its outcome before it is
+    /// reported. Interruptions are deferred in between. An attempt without an outcome costs a wait,
+    /// but never a record; so does one that a slot refused while another slot was not tried. After
+    /// five failed attempts in a row the vault is locked out. Records that have reached their limit
+    /// of refused attempts are wiped before anything is tried, and again before the outcome is
+    /// reported. A recovery key cannot be guessed, so it is not counted, opens the vault during a
+    /// wait, and clears the count.
     ///
-    /// What the file's slots ask for is paid up to `ceiling`, the cheapest slot first.
+    /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
-    /// Where entries were wiped without the vault key, the vault is saved, so that the list of the entries
-    /// knows of it and no older file can bring their secrets back.
+    /// If entries were wiped without the vault key, the vault is saved, so that the manifest
+    /// records this and no older file can restore their secrets.
     ///
-    /// - Parameters:
-    ///   - ceiling: the base-two logarithm of the most that scrypt's Ns of all slots that are tried may
-    ///     be together; 20 is a gigabyte of memory.
-    ///   - readOnly: whether to open a vault that really can't be written (a read-only file system, no
-    ///     permission), without counting and only to read.
+    /// - Parameters: - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all
+    ///   slots that are tried; 20 corresponds to a gigabyte of memory. - readOnly: whether to open
+    ///   a vault that cannot be written (a read-only file system, no permission), without counting
+    ///   and only for reading.
     /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
-    ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` when the try could not be
-    ///   counted, and was not made; ``VaultError/writable`` when it could be, although `readOnly`;
-    ///   what wiping throws.
+    ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` if the attempt could not
+    ///   be counted, and was not made; ``VaultError/writable`` if it could be counted despite
+    ///   `readOnly`; the errors of wiping.
     public static func unlock(
         at path: String, with opener: VaultOpener, ceiling: Int = standardCeiling,
         readOnly: Bool = false,
@@ -45,18 +44,19 @@ extension Vault {
         return vault
     }
 
-    /// The most that an unlocking costs unless its caller allows more: scrypt with N = 2^20, which takes
-    /// a gigabyte of memory and a few seconds.
+    /// The default maximum cost of unlocking: scrypt with N = 2^20, which takes a gigabyte of
+    /// memory and a few seconds.
     public static var standardCeiling: Int { 20 }
 
-    /// The most that an unlocking costs, whatever its caller allows.
+    /// The highest cost of unlocking that a caller can allow.
     public static var greatestCeiling: Int { VaultLimits.unlockCeiling }
 
-    /// What is counted against the vault at `path`: to be asked before somebody is asked for a
-    /// passphrase.
+    /// The failures and the wait of the vault at `path`.
     ///
-    /// Records that somebody was killed at wiping are wiped first: who has to wait begins nothing
-    /// else.
+    /// Call this before prompting for a passphrase.
+    ///
+    /// First completes any wipe that was interrupted, because no attempt that could do so starts
+    /// during a wait.
     public static func lockOut(at path: String, reading: ClockReading = .now())
         throws(VaultError) -> LockOut
     {
@@ -66,7 +66,7 @@ extension Vault {
     }
 }
 
-/// A vault's file on the way to being open.
+/// A vault file that is being opened.
 private struct VaultOpening: ~Copyable {
     private let location: VaultLocation
     private let folder: Folder
@@ -79,8 +79,8 @@ private struct VaultOpening: ~Copyable {
     init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
-        // The mark is written after the vault: read before it, it is never ahead of a saving that
-        // somebody else makes meanwhile.
+        // A writer writes the mark after the vault. Reading the mark first therefore never yields a
+        // mark that is newer than the file.
         let mark = try VaultOpening.mark(location)
         let file = try location.hold(in: folder)
         document = try VaultDocument(parsing: file.bytes)
@@ -100,11 +100,10 @@ private struct VaultOpening: ~Copyable {
         try Attempts.read(location, of: document.vaultID)
     }
 
-    /// Counts, tries, and writes down what came of it.
+    /// Counts the attempt, makes it, and records the outcome.
     ///
-    /// The counter is held all the while, so that tries are made one after the other: of many at
-    /// once none is refused because of others that turn out to be right, and none is made beside
-    /// those that are allowed.
+    /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
+    /// exceed the limit, and none is refused because of another one that succeeds.
     mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {
@@ -129,7 +128,7 @@ private struct VaultOpening: ~Copyable {
                         begun.deciding(
                             .vault, .refused(by: document.slotsDigest), at: reading()))
                     _ = try wipeWhatIsDue(counter)
-                case .undecided: break  // It stays as it was begun: it costs a wait.
+                case .undecided: break  // It stays undecided, and costs a wait.
                 case .notTried: _ = counter.settle(attempts)
                 }
                 throw error.error
@@ -141,7 +140,7 @@ private struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Tries what is given where no attempt can be counted; a wait holds there, too.
+    /// Tries `opener` where attempts cannot be counted; a running wait still applies.
     func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {
@@ -165,7 +164,7 @@ private struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Tries a recovery key; whatever hinders counting does not hinder that.
+    /// Tries a recovery key, even if counting fails.
     mutating func key(recovery opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {
@@ -183,7 +182,7 @@ private struct VaultOpening: ~Copyable {
             if try attempts().vault != nil {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
-                // A wipe that could not be done stays due.
+                // A wipe that failed stays due.
                 if !document.holdsSecret(ofAny: due(attempts)) {
                     try counter.save(attempts.withoutVault())
                 }
@@ -211,7 +210,7 @@ private struct VaultOpening: ~Copyable {
     {
         switch attempts.admission(of: .vault, at: reading()) {
         case .wait(let seconds, let moved):
-            // Not written, the wait is longer by as much as this would have told the next one.
+            // If this write fails, the next attempt only waits longer.
             if moved != attempts { _ = counter.settle(moved) }
             throw .lockedOut(seconds: Int64(seconds))
         case .full: throw .overLimit(.countedEntries)
@@ -221,18 +220,18 @@ private struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Wipes what somebody was killed at, where there is anything.
+    /// Completes a wipe that was interrupted.
     mutating func wipeWhatWasLeft() throws(VaultError) {
-        // Nobody is kept waiting for the lock of those who try, unless there is.
+        // Take the lock, which running attempts hold, only if there is something to wipe.
         guard try !due(attempts()).isEmpty else { return }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try readAgain()
         _ = try wipeWhatIsDue(counter)
     }
 
-    /// Wipes what so many failures are to wipe, and what somebody was killed at.
+    /// Wipes the records that have reached their limit, including those of an interrupted wipe.
     ///
-    /// - Returns: what is counted now.
+    /// - Returns: the attempts that are counted now.
     private mutating func wipeWhatIsDue(_ counter: borrowing AttemptCounter) throws(VaultError)
         -> Attempts
     {
@@ -252,7 +251,7 @@ private struct VaultOpening: ~Copyable {
         do { return try file.isStill(location.name, in: folder) } catch { throw .system(error) }
     }
 
-    // Somebody may have saved or wiped while this one waited.
+    // Another process may have saved or wiped while this one waited for the lock.
     private mutating func readAgain() throws(VaultError) {
         guard try !isStill() else { return }
         file = try location.hold(in: folder)

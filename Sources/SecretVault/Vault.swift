@@ -1,7 +1,7 @@
 public import Cryptography
 internal import POSIX
 
-/// What opens a vault.
+/// What a vault is opened with.
 public enum VaultOpener: Sendable {
     /// The passphrase, byte for byte as it was set.
     case passphrase(SecretBytes)
@@ -9,24 +9,23 @@ public enum VaultOpener: Sendable {
     case recoveryKey(RecoveryKey)
 }
 
-/// The vault's file, before it is open.
+/// Operations on a vault that is not open.
 public enum Vault {
-    /// What a vault's file begins with, whatever its version.
+    /// The beginning of a vault file of any version.
     public static let fileStart = VaultEnvelope.magic
 
-    /// Makes a vault at `path`, and its folder (mode 0700) when there is none.
+    /// Creates a vault at `path`, and its folder (mode 0700) if there is none.
     ///
-    /// - Parameters:
-    ///   - recoveryKey: a new key that opens it, too; its owner should have it in hand already.
-    ///   - now: Unix seconds, kept as the time when the slots were made.
-    /// - Returns: what the owner should be told.
-    /// - Throws: ``VaultError/alreadyExists`` when there is anything at the path;
+    /// - Parameters: - recoveryKey: a new key that also opens it. Show it to the owner first. -
+    ///   now: Unix seconds, stored as the creation time of the slots.
+    /// - Returns: what to report to the owner.
+    /// - Throws: ``VaultError/alreadyExists`` if there is anything at the path;
     ///   ``VaultError/reservedPlace``; ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
         at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
         now: Int64
     ) throws(VaultError) -> [VaultReport] {
-        // Asked first without the lock, so that no lock is left beside a stranger's file.
+        // Check first without the lock, so as not to leave a lock file beside a foreign file.
         try expectFree(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
@@ -49,15 +48,15 @@ public enum Vault {
         do {
             try writer.make(bytes, of: key.vaultID)
         } catch .notConfirmed(let failure) {
-            // The vault is there all the same.
+            // The vault was created nevertheless.
             reports.append(.notConfirmed(failure))
         }
         if let report = writer.writeMark(of: document) { reports.append(report) }
         return reports
     }
 
-    /// Refuses a place where no vault can be made: something is there, or the program keeps its own files
-    /// there.
+    /// Verifies that a vault can be created at `path`: nothing is there, and the place is not
+    /// reserved for the program's own files.
     ///
     /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPlace``.
     public static func expectFree(_ path: String) throws(VaultError) {
@@ -65,8 +64,10 @@ public enum Vault {
         try VaultLocation(path).expectFree()
     }
 
-    /// Whether the program keeps its own files at `path`, such as the previous generation of a vault and its
-    /// counted failures; nothing else may be written there.
+    /// Whether `path` is reserved for the program's own files, such as a vault's previous
+    /// generation and counted failures.
+    ///
+    /// Nothing else may be written there.
     public static func isReservedPlace(_ path: String) -> Bool {
         do throws(VaultError) {
             try VaultLocation(path).expectFree()
@@ -76,7 +77,7 @@ public enum Vault {
         }
     }
 
-    /// Tells whether there is anything at `path`, whatever it is.
+    /// Whether there is a file of any type at `path`.
     public static func isTaken(_ path: String) throws(VaultError) -> Bool {
         let location = try VaultLocation(path)
         do {

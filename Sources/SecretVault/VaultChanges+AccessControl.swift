@@ -1,7 +1,7 @@
 extension VaultChanges {
-    /// Changes who must be there before the entry opens, and what failing costs.
+    /// Changes when the entry requires a presence check, and what failed checks cost.
     ///
-    /// The secret is sealed anew: the clear part of a record belongs to its box.
+    /// The secret is resealed, because its box is bound to the unencrypted part of the record.
     ///
     /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``.
     public mutating func setAccessControl(of id: RecordID, to accessControl: AccessControl)

@@ -1,10 +1,11 @@
 internal import OneTimePassword
 
 extension VaultChanges {
-    /// `content` as it may take the place of the entry `id`: where both count with the same secret, with
-    /// the counter that is further on.
+    /// Returns `content`, ready to replace the entry `id`.
     ///
-    /// A counter that goes back makes codes that were handed out before.
+    /// If both are HOTP with the same secret, the result has the greater of the two counters.
+    ///
+    /// A counter that went back would repeat codes that were already issued.
     public mutating func content(_ content: EntryContent, notBehind id: RecordID)
         throws(VaultError) -> EntryContent
     {

@@ -1,12 +1,12 @@
 public import Cryptography
 
 extension VaultChanges {
-    /// The ways to open the vault now.
+    /// The current ways to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
 
-    /// Adds a passphrase beside the ways that there are.
+    /// Adds a passphrase to the existing ways to open the vault.
     ///
-    /// - Parameter now: Unix seconds, kept as the time when the slot was made.
+    /// - Parameter now: Unix seconds, stored as the creation time of the slot.
     /// - Returns: the slot's number.
     @discardableResult public mutating func addPassphrase(
         _ passphrase: SecretBytes, cost: ScryptCost, now: Int64
@@ -18,26 +18,25 @@ extension VaultChanges {
         return number
     }
 
-    /// Adds a recovery key beside the ways that there are.
+    /// Adds a recovery key to the existing ways to open the vault.
     ///
-    /// - Parameter recoveryKey: a new key, which its owner has in hand already: a key that is saved and
-    ///   nobody has is a way in that nobody can use or knows of.
+    /// - Parameter recoveryKey: a new key that its owner has already received. A saved key that
+    ///   nobody has cannot be used, and nobody knows of it.
     public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
         insert(
             try TrustedSlot.sealing(key, under: recoveryKey, number: freeNumber(), created: now))
     }
 
-    /// Puts another passphrase in the place of the one that the slot takes now.
+    /// Replaces the passphrase of a slot.
     ///
-    /// The vault gets another key, so that the old passphrase and an older file open nothing that is saved
-    /// from now on. The previous generation goes, since the old passphrase would still open it.
+    /// The vault gets a new key, so the old passphrase with an older file opens nothing that is
+    /// saved from now on. The previous generation is erased, because the old passphrase would still
+    /// open it.
     ///
-    /// - Parameters:
-    ///   - slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its number
-    ///     meanwhile is not touched.
-    ///   - keepsKey: whether the vault keeps its key; the old passphrase and an older file then open all
-    ///     that is ever saved.
-    /// - Throws: ``VaultError/noSuchSlot``, also for a slot that takes no passphrase.
+    /// - Parameters: - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that
+    ///   has reused its number since is not changed. - keepsKey: whether the vault keeps its key.
+    ///   The old passphrase with an older file then opens everything that is saved later.
+    /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
     public mutating func changePassphrase(
         of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64,
         keepsKey: Bool = false
@@ -51,16 +50,14 @@ extension VaultChanges {
         if !keepsKey { try rekey() }
     }
 
-    /// Takes a way to open the vault away, and gives the vault another key; the previous generation goes,
-    /// too.
+    /// Removes a way to open the vault, gives the vault a new key, and erases the previous
+    /// generation.
     ///
-    /// - Parameters:
-    ///   - slot: as ``UnlockedVault/slots`` or ``slots`` has it; another one that was given its number
-    ///     meanwhile is not touched.
-    ///   - keepsKey: whether the vault keeps its key; what the slot is opened by and an older file then
-    ///     open all that is ever saved.
-    /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last one that opens the vault
-    ///   on any device.
+    /// - Parameters: - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that
+    ///   has reused its number since is not changed. - keepsKey: whether the vault keeps its key.
+    ///   Whoever can open the slot in an older file can then open everything that is saved later.
+    /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last slot that opens
+    ///   the vault on every device.
     public mutating func removeSlot(_ slot: SlotSummary, keepsKey: Bool = false)
         throws(VaultError)
     {
@@ -75,7 +72,7 @@ extension VaultChanges {
         if !keepsKey { try rekey() }
     }
 
-    // A number alone is not enough: it may have been given again since the caller saw it.
+    // A number alone is not enough: it may have been reused since the caller read it.
     private func index(of slot: SlotSummary) throws(VaultError) -> Int {
         guard let index = slots.firstIndex(of: slot) else { throw .noSuchSlot }
         return index

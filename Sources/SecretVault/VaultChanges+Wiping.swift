@@ -1,9 +1,9 @@
 extension VaultChanges {
-    /// Puts a tombstone in the place of an entry's secret; the previous generation goes, too.
+    /// Replaces an entry's secret with a tombstone, and erases the previous generation.
     ///
-    /// An entry that was wiped already keeps its tombstone.
+    /// An entry that was already wiped keeps its tombstone.
     ///
-    /// - Parameter now: Unix seconds, kept as the time when it was wiped.
+    /// - Parameter now: Unix seconds, stored as the time of the wipe.
     public mutating func wipe(
         _ id: RecordID, because reason: Tombstone.Reason, now: Int64
     ) throws(VaultError) {

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// What one saving of the vault changes; see ``UnlockedVault/update(_:)``.
+/// The changes of one save; see ``UnlockedVault/update(_:)``.
 public struct VaultChanges {
     var state: VaultState
     private(set) var key: VaultKey
@@ -14,42 +14,42 @@ public struct VaultChanges {
         state = try current.next(after: mark)
     }
 
-    /// Saves, although nothing but the list of the entries may change; what was wiped is purged, too.
+    /// Forces a save, even if only the manifest changes, and purges what was wiped.
     mutating func saveInAnyCase() {
         isChanged = true
         erasesPrevious = true
     }
 
-    /// What the list shows now.
+    /// The current entries.
     public var entries: [EntrySummary] { state.records.map(\.summary) }
 
-    /// What the list shows now of one entry.
+    /// The current state of one entry.
     public func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
         state.records[try state.index(of: id)].summary
     }
 
-    /// Opens an entry as it is now, for a change that depends on what it holds.
+    /// Opens an entry in its current state, for a change that depends on its content.
     ///
-    /// Whoever must be there is asked before the change begins: others wait for the vault meanwhile.
+    /// Check presence before the change begins: other processes wait for the vault in the meantime.
     ///
     /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/damaged(_:)``.
     public func content(of id: RecordID) throws(VaultError) -> EntryContent {
         try state.records[try state.index(of: id)].content(with: key)
     }
 
-    /// The entries that hold the same secret as `content`, whatever their names are.
+    /// The entries with the same secret as `content`, whatever their names.
     ///
-    /// They come in the order of the list; a wiped entry holds none. Nothing is opened for it.
+    /// They are in list order, without wiped entries. No secret is opened.
     public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
         let fingerprint = try key.fingerprint(of: content.payload)
-        // Made when it is asked for first: most changes never ask.
+        // Built on first use: most changes never need it.
         if holders == nil { holders = SecretHolders(state.records) }
         return holders?.ids(of: fingerprint) ?? []
     }
 
-    /// The entries that give the same codes as `content`: the same secret, used in the same way.
+    /// The entries that give the same codes as `content`: the same secret with the same parameters.
     ///
     /// Names and counters may differ. The same secret with another hash function, length or time
     /// step is another entry.
@@ -66,7 +66,7 @@ public struct VaultChanges {
 
     /// Adds an entry at the end.
     ///
-    /// - Parameter now: Unix seconds, kept as the time when it was added.
+    /// - Parameter now: Unix seconds, stored as the time when it was added.
     /// - Throws: ``VaultError/overLimit(_:)``.
     @discardableResult public mutating func add(
         _ content: EntryContent, accessControl: AccessControl? = nil, now: Int64
@@ -84,10 +84,10 @@ public struct VaultChanges {
         return id
     }
 
-    /// Puts other content in the place of an entry's, name included; its id, place, time and access
-    /// control stay.
+    /// Replaces an entry's content, including its name; keeps its ID, position, time and access
+    /// control.
     ///
-    /// - Throws: ``VaultError/wiped`` for an entry that was wiped: its record never opens again.
+    /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
     public mutating func replace(_ id: RecordID, with content: EntryContent) throws(VaultError) {
         let old = state.records[try state.index(of: id)]
         guard case .sealed = old.body else { throw .wiped }
@@ -103,7 +103,7 @@ public struct VaultChanges {
         isChanged = true
     }
 
-    /// Gives an entry another name; its secret stays sealed.
+    /// Renames an entry without opening its secret.
     public mutating func rename(_ id: RecordID, issuer: String, account: String)
         throws(VaultError)
     {
@@ -112,9 +112,9 @@ public struct VaultChanges {
         isChanged = true
     }
 
-    /// Takes an entry away, or the name that is left of a wiped one.
+    /// Removes an entry, or what is left of a wiped one.
     ///
-    /// - Parameter purge: whether the previous generation goes, too, which still holds the entry.
+    /// - Parameter purge: whether to erase the previous generation, which still contains the entry.
     public mutating func remove(_ id: RecordID, purge: Bool) throws(VaultError) {
         let old = state.records[try state.index(of: id)]
         try state.remove(id)
@@ -123,9 +123,9 @@ public struct VaultChanges {
         if purge { erasesPrevious = true }
     }
 
-    /// Moves a counter-based entry on by one.
+    /// Increments the counter of an HOTP entry.
     ///
-    /// - Returns: the entry as it was, with the counter that is now spent.
+    /// - Returns: the entry as it was, with the counter that is now used.
     public mutating func advanceCounter(of id: RecordID) throws(VaultError) -> EntryContent {
         let content = try content(of: id)
         guard case .oneTimePassword(let credential) = content,
@@ -145,15 +145,16 @@ public struct VaultChanges {
                 algorithm: credential.algorithm, style: credential.style,
                 movingFactor: .counter(counter), otherParameters: credential.otherParameters)
         } catch {
-            preconditionFailure("what makes one credential makes the next")
+            preconditionFailure("a valid credential stays valid with another counter")
         }
     }
 
-    /// Gives the vault another key: every record's secret is sealed anew, and the key is sealed to each slot.
+    /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
     ///
-    /// Who opens the vault now opens it afterwards, by the same means; who has an older file and what opened
-    /// that has nothing of what is saved from now on. The previous generation goes, since the old key opens
-    /// it. Revisions stay, and so do the failures that are counted against entries.
+    /// The same passphrases and recovery keys open the vault as before. Whoever has an older file
+    /// and can open it cannot open anything that is saved from now on. The previous generation is
+    /// erased, because the old key opens it. Revisions and the failures counted against entries
+    /// stay.
     public mutating func rekey() throws(VaultError) {
         let new = try VaultKey.make(of: state.vaultID)
         state = try state.rekeyed(from: key, to: new)
@@ -163,7 +164,7 @@ public struct VaultChanges {
         erasesPrevious = true
     }
 
-    /// To be called when secrets go, or fingerprints change.
+    /// Call this when secrets are removed or fingerprints change.
     mutating func forgetHolders() { holders = nil }
 
     private func seal(_ content: EntryContent, as line: RecordLine, created: Int64)

@@ -1,7 +1,7 @@
 extension VaultDocument {
-    /// The file with a tombstone in the place of each of these records' sealed parts; no key is needed.
+    /// A copy of the file with tombstones in place of these records' secrets; needs no key.
     ///
-    /// - Returns: `nil` where none of them holds a secret any more.
+    /// - Returns: `nil` if none of them still has a secret.
     func wiping(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError)
         -> VaultDocument?
     {
@@ -26,7 +26,7 @@ extension VaultDocument {
         return try VaultDocument(parsing: text.bytes)
     }
 
-    /// Whether any of these records still holds its secret.
+    /// Whether any of these records still has its secret.
     func holdsSecret(ofAny ids: Set<RecordID>) -> Bool {
         zip(records, bodies).contains { line, body in
             if case .sealed = body { ids.contains(line.id) } else { false }

@@ -1,7 +1,7 @@
 internal import Cryptography
 
-/// A vault's file taken apart, before any key is known: every line stands where the format wants it,
-/// and the last line vouches for all bytes against accidents.
+/// A parsed vault file, before any key is known: every line is where the format requires it, and
+/// the last line rules out accidental damage.
 struct VaultDocument {
     let bytes: [UInt8]
     let vaultID: [UInt8]
@@ -11,13 +11,13 @@ struct VaultDocument {
     let records: [RecordLine]
     /// One for each record, in the same order.
     let bodies: [RecordBody]
-    /// Where the header ends: the line that vouches for it starts here.
+    /// The end of the header, where the `mac` line starts.
     let headerEnd: Int
-    /// What vouches for the header.
+    /// The MAC of the header.
     let mac: [UInt8]
-    /// The sealed list of the entries.
+    /// The box of the manifest.
     let manifest: [UInt8]
-    /// How many records were wiped without the vault key since the last saving with it.
+    /// How many records were wiped without the vault key since the last save with it.
     let changes: UInt64
     /// The digest in the last line.
     let digest: [UInt8]
@@ -25,12 +25,12 @@ struct VaultDocument {
     static let vaultIDCount = 16
     static let macCount = 32
 
-    /// Takes the bytes of a file apart.
+    /// Parses the bytes of a file.
     init(parsing bytes: [UInt8]) throws(VaultError) {
         try VaultEnvelope.verify(bytes)
         self.bytes = bytes
         var line = LineReader(bytes)
-        try line.next()  // The first line was verified.
+        try line.next()  // The first line is already verified.
         try line.next()
         try line.skip("vault")
         vaultID = try line.base64(in: line.lastWord(), count: Self.vaultIDCount)
@@ -59,7 +59,7 @@ struct VaultDocument {
         digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
     }
 
-    // At least one slot; numbers rise.
+    // At least one slot, with ascending numbers.
     private static func readSlots(_ line: inout LineReader) throws(VaultError) -> [Slot] {
         var slots: [Slot] = []
         repeat {
@@ -72,14 +72,14 @@ struct VaultDocument {
         return slots
     }
 
-    // No record is named twice, and none is newer than the vault.
+    // IDs are unique, and no record is newer than the vault.
     private static func readRecords(_ line: inout LineReader, generation: UInt64)
         throws(VaultError) -> ([RecordLine], ids: [Range<Int>])
     {
         var records: [RecordLine] = []
         var ids: [Range<Int>] = []
         var known: Set<RecordID> = []
-        // Room that is not used costs nothing; growing would copy everything again and again.
+        // Unused capacity costs nothing; growing would copy the arrays repeatedly.
         let most = line.bytes.count / RecordLine.leastInFile
         records.reserveCapacity(most)
         ids.reserveCapacity(most)
@@ -111,7 +111,8 @@ struct VaultDocument {
         return bodies
     }
 
-    // Whether the line is what stands behind the one of the first of these records, which is missing then.
+    // Whether the line belongs to a later record or to the manifest, so that the line of the first
+    // of these records is missing.
     private static func isBehind(_ line: LineReader, _ ids: ArraySlice<Range<Int>>) -> Bool {
         var line = line
         do throws(VaultError) {

@@ -1,19 +1,19 @@
 internal import Cryptography
 internal import POSIX
 
-/// The first and the last line of a vault's file: what it is, and that it is all there.
+/// The first and last lines of a vault file: its type and version, and that it is complete.
 enum VaultEnvelope {
     static let version = 1
-    /// What a vault's file of any version begins with.
+    /// The beginning of a vault file of any version.
     static let magic = Array("watchword-vault ".utf8)
     static let firstLine = magic + Array("\(version)\n".utf8)
 
-    /// What a file of the vault of this ID begins with, which no other vault's does.
+    /// The beginning of every file of the vault with this ID, and of no other vault's.
     static func beginning(of vaultID: [UInt8]) -> FileBeginning {
         FileBeginning(firstLine + VaultLines.vault(vaultID))
     }
 
-    /// What the first file of any vault begins with; such a vault is empty.
+    /// The beginning of the first generation of any vault, which has no entries.
     static let beginningOfFirst = FileBeginning(firstLine + Array("vault ".utf8))
         .followedByAny(Base64.encodedCount(of: VaultDocument.vaultIDCount))
         .followed(by: Array("\ngeneration 1\n".utf8))
@@ -22,13 +22,14 @@ enum VaultEnvelope {
     static let digestCount = 32
     static let lastLineCount = lastWord.count + Base64.encodedCount(of: digestCount) + 1
 
-    // Every word that a line before the last one may start with.
+    // The first words of all lines except the last.
     private static let otherLines = [
         "watchword-vault ", "vault ", "generation ", "slot ", "record ", "mac ", "sealed ",
         "tombstone ", "manifest ", "changes ",
     ].map { Array($0.utf8) }
 
-    /// Verifies that `bytes` are a whole vault of this version, but for what needs a key.
+    /// Verifies that `bytes` are a complete vault of this version, as far as possible without a
+    /// key.
     static func verify(_ bytes: [UInt8]) throws(VaultError) {
         try verifyFirstLine(bytes)
         guard hasLastLine(bytes) else { throw isCut(bytes) ? .truncated : .damaged(.checksum) }
@@ -54,7 +55,7 @@ enum VaultEnvelope {
         guard start.starts(with: magic) else { throw .notAVault }
         let rest = bytes.dropFirst(magic.count)
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        // Nine digits are enough for versions, and never overflow.
+        // Nine digits are enough for versions, and cannot overflow.
         guard digits.count <= 9, digits.first != UInt8(ascii: "0"),
             let version = Int(String(decoding: digits, as: UTF8.self)), version > Self.version,
             rest.dropFirst(digits.count).first == LineReader.lineFeed
@@ -69,15 +70,16 @@ enum VaultEnvelope {
             && bytes.dropLast(lastLineCount).last == LineReader.lineFeed
     }
 
-    // A file that was cut ends within a line or after a line that is not the last one. A last line
-    // that has its length and is spoiled is none of that.
+    // A truncated file ends within a line, or after a line that is not the last one. A last line of
+    // full length with wrong bytes is damage instead.
     private static func isCut(_ bytes: [UInt8]) -> Bool {
         let isEnded = bytes.last == LineReader.lineFeed
         let text = isEnded ? bytes.dropLast() : bytes[...]
         let lineStart = text.lastIndex(of: LineReader.lineFeed).map { $0 + 1 } ?? 0
         let line = text[lineStart...]
         if isEnded {
-            // What ends like a last line is not cut, even if it is glued to the line before.
+            // A file that ends like a last line is not truncated, even if the line feed before it
+            // is missing.
             return otherLines.contains { line.starts(with: $0) }
                 && !line.suffix(lastLineCount - 1).starts(with: lastWord)
         }

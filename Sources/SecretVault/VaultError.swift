@@ -2,113 +2,117 @@ public import Cryptography
 public import POSIX
 public import Presence
 
-/// Why the vault did not do what it was asked; none of the cases carries anything it holds.
+/// Why a vault operation failed.
+///
+/// No case carries any of the vault's content.
 public enum VaultError: Error, Hashable, Sendable {
-    // What stands at the path.
+    // The file at the path.
     /// There is no vault at this path.
     case notFound
-    /// There is a file at this path already.
+    /// There is already a file at this path.
     case alreadyExists
-    /// No vault can be made here: the place is one where the program keeps its own files.
+    /// No vault can be created here: the place is reserved for the program's own files.
     case reservedPlace
-    /// This is a generation that the program keeps; it can only be read.
+    /// This is a previous generation that the program keeps; it can only be read.
     case keptGeneration
-    /// The path is a folder's.
+    /// The path is a folder.
     case folder
-    /// The path is a symbolic link's; links are not followed.
+    /// The path is a symbolic link; links are not followed.
     case symbolicLink
-    /// The path is a device's, a pipe's or a socket's.
+    /// The path is a device, a pipe or a socket.
     case notAFile
-    /// The file belongs to the user with this number.
+    /// The file belongs to another user, with this ID.
     case otherOwner(UInt32)
-    /// Others than its owner may read or write the file; these are its permission bits.
+    /// Users other than the owner may read or write the file, according to these permission bits.
     case openToOthers(mode: UInt32)
-    /// The file or a thing in it is over a limit.
+    /// The file, or something in it, exceeds a limit.
     case overLimit(VaultLimit)
 
-    // What the file is.
-    /// The file is something else.
+    // The content of the file.
+    /// The file is not a vault.
     case notAVault
-    /// A newer Watchword made the file; it uses this version of the format.
+    /// The file uses this newer version of the format.
     case newerVersion(Int)
-    /// A newer Watchword counts the failures; its file of attempts uses this version of the format.
+    /// The attempts file uses this newer version of its format.
     case newerAttempts(Int)
     /// The end of the file is missing.
     case truncated
-    /// The file is not as it was written.
+    /// The file was changed after it was written.
     case damaged(VaultPart)
-    /// Trying a passphrase on every slot would cost too much, and those that were tried did not open: the
-    /// base-two logarithms of all their scrypt Ns together, and of the most that was allowed.
+    /// Trying a passphrase on every slot would cost too much, and the slots that were tried did not
+    /// open. The values are base-2 logarithms: of the sum of scrypt's N over all slots, and of the
+    /// maximum allowed.
     case costOverCeiling(logN: Int, ceiling: Int)
-    /// Deriving a key as the file asks needs more bytes of memory than the process may have.
+    /// Deriving a key as the file requires needs more memory than the process may use. Both values
+    /// are in bytes.
     case notEnoughMemory(needed: Int, limit: Int)
 
-    // Who may.
+    // Permission to open or save.
     /// No slot opens with this passphrase.
     case wrongPassphrase
     /// No slot opens with this recovery key.
     case wrongRecoveryKey
-    /// Too many failures; the next try is possible after so many seconds. A recovery key opens the vault
-    /// all the same.
+    /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
+    /// the vault at once.
     case lockedOut(seconds: Int64)
-    /// The attempt could not be counted on the disk, so it was not made, or its outcome is not told. A
-    /// recovery key opens the vault without counting.
+    /// The attempt could not be recorded on the disk, so it was not made, or its outcome is not
+    /// reported. A recovery key opens the vault without counting.
     case notCounted(SystemCallFailure)
-    /// Attempts can be counted here, so the vault is not opened without counting them.
+    /// The vault was to be opened read-only, but attempts can be counted here.
     case writable
-    /// Refused attempts are to wipe an entry, and nothing can be written here.
+    /// An entry has to be wiped after refused attempts, but the vault cannot be written.
     case wipingDue
-    /// The vault is open to be read only.
+    /// The vault was opened read-only.
     case openedReadOnly
-    /// The proof of presence is worth nothing here.
+    /// The proof of presence is not valid here.
     case proofRefused(PresenceProofError)
-    /// This entry asks for presence at each use, and that of the unlocking is spent.
+    /// This entry requires a check at each use, and unlocking has already counted for one.
     case presenceNeeded
-    /// This entry demands another check than the one that was asked.
+    /// This entry requires a different check.
     case otherCheckDemanded
-    /// Another writer holds the vault.
+    /// Another process holds the lock.
     case busy
-    /// While this vault was open, another one was put in its place.
+    /// Another vault replaced this one while it was open.
     case replaced
-    /// While the vault was being saved, another program put another file in its place, such as one that
-    /// synchronizes folders. That file was kept, and nothing was saved.
+    /// While the vault was being saved, another program (such as one that synchronizes folders)
+    /// replaced its file. The other program's file was kept, and nothing was saved.
     case changedMeanwhile
-    /// While this vault was open, somebody else who had it open gave it another key.
+    /// While this vault was open, another process gave it a new key.
     case rekeyed
 
-    // What was asked for.
+    // The request.
     /// There is no such entry.
     case noSuchEntry
     /// The entry was wiped; only its name is left.
     case wiped
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
-    /// The entry is of another kind than was asked for.
+    /// The entry has another kind than requested.
     case otherKind
-    /// The counter has reached its end; the service must hand out a new key.
+    /// The counter has reached its maximum; the service must issue a new key.
     case counterExhausted
     /// There is no such slot.
     case noSuchSlot
-    /// The slot is the last one that opens the vault on any device.
+    /// The slot is the last one that opens the vault on every device.
     case lastSlot
 
-    // What stands beside the vault.
-    /// Something that is not the vault's has this name, which is needed; it was left as it is. The name
-    /// starts in the vault's folder.
+    // Files beside the vault.
+    /// A foreign file has this name, which the vault needs; it was not changed. The name is a path
+    /// relative to the vault's folder.
     case inTheWay(name: String)
-    /// The change is saved, but the previous generation, which was to go, is still beside the vault.
+    /// The change is saved, but the previous generation could not be erased.
     case previousNotErased(SystemCallFailure)
-    /// The change is saved, but the system did not say that it is on the disk for good; what was to be
-    /// purged is still there.
+    /// The change is saved, but the system did not confirm that it is on the disk; nothing was
+    /// purged.
     case notConfirmed(SystemCallFailure)
 
-    // What failed underneath.
-    /// The system refused.
+    // External failures.
+    /// A system call failed.
     case system(SystemCallFailure)
-    /// OpenSSL could not do its work, for example for lack of memory.
+    /// A call into OpenSSL failed, for example for lack of memory.
     case cryptography(CryptographyFailure)
 
-    /// Whether what was to be saved is saved in spite of this.
+    /// Whether the change was saved despite this error.
     public var isSaved: Bool {
         switch self {
         case .previousNotErased, .notConfirmed: true
@@ -126,7 +130,7 @@ public enum VaultError: Error, Hashable, Sendable {
             }
     }
 
-    /// - Parameter path: where the lock's file is; the path starts in the vault's folder.
+    /// - Parameter path: the path of the lock file, relative to the vault's folder.
     init(_ error: FileLockError, path: String) {
         self =
             switch error {
@@ -151,32 +155,32 @@ public enum VaultError: Error, Hashable, Sendable {
     }
 }
 
-/// Which part of a vault's file is not as it was written.
+/// Which part of a vault file is damaged.
 public enum VaultPart: Hashable, Sendable {
-    /// The bytes are not those that the last line vouches for.
+    /// The bytes do not match the digest in the last line.
     case checksum
-    /// This line, counted from 1, is not what stands there in a vault.
+    /// This line (counted from 1) does not follow the format.
     case line(Int)
-    /// The header is not what the vault key vouches for.
+    /// The header does not match its MAC.
     case header
-    /// This slot opens, and holds no vault key: somebody has tampered with it.
+    /// This slot opens but contains no vault key: somebody has tampered with it.
     case slot(Int)
-    /// The list of the entries does not open.
+    /// The manifest does not open, or does not match the header.
     case manifest
-    /// More or fewer records were wiped without the vault key than the file says: somebody has tampered with
-    /// it.
+    /// The number of records that were wiped without the vault key does not match the file's count:
+    /// somebody has tampered with it.
     case changes
-    /// The sealed part of this record is another one than the list of the entries says.
+    /// The secret or tombstone of this record does not match the manifest.
     case record(RecordID)
-    /// This record opens to something that is no entry.
+    /// This record opens, but its content is not a valid entry.
     case content(RecordID)
-    /// This record was taken out of the file, and no tombstone was left: somebody has tampered with it.
+    /// This record was removed from the file without a tombstone: somebody has tampered with it.
     case recordGone(RecordID)
-    /// This record was wiped, and its old secret is in the file again: somebody put it back.
+    /// This record was wiped, but its old secret is in the file again: somebody restored it.
     case recordRevived(RecordID)
 }
 
-/// What a vault holds at most.
+/// A limit of the vault format.
 public enum VaultLimit: Hashable, Sendable {
     /// 64 MiB.
     case fileSize
@@ -184,12 +188,12 @@ public enum VaultLimit: Hashable, Sendable {
     case entries
     /// 16.
     case slots
-    /// 4,096 bytes each for issuer and account.
+    /// 4,096 bytes each for the issuer and the account.
     case name
-    /// 90 entries whose failures are counted at a time.
+    /// 90 entries with counted failures at a time.
     case countedEntries
-    /// 65,536 bytes for what one entry keeps secret.
+    /// 65,536 bytes for the secret of one entry.
     case secret
-    /// 2^62 savings.
+    /// 2^62 generations.
     case generations
 }

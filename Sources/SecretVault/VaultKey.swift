@@ -1,30 +1,30 @@
 internal import Cryptography
 
-/// The one key that everything in a vault hangs on, and the keys that are derived from it.
+/// The vault key, and the keys that are derived from it.
 struct VaultKey {
     let secret: SecretBytes
     let vaultID: [UInt8]
 
     static let count = 32
 
-    /// What a derived key is for; no two purposes share one.
+    /// The purpose of a derived key; no two purposes share a key.
     enum Purpose: String {
         case header, manifest, record, fingerprint
         case slot
         case recoverySlot = "recovery-slot"
     }
 
-    /// Makes the key of a new vault.
+    /// Generates the key of a new vault.
     static func make() throws(VaultError) -> VaultKey {
         try make(of: try Chance.bytes(count: VaultDocument.vaultIDCount))
     }
 
-    /// Makes another key for a vault that there is.
+    /// Generates a new key for an existing vault.
     static func make(of vaultID: [UInt8]) throws(VaultError) -> VaultKey {
         VaultKey(secret: try Chance.secret(count: count), vaultID: vaultID)
     }
 
-    /// Derives the key for `purpose`, of one record when that is for one.
+    /// Derives the key for `purpose`, for one record if `id` is given.
     func derived(for purpose: Purpose, of id: RecordID? = nil) throws(VaultError) -> SecretBytes {
         try VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
     }
@@ -41,7 +41,7 @@ struct VaultKey {
         }
     }
 
-    /// What vouches for the header.
+    /// The MAC of the header.
     func mac(of header: Span<UInt8>) throws(VaultError) -> [UInt8] {
         let key = try derived(for: .header)
         do {
@@ -51,7 +51,7 @@ struct VaultKey {
         }
     }
 
-    /// Tells two entries with the same secret: 16 bytes that say nothing without the vault key.
+    /// 16 bytes that are equal for equal secrets, and reveal nothing without the vault key.
     func fingerprint(of payload: RecordPayload) throws(VaultError) -> [UInt8] {
         let key = try derived(for: .fingerprint)
         let secret = payload.identity

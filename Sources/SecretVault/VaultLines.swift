@@ -1,4 +1,4 @@
-/// The lines that what is sealed is bound to, as the file has them.
+/// Lines of the file that serve as associated data.
 enum VaultLines {
     static func vault(_ id: [UInt8]) -> [UInt8] {
         var text = VaultText()

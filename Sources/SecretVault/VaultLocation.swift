@@ -1,20 +1,21 @@
 internal import POSIX
 
-/// Where a vault is, and where the files are that the program keeps for it.
+/// The paths of a vault and of the files that the program keeps for it.
 ///
-/// Those are all in the folder `.watchword` beside the vault: what belongs to the file of this name in
-/// `by-name/NAME`, and what is counted against the vault of this ID, whatever its name is, in
-/// `by-id/ID`. No vault is made in there, so no vault can have the name of another one's file.
+/// Those files are in the folder `.watchword` beside the vault: files of the vault with this name
+/// in `by-name/NAME`, and counted attempts at the vault with this ID, whatever its name, in
+/// `by-id/ID`. No vault can be created in that folder, so the name of a vault never collides with
+/// another vault's files.
 struct VaultLocation {
     let folder: String
     let name: String
     /// The path of the folder that holds `.watchword`.
     private let base: String
-    /// Whether the vault itself is in a `.watchword` folder: it is a generation that the program keeps,
-    /// and is only read.
+    /// Whether the vault itself is in a `.watchword` folder: it is a kept generation, and
+    /// read-only.
     let isKept: Bool
 
-    /// The folder of everything that the program keeps.
+    /// The name of the folder for all files that the program keeps.
     static let keeper = ".watchword"
 
     // In `by-name/NAME`.
@@ -28,7 +29,7 @@ struct VaultLocation {
     static let attemptsLock = "attempts.lock"
     static let presenceLock = "presence.lock"
 
-    /// Takes a path apart; one that ends in a slash or a dot is a folder's.
+    /// Parses a path; one that ends in a slash or a dot is a folder.
     init(_ path: String) throws(VaultError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard let last = parts.last, !["", ".", ".."].contains(last) else { throw .folder }
@@ -46,39 +47,38 @@ struct VaultLocation {
         self.folder = folder
     }
 
-    /// Refuses a place where no vault may be made: the name that the program uses itself, and every
-    /// place in that folder.
+    /// Throws if the path is reserved: `.watchword` itself, or anything in such a folder.
     func expectFree() throws(VaultError) {
         guard !isKept, !VaultLocation.isKeeper(name) else { throw .reservedPlace }
     }
 
-    // Some file systems do not tell cases apart.
+    // Some file systems are case-insensitive.
     private static func isKeeper(_ name: some StringProtocol) -> Bool {
         name.lowercased() == keeper
     }
 
-    /// Opens the folder; that there is none means that there is no vault.
+    /// Opens the folder; if it is missing, there is no vault.
     func openFolder() throws(VaultError) -> Folder { try VaultLocation.open(folder) }
 
-    /// What is to be reported of the folder, if anything.
+    /// What to report about the folder's permissions, if anything.
     func exposure(of folder: borrowing Folder) throws(VaultError) -> VaultReport? {
         do { return try folder.exposure().map(VaultReport.init) } catch { throw .system(error) }
     }
 
-    /// Makes the folder, open to its owner only, unless it is there.
+    /// Creates the folder, open to its owner only, unless it exists.
     func makeFolder() throws(VaultError) {
         do { try Folder.make(folder) } catch { throw .system(error) }
     }
 
-    /// Whether there is anything at the vault's path, whatever it is.
+    /// Whether there is a file of any type at the vault's path.
     func holdsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
         do { return try folder.holds(name) } catch { throw .system(error) }
     }
 
-    /// Reads the vault's file; no lock is needed, since it is always whole.
+    /// Reads the vault file; needs no lock, because the file is always complete.
     func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(name, in: openFolder()) }
 
-    /// Reads a vault's file.
+    /// Reads a vault file.
     static func read(_ name: String, in folder: borrowing Folder) throws(VaultError) -> [UInt8] {
         do {
             return try folder.readPrivateFile(name, limit: VaultLimits.fileSize)
@@ -87,7 +87,7 @@ struct VaultLocation {
         }
     }
 
-    /// Reads the vault's file, and keeps hold of it.
+    /// Reads the vault file, and keeps it open.
     func hold(in folder: borrowing Folder) throws(VaultError) -> HeldFile {
         do {
             return try folder.holdPrivateFile(name, limit: VaultLimits.fileSize)
@@ -103,10 +103,10 @@ struct VaultLocation {
 
 // The files that the program keeps.
 extension VaultLocation {
-    /// Where the folder of the file's own is, as its owner finds it.
+    /// The path components of the vault file's own folder.
     private var ownParts: [String] { [VaultLocation.keeper, "by-name", name] }
 
-    /// Where files of other names in the same folder would be whose own folders are still there.
+    /// The locations of all other names in this folder that have a folder in `by-name`.
     func others() throws(VaultError) -> [VaultLocation] {
         let names: [String]
         do {
@@ -128,34 +128,34 @@ extension VaultLocation {
         return [keeper, "by-id", digits.joined()]
     }
 
-    /// Opens the folder of what belongs to the file of this name; `nil` when there is none.
+    /// Opens the vault file's own folder; `nil` if there is none.
     func openOwn() throws(VaultError) -> Folder? {
         isKept ? nil : try open(ownParts, making: false)
     }
 
-    /// The same, and makes it when there is none.
+    /// Opens the same folder; creates it if there is none.
     func makeOwn() throws(VaultError) -> Folder {
         guard !isKept else { throw .keptGeneration }
         return try made(ownParts)
     }
 
-    /// Opens the folder of what is counted against the vault of this ID; `nil` when there is none.
+    /// Opens the folder of counted attempts at the vault with this ID; `nil` if there is none.
     func openCount(of vaultID: [UInt8]) throws(VaultError) -> Folder? {
         try open(VaultLocation.countParts(vaultID), making: false)
     }
 
-    /// The same, and makes it when there is none.
+    /// Opens the same folder; creates it if there is none.
     func makeCount(of vaultID: [UInt8]) throws(VaultError) -> Folder {
         try made(VaultLocation.countParts(vaultID))
     }
 
-    /// Makes the error of a file that is kept in the folder of the file's own that of the vault.
+    /// Converts an error about a file in the vault's folder or in the vault file's own folder.
     func error(_ error: FileReplacementError) -> VaultError {
-        // The vault's own file is beside that folder; everything else is in it.
+        // The vault is in its folder; every other file is in the vault file's own folder.
         VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
     }
 
-    /// Takes the lock of this name in the folder of the file's own, which is `own`.
+    /// Takes the lock with this name in `own`, the vault file's own folder.
     func lock(_ name: String, in own: borrowing Folder, timeout: Duration) throws(VaultError)
         -> FileLock
     {
@@ -166,12 +166,12 @@ extension VaultLocation {
         }
     }
 
-    /// The same for a file in the folder of what is counted.
+    /// Converts an error about a file in the folder of counted attempts.
     static func error(_ error: FileReplacementError, of vaultID: [UInt8]) -> VaultError {
         VaultError(error) { pathOfCount($0, of: vaultID) }
     }
 
-    /// Where a file in the folder of what is counted is, as its owner finds it.
+    /// The path of a file in the folder of counted attempts, relative to the vault's folder.
     static func pathOfCount(_ name: String, of vaultID: [UInt8]) -> String {
         (countParts(vaultID) + [name]).joined(separator: "/")
     }
@@ -203,7 +203,7 @@ extension VaultLocation {
 }
 
 extension VaultError {
-    /// A folder that is missing, or no folder, holds no vault.
+    /// A folder that is missing, or is not a folder, contains no vault.
     fileprivate init(opening failure: SystemCallFailure) {
         self = failure.meansMissing ? .notFound : .system(failure)
     }

@@ -1,30 +1,30 @@
 public import POSIX
 
-/// Something that the owner of a vault should be told, and that does not keep the vault closed.
+/// Something to report to the owner of a vault that does not prevent opening it.
 public enum VaultReport: Hashable, Sendable {
-    /// The file is older than one that was here: an old copy was put back, and what was changed since
-    /// is missing. Counters of one-time passwords may repeat.
+    /// The file is older than one seen here before: an old copy was restored, and later changes are
+    /// missing. HOTP counters may repeat.
     case olderFile(generation: UInt64, newest: UInt64)
-    /// The file is not the one that was saved here last, and not older either: a copy that was changed
-    /// elsewhere, or by somebody, took its place.
+    /// The file differs from the one that was saved here last, but is not older: a copy that was
+    /// changed elsewhere has replaced it.
     case otherFile(generation: UInt64)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
-    /// The vault was saved, but the file beside it, by which an older one is noticed, was not.
+    /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotMarked(VaultError)
-    /// Entries were wiped without the vault key, and for this reason the list of the entries could not be
-    /// told: whoever has an older file could put their secrets back.
+    /// Entries were wiped without the vault key, and the manifest could not be updated for this
+    /// reason: whoever has an older file could restore their secrets.
     case wipesNotListed(VaultError)
-    /// The vault is open, but the failures that were counted could not be taken off, for this reason.
+    /// The vault is open, but the counted failures could not be cleared, for this reason.
     case failuresNotCleared(VaultError)
-    /// The vault is open to be read only, and failures are not counted.
+    /// The vault is open read-only, and failures are not counted.
     case failuresNotCounted
-    /// The vault is saved, but the system did not say that it is on the disk for good.
+    /// The vault is saved, but the system did not confirm that it is on the disk.
     case notConfirmed(SystemCallFailure)
-    /// The vault's folder belongs to the user with this number, who may put another file in its place.
+    /// The vault's folder belongs to the user with this ID, who can replace the vault.
     case folderOfOther(UInt32)
-    /// Others may write to the vault's folder, and so put an older vault back; these are its permission
-    /// bits.
+    /// Other users may write to the vault's folder, according to these permission bits, and so can
+    /// restore an older vault.
     case folderOpenToOthers(mode: UInt32)
 
     init(_ exposure: FolderExposure) {
@@ -36,13 +36,13 @@ public enum VaultReport: Hashable, Sendable {
     }
 }
 
-/// What a check of the whole vault found.
+/// The result of checking the whole vault.
 public struct VaultCheck: Sendable {
     /// How many records opened.
     public let opened: Int
-    /// What did not open, or is no entry.
+    /// What did not open, or is not a valid entry.
     public let damages: [VaultPart]
-    /// What its owner should be told.
+    /// What to report to the owner.
     public let reports: [VaultReport]
     /// Whether there is a recovery key.
     public let hasRecoveryKey: Bool
@@ -50,12 +50,12 @@ public struct VaultCheck: Sendable {
     public let previous: PreviousGeneration
 }
 
-/// What stands beside the vault as its previous generation.
+/// The state of the previous generation beside the vault.
 public enum PreviousGeneration: Hashable, Sendable {
-    /// Nothing.
+    /// There is none.
     case none
-    /// A whole vault of this generation.
+    /// A complete vault of this generation.
     case whole(generation: UInt64)
-    /// Something that can't be used.
+    /// A file that cannot be used, for this reason.
     case unusable(VaultError)
 }

@@ -25,7 +25,7 @@ extension EntryTraits {
 }
 
 extension VaultState.Record {
-    /// Opens the record and puts it together with what the list says.
+    /// Opens the record, and combines it with its manifest entry.
     func content(with key: VaultKey) throws(VaultError) -> EntryContent {
         switch (listed.traits, try opened(with: key)) {
         case (.totp(let algorithm, let style, let step), .totp(let key, let parameters)):

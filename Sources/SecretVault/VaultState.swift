@@ -1,11 +1,11 @@
 internal import Cryptography
 
-/// A vault that the vault key has vouched for: its slots, and its records, each still sealed.
+/// A vault that the vault key has authenticated: its slots, and its records, each still sealed.
 struct VaultState {
-    /// One record: its clear part, what the sealed list says of it, and its sealed secret.
+    /// One record: its unencrypted part, its manifest entry, and its sealed secret.
     ///
-    /// The list and the secret say the same, but for a record that was wiped without the vault key since the
-    /// last saving with it: the list learns of that at the next one.
+    /// The entry and the secret agree, unless the record was wiped without the vault key since the
+    /// last save with it. The next save with the key updates the entry.
     struct Record {
         let line: RecordLine
         var listed: ManifestEntry
@@ -17,10 +17,10 @@ struct VaultState {
     let changes: UInt64
     var slots: [TrustedSlot]
     private(set) var records: [Record]
-    /// Where each record is: whoever imports or exports thousands asks for each.
+    /// The index of each record, for imports and exports of thousands.
     private var places: [RecordID: Int]
 
-    /// A new vault, before its first saving.
+    /// A new vault, before its first save.
     init(new vaultID: [UInt8], slots: [TrustedSlot]) {
         self.vaultID = vaultID
         generation = 1
@@ -30,9 +30,10 @@ struct VaultState {
         places = [:]
     }
 
-    /// Verifies everything that can be verified without opening a record: the header, that the list of
-    /// the entries belongs to it, that each record's sealed box is the one that was listed, and that what
-    /// was wiped is gone.
+    /// Verifies everything that can be verified without opening a record.
+    ///
+    /// The header is authentic, the manifest belongs to it, each record's box is the one in the
+    /// manifest, and wiped secrets are gone.
     init(verifying document: VaultDocument, with key: VaultKey) throws(VaultError) {
         guard document.vaultID == key.vaultID else { throw .replaced }
         let header = document.bytes.span.extracting(0..<document.headerEnd)
@@ -61,14 +62,15 @@ struct VaultState {
             if record.isWipedWithoutKey { wipedWithoutKey += 1 }
             append(record)
         }
-        // One that was wiped and has its old secret again would be missing here.
+        // A wiped record whose secret was restored would be missing from this count.
         guard changes == wipedWithoutKey else { throw .damaged(.changes) }
     }
 
-    /// Whether a record was wiped without the vault key since the last saving with it.
+    /// Whether a record was wiped without the vault key since the last save with it.
     var hasUnlistedTombstones: Bool { changes > 0 }
 
-    // The list belongs to the old header: while it opens, it tells what was taken out of this one.
+    // The manifest belongs to the original header. If it still opens, it shows which record was
+    // removed.
     private static func whatIsWrong(with document: VaultDocument, _ key: VaultKey)
         throws(VaultError) -> VaultError
     {
@@ -80,37 +82,35 @@ struct VaultState {
         }
     }
 
-    /// The record's place.
+    /// The index of a record.
     func index(of id: RecordID) throws(VaultError) -> Int {
         guard let index = places[id] else { throw .noSuchEntry }
         return index
     }
 
-    /// Whether the list has `first` before `second`.
+    /// Whether `first` precedes `second` in the list.
     func lists(_ first: RecordID, before second: RecordID) -> Bool {
         guard let place = places[first], let other = places[second] else { return false }
         return place < other
     }
 
-    /// Adds a record at the end; its id is new.
+    /// Adds a record with a new ID at the end.
     mutating func append(_ record: Record) {
         places[record.line.id] = records.count
         records.append(record)
     }
 
-    /// Puts a record in the place of the one with its id.
+    /// Replaces the record with the same ID.
     mutating func replace(_ record: Record) throws(VaultError) {
         records[try index(of: record.line.id)] = record
     }
 
-    /// Gives a record another name.
     mutating func rename(_ id: RecordID, issuer: String, account: String) throws(VaultError) {
         let index = try index(of: id)
         records[index].listed.issuer = issuer
         records[index].listed.account = account
     }
 
-    /// Takes a record away.
     mutating func remove(_ id: RecordID) throws(VaultError) {
         records.remove(at: try index(of: id))
         places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.line.id, $0) })
@@ -132,12 +132,12 @@ extension VaultState.Record {
         }
     }
 
-    /// Whether somebody without the vault key wiped it since the last saving with the key.
+    /// Whether it was wiped without the vault key since the last save with the key.
     fileprivate var isWipedWithoutKey: Bool {
         if case (.tombstone, .sealed) = (body, listed.secret) { true } else { false }
     }
 
-    /// The same, with its tombstone in the list if it has one.
+    /// A copy with the tombstone, if any, in its manifest entry.
     fileprivate var settled: VaultState.Record {
         guard case .tombstone(let tombstone) = body else { return self }
         var settled = self
@@ -145,7 +145,7 @@ extension VaultState.Record {
         return settled
     }
 
-    /// Seals a secret as a record of the generation `revision`.
+    /// Seals a secret as the record of `line`.
     static func sealing(
         _ payload: RecordPayload, as line: RecordLine, created: Int64, issuer: String,
         account: String, traits: EntryTraits, under key: VaultKey
@@ -162,7 +162,7 @@ extension VaultState.Record {
         return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
     }
 
-    /// Opens the record's secret.
+    /// Opens the record's box.
     func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
         guard case .sealed(let text) = body else { throw .wiped }
         let box: [UInt8]
@@ -180,7 +180,7 @@ extension VaultState.Record {
 }
 
 extension VaultState {
-    /// The same under another vault key.
+    /// A copy under another vault key.
     func rekeyed(from old: VaultKey, to new: VaultKey) throws(VaultError) -> VaultState {
         var rekeyed = self
         rekeyed.slots = []
@@ -195,7 +195,7 @@ extension VaultState {
         return rekeyed
     }
 
-    /// Whether every slot of `document` holds the vault key sealed anew, as after a re-key.
+    /// Whether every slot of `document` has a resealed vault key, as after a rekey.
     func isRekeyed(in document: VaultDocument) -> Bool {
         let known = Set(slots.map(\.slot.vaultKey))
         return document.slots.allSatisfy { !known.contains($0.vaultKey) }
@@ -203,7 +203,7 @@ extension VaultState {
 }
 
 extension VaultState {
-    /// The file that says this.
+    /// The bytes of the vault file.
     func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
         var text = VaultText()
         text.write(VaultEnvelope.firstLine)
@@ -224,10 +224,12 @@ extension VaultState {
 }
 
 extension VaultState {
-    /// What the next generation starts from: the same, one generation on, with every tombstone in the list.
+    /// The start of the next generation: a copy with the next number, and every tombstone in the
+    /// manifest.
     ///
-    /// Where an older file was put back, the next generation is newer than all that were there. The
-    /// mark is not sealed, so one that says more than could be true does not use the numbers up.
+    /// If an older file was restored, the next generation is newer than every one seen here. The
+    /// mark is not authenticated, so an implausibly high one is ignored and cannot exhaust the
+    /// numbers.
     func next(after mark: GenerationMark?) throws(VaultError) -> VaultState {
         var newest = generation
         if let mark, mark.vaultID == vaultID, mark.generation > newest,

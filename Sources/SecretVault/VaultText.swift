@@ -1,10 +1,10 @@
 internal import Cryptography
 
-/// Builds the lines of a vault's file.
+/// Builds the lines of a vault file.
 struct VaultText {
     private(set) var bytes: [UInt8] = []
 
-    /// Appends the characters of `text`, which is ASCII.
+    /// Appends ASCII text.
     mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     mutating func write(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }

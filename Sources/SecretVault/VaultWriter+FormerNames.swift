@@ -1,13 +1,12 @@
 internal import POSIX
 
 extension VaultWriter {
-    /// Overwrites and removes what is kept of the vault `vaultID` under names that no file has any more:
-    /// the vault was renamed.
+    /// Erases older files of the vault `vaultID` under former names, which no file has any more.
     ///
-    /// Where a file still has the name, what is kept belongs to that file, such as a copy of this vault.
+    /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
     ///
-    /// - Parameter passingOverLocked: whether a folder that somebody else has locked is left for later;
-    ///   otherwise that is an error, once all others are done.
+    /// - Parameter passingOverLocked: whether to skip a folder that another process has locked.
+    ///   Otherwise that is an error, thrown after all other folders are done.
     func eraseUnderFormerNames(of vaultID: [UInt8], passingOverLocked: Bool) throws(VaultError) {
         var failure: VaultError?
         for former in try location.others() {
@@ -26,7 +25,7 @@ extension VaultWriter {
         guard try !former.holdsFile(in: folder), let own = try privateFolder(of: former) else {
             return
         }
-        // The working files may share their blocks with the vault as it is now named.
+        // The working files may share blocks with the vault under its present name.
         let file = file(of: vaultID)
         do {
             guard try file.holdsGeneration(in: own) else { return }
@@ -42,7 +41,7 @@ extension VaultWriter {
             if passingOverLocked { return }
             throw .system(FileLockError.busy.failure)
         }
-        // Somebody may have made a file of that name meanwhile.
+        // A file with that name may have appeared in the meantime.
         guard try !former.holdsFile(in: folder) else { return }
         do {
             try file.eraseAllButCurrent(in: folder, besides: own)
@@ -52,7 +51,7 @@ extension VaultWriter {
         _ = consume lock
     }
 
-    // What is no folder of the program's holds nothing of the vault's.
+    // A folder that is not the program's contains no file of the vault.
     private func privateFolder(of former: VaultLocation) throws(VaultError) -> Folder? {
         do throws(VaultError) {
             return try former.openOwn()

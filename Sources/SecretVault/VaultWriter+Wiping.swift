@@ -1,14 +1,15 @@
 extension VaultWriter {
-    /// Puts a tombstone in the place of each of these records' secrets, in the file and in what was
-    /// kept of older ones; the vault key is not needed.
+    /// Replaces these records' secrets with tombstones and erases older files, without the vault
+    /// key.
     ///
-    /// Whoever was killed at this begins again: what is done already is found done.
+    /// After an interruption, the whole operation can be repeated.
     ///
-    /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` when the
-    ///   secrets are gone, but perhaps not everywhere.
+    /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
+    ///   secrets are wiped, but perhaps not in every file.
     func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
         let document = try VaultDocument(parsing: read())
-        // The older file goes first: it holds the secrets, too, and a full disk needs its room.
+        // Erase the older file first: it also contains the secrets, and on a full disk its space is
+        // needed.
         try eraseOwnButCurrent(of: document.vaultID)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
         try save(wiped.bytes, of: wiped.vaultID, replacing: document.bytes, purging: true)

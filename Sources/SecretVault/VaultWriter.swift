@@ -1,16 +1,16 @@
 internal import POSIX
 
-/// The one who may write: holds the vault's lock for as long as it lives.
+/// Exclusive write access to a vault: holds its lock while it exists.
 struct VaultWriter: ~Copyable {
     let location: VaultLocation
     let folder: Folder
     private let own: Folder
     private let lock: FileLock
 
-    /// How long a writer waits for another one.
+    /// How long a writer waits for the lock.
     static let timeout = Duration.seconds(5)
 
-    /// Waits for the lock.
+    /// Takes the lock, waiting at most `timeout`.
     ///
     /// - Throws: ``VaultError/busy``; ``VaultError/keptGeneration``.
     init(_ location: VaultLocation, timeout: Duration = VaultWriter.timeout) throws(VaultError) {
@@ -22,19 +22,19 @@ struct VaultWriter: ~Copyable {
         self.own = own
     }
 
-    /// The file as it is now.
+    /// The current bytes of the file.
     func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(location.name, in: folder) }
 
-    /// Whether there is anything at the vault's path.
+    /// Whether there is a file of any type at the vault's path.
     func isTaken() throws(VaultError) -> Bool { try location.holdsFile(in: folder) }
 
-    /// The newest generation that was seen here.
+    /// The newest generation seen here.
     func mark() -> GenerationMark? { GenerationMark.read(in: own) }
 
-    /// Puts the first file of the vault `vaultID` in its place.
+    /// Creates the first file of the vault `vaultID`.
     ///
-    /// - Throws: ``VaultError/inTheWay(name:)`` when somebody has made a file of that name meanwhile, or
-    ///   where another vault of this name has left its previous generation.
+    /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
+    ///   meantime, or if another vault of this name has left its previous generation.
     func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
         guard try !holdsPrevious() else {
             throw location.error(.inTheWay(name: VaultLocation.previous))
@@ -51,16 +51,16 @@ struct VaultWriter: ~Copyable {
         do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
     }
 
-    /// Puts a file of the vault `vaultID` in its place; the one it replaces is kept as the previous one.
+    /// Replaces the file of the vault `vaultID`; keeps the old file as the previous generation.
     ///
-    /// - Parameters:
-    ///   - old: what was read. Only a file that still holds this is replaced.
-    ///   - purging: whether no older file stays; ``eraseAllButCurrent(of:)`` is to be called after.
+    /// - Parameters: - old: the bytes that were read. The file is replaced only if it still
+    ///   contains them. - purging: whether to keep no older file. The caller then calls
+    ///   ``eraseAllButCurrent(of:)``.
     /// - Throws: ``VaultError/changedMeanwhile``.
     func save(
         _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8], purging: Bool
     ) throws(VaultError) {
-        // A writer that is killed after the saving leaves what it was to erase.
+        // Erase before saving, too: a writer that is killed after the save erases nothing.
         if purging { try eraseUnderFormerNames(of: vaultID, passingOverLocked: true) }
         do {
             try file(of: vaultID).replace(
@@ -71,14 +71,14 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    /// Overwrites and removes the previous generation of the vault `vaultID`, and what killed writers
-    /// left, also under names that the vault had before.
+    /// Erases the previous generation of the vault `vaultID` and leftovers of killed writers, under
+    /// its present and former names.
     func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
         try eraseOwnButCurrent(of: vaultID)
         try eraseUnderFormerNames(of: vaultID, passingOverLocked: false)
     }
 
-    /// The same under the vault's present name only.
+    /// Erases them under the vault's present name only.
     func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
         do {
             try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own)
@@ -87,20 +87,20 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    // Only a file that says it is this vault's is ever overwritten. A vault that somebody was killed at
-    // making has another ID, and is known by its first generation, which holds no entries.
+    // Only files that begin with this vault's ID are overwritten, and leftovers of a vault whose
+    // creation was interrupted. Those have another ID and generation 1, and contain no entries.
     func file(of vaultID: [UInt8]) -> FileReplacement {
         FileReplacement(
             of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
             orLeftover: VaultEnvelope.beginningOfFirst)
     }
 
-    /// Writes down that this generation was there, so that an older file is noticed.
+    /// Records this generation as the newest one seen, so that an older file is detected.
     ///
-    /// This comes after the saving: a writer killed between the two leaves an older mark, which is no
-    /// harm, never a newer one, which would be a false alarm. It can't make the saving fail either.
+    /// Call this after saving. A writer that is killed in between leaves an older mark, which is
+    /// harmless; a newer one would be a false alarm. A failure here does not make the save fail.
     ///
-    /// - Returns: what is to be reported, if it was not written.
+    /// - Returns: what to report if the mark was not written.
     func writeMark(of document: VaultDocument) -> VaultReport? {
         let mark = GenerationMark(of: document)
         let file = FileReplacement(of: VaultLocation.mark, beginningWith: mark.beginning)
