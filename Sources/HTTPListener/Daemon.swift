@@ -52,7 +52,9 @@ final class Daemon: Sendable {
     {
         let kept = unsafe Unmanaged.passRetained(DaemonContext(listener, retirement, gate))
         let context = unsafe kept.toOpaque()
-        let listening = socket.number
+        // From here on the daemon closes it, also after some of the errors that keep it from starting.
+        let listening = socket.release()
+        let identity = ListeningSocket.Identity(of: listening)
         var items = unsafe [
             item(.LISTEN_SOCKET, Int(listening)),
             item(.THREAD_POOL_SIZE, threads > 1 ? threads : 0),
@@ -86,13 +88,12 @@ final class Daemon: Sendable {
         }
         guard let handle = unsafe handle else {
             let number = errno
+            ListeningSocket.close(listening, ifStill: identity)
             unsafe kept.release()
             // Any other value of `errno` may be left over from an earlier call.
             guard [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(number) else { throw .notStarted }
             throw .system(call: "MHD_start_daemon", number: number)
         }
-        // From here on the daemon closes it.
-        _ = socket.release()
         running.withLock { unsafe $0 = Running(handle: handle, context: kept, socket: listening) }
     }
 

@@ -27,7 +27,7 @@ struct ListeningSocket: ~Copyable {
             }
             port = try ListeningSocket.port(of: opened)
         } catch {
-            close(opened)
+            Glibc.close(opened)
             throw error
         }
         number = opened
@@ -38,19 +38,42 @@ struct ListeningSocket: ~Copyable {
         let copy = fcntl(other, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .system(call: "fcntl", number: errno) }
         do throws(ListenerFailure) { port = try ListeningSocket.port(of: copy) } catch {
-            close(copy)
+            Glibc.close(copy)
             throw error
         }
         number = copy
     }
 
-    deinit { close(number) }
+    deinit { Glibc.close(number) }
 
     /// Transfers ownership of the socket to the caller, who must close it.
     consuming func release() -> Int32 {
         let number = number
         discard self
         return number
+    }
+
+    /// Closes `number` if it still is the socket that `identity` was taken from.
+    ///
+    /// When libmicrohttpd (0.9.75) does not start, it has closed its socket after some errors (a bad certificate,
+    /// a thread that could not be started) and not after others. By then, the number may be another file's.
+    static func close(_ number: Int32, ifStill identity: Identity?) {
+        guard let identity, Identity(of: number) == identity else { return }
+        Glibc.close(number)
+    }
+
+    /// What tells an open socket from a later file with the same number.
+    struct Identity: Equatable {
+        private let device: dev_t
+        private let inode: ino_t
+
+        /// Returns `nil` if `number` is not open.
+        init?(of number: Int32) {
+            var status = stat()
+            guard unsafe fstat(number, &status) == 0 else { return nil }
+            device = status.st_dev
+            inode = status.st_ino
+        }
     }
 
     private static func set(_ level: Int32, _ option: Int32, of number: Int32)
