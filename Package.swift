@@ -128,7 +128,7 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["Cryptography", "OneTimePassword"],
+            name: "TestSupport", dependencies: ["Cryptography", "OneTimePassword", "POSIX"],
             path: "Tests/TestSupport", swiftSettings: settings),
         // Starts a PostgreSQL server for a test.
         .target(

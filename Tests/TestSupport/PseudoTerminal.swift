@@ -1,9 +1,11 @@
 public import Foundation
 internal import Glibc
+internal import POSIX
 
 /// A program on its own pseudo-terminal, with the test at the keyboard.
 public final class PseudoTerminal {
-    private let keyboard: Int32
+    /// The test's side of the terminal; `nil` once it is closed, because its number may be another file's then.
+    private var keyboard: FileDescriptor?
     private let process = Process()
     // The folder must exist for as long as the program runs.
     private let folder: TemporaryFolder
@@ -17,15 +19,15 @@ public final class PseudoTerminal {
     public init(
         _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
     ) throws {
-        var keyboard: Int32 = -1
+        var outside: Int32 = -1
         var inside: Int32 = -1
-        guard unsafe openpty(&keyboard, &inside, nil, nil, nil) == 0 else {
+        guard unsafe openpty(&outside, &inside, nil, nil, nil) == 0 else {
             throw Failure(what: "openpty")
         }
-        self.keyboard = keyboard
+        keyboard = FileDescriptor(owning: outside)
         self.folder = folder
         var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
-        _ = unsafe ioctl(keyboard, UInt(TIOCSWINSZ), &size)
+        _ = unsafe ioctl(outside, UInt(TIOCSWINSZ), &size)
         let terminal = FileHandle(fileDescriptor: inside, closeOnDealloc: false)
         let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
             .path
@@ -46,11 +48,17 @@ public final class PseudoTerminal {
     }
 
     /// Closes the terminal, as closing a window does.
-    public func hangUp() { close(keyboard) }
+    public func hangUp() { keyboard = nil }
 
     deinit {
         if process.isRunning { process.terminate() }
-        close(keyboard)
+    }
+
+    private func openNumber() throws -> Int32 {
+        switch keyboard {
+        case .some(let file): return file.number
+        case .none: throw Failure(what: "the terminal is closed")
+        }
     }
 
     /// Reads until the screen shows `text`.
@@ -63,7 +71,8 @@ public final class PseudoTerminal {
     /// Types `text` as a user would in response to what is shown.
     public func type(_ text: String) throws {
         let bytes = Array(text.utf8)
-        let count = unsafe write(keyboard, bytes, bytes.count)
+        let number = try openNumber()
+        let count = unsafe write(number, bytes, bytes.count)
         guard count == bytes.count else { throw Failure(what: "write") }
     }
 
@@ -79,12 +88,14 @@ public final class PseudoTerminal {
 
     /// Whether the terminal currently echoes input and edits lines.
     public func settings() throws -> (echoes: Bool, edits: Bool) {
+        let number = try openNumber()
         var settings = termios()
-        guard unsafe tcgetattr(keyboard, &settings) == 0 else { throw Failure(what: "tcgetattr") }
+        guard unsafe tcgetattr(number, &settings) == 0 else { throw Failure(what: "tcgetattr") }
         return (settings.c_lflag & tcflag_t(ECHO) != 0, settings.c_lflag & tcflag_t(ICANON) != 0)
     }
 
     private func readMore() throws -> Bool {
+        let keyboard = try openNumber()
         var ready = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&ready, 1, 20_000) > 0 else {
             throw Failure(what: "no output for 20 s; the screen shows: \(screen)")
@@ -100,7 +111,7 @@ public final class PseudoTerminal {
 
 extension FileHandle {
     /// Whether bytes written to a pipe are still unread.
-    public static func isUnread(_ pipe: Pipe) throws -> Bool {
+    public static func isUnread(_ pipe: Foundation.Pipe) throws -> Bool {
         var count: Int32 = 0
         let number = pipe.fileHandleForWriting.fileDescriptor
         guard unsafe ioctl(number, UInt(FIONREAD), &count) == 0 else {
