@@ -11,7 +11,7 @@ import Testing
         .tooLarge(.bytes), .tooLarge(.pixels), .tooLarge(.side), .tooLarge(.frames),
     ]
 
-    @Test("an answer that was written is read back", arguments: findings)
+    @Test("an encoded answer is decoded unchanged", arguments: findings)
     func roundTrip(finding: PictureFinding) throws {
         let bytes = Answer.bytes(for: finding)
         let answer = try #require(parse(bytes))
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("an answer that lacks its end or has more behind it is none", arguments: findings)
+    @Test("a truncated answer and one with trailing bytes are rejected", arguments: findings)
     func wrongLength(finding: PictureFinding) {
         let bytes = Answer.bytes(for: finding)
         for count in 0..<bytes.count {
@@ -32,7 +32,7 @@ import Testing
         #expect(parse(bytes + [0]) == nil)
     }
 
-    @Test("whatever a reader says is read within its bounds, or not at all", arguments: findings)
+    @Test("a corrupt answer is rejected or decoded within its bounds", arguments: findings)
     func spoiled(finding: PictureFinding) {
         let sound = Answer.bytes(for: finding)
         for index in sound.indices {

@@ -2,10 +2,10 @@ internal import PictureReader
 internal import TestSupport
 internal import Testing
 
-/// Whatever a picture makes its reader do, it costs that picture alone.
+/// Whatever a picture makes its reader do, only that picture is lost.
 @Suite struct FaultyReaderTests {
     @Test(
-        "a reader that asks for what it gave up is killed at once",
+        "a reader that makes a forbidden system call is killed at once",
         arguments: [
             "open a file", "make a file", "open a socket", "fork", "start a thread",
             "run a program", "signal the parent", "write to standard input",
@@ -19,7 +19,7 @@ internal import Testing
     }
 
     @Test(
-        "a reader that crashes is told as a crash, with its signal",
+        "a reader's crash is reported with its signal",
         arguments: [
             ("trap", [4, 5]), ("segfault", [11]), ("abort", [6]), ("overflow the stack", [11]),
         ])
@@ -32,7 +32,7 @@ internal import Testing
         #expect(readings.last == .symbol("after"))
     }
 
-    @Test("a reader that spins is ended when the picture's time is up")
+    @Test("a reader in an endless loop is killed when the timeout passes")
     func loop() throws {
         let reader = try PictureReader(program: "FaultyReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["loop"]) == [.refused(.timedOut)])
@@ -42,14 +42,14 @@ internal import Testing
                 == [.symbol("before"), .refused(.timedOut), .symbol("after")])
     }
 
-    @Test("a reader that eats memory meets its limit")
+    @Test("a reader that allocates too much memory hits its limit")
     func memory() throws {
         let readings = try PictureReader(program: "FaultyReader")
             .read(contents: ["before", "eat memory", "after"])
         #expect(readings == [.symbol("before"), .refused(.tooMuchMemory), .symbol("after")])
     }
 
-    @Test("a reader that leaves without an answer is told so")
+    @Test("a reader that exits without an answer is reported")
     func leaving() throws {
         let readings = try PictureReader(program: "FaultyReader").read(contents: ["leave", "after"])
         #expect(readings == [.refused(.noAnswer), .symbol("after")])
@@ -61,7 +61,7 @@ internal import Testing
         #expect(readings == [.refused(.noSymbol(tried: []))])
     }
 
-    @Test("many bad pictures between good ones cost the bad ones only")
+    @Test("bad pictures between good ones do not affect the good ones")
     func mixture() throws {
         let contents = (0..<40).map { $0 % 4 == 1 ? "segfault" : "picture \($0)" }
         let readings = try PictureReader(program: "FaultyReader").read(contents: contents)

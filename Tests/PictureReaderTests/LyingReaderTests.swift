@@ -1,10 +1,10 @@
 internal import PictureReader
 internal import Testing
 
-/// Nothing that comes out of a reader is believed before it was checked.
+/// Everything that a reader sends is checked.
 @Suite struct LyingReaderTests {
     @Test(
-        "an answer that breaks the rules is no answer, and the next picture gets a new reader",
+        "an answer that breaks the protocol is rejected, and the next picture gets a new reader",
         arguments: [
             "nothing in a frame", "unknown verdict", "cut short", "left over",
             "symbol beyond the end", "symbol of 4 GiB", "symbols without verdict",
@@ -21,14 +21,14 @@ internal import Testing
             ])
     }
 
-    @Test("an answer before the picture's end is not believed")
+    @Test("an answer before the picture's end is rejected")
     func hasty() throws {
         let picture = "hasty" + String(repeating: "x", count: 1 << 20)
         let readings = try PictureReader(program: "LyingReader").read(contents: [picture, "after"])
         #expect(readings == [.refused(.badAnswer), .symbol("after", tried: [])])
     }
 
-    @Test("a second answer is not taken for the next picture's")
+    @Test("a second answer is not used for the next picture")
     func twice() throws {
         let reader = try PictureReader(program: "LyingReader")
         for order in ["answer twice", "after"] {
@@ -37,14 +37,14 @@ internal import Testing
         }
     }
 
-    @Test("a reader that falls silent in the middle is ended when the time is up")
+    @Test("a reader that stalls halfway is killed when the timeout passes")
     func silence() throws {
         let reader = try PictureReader(program: "LyingReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["half a frame"]) == [.refused(.timedOut)])
     }
 
     @Test(
-        "a reader that closes its pipe is ended and gives no answer",
+        "a reader that closes its pipe is killed and gives no answer",
         arguments: [
             ("half a frame and gone", PictureRefusal.noAnswer), ("close the pipe", .noAnswer),
         ])

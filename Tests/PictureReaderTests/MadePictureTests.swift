@@ -3,9 +3,9 @@ internal import PictureReader
 internal import TestSupport
 internal import Testing
 
-/// The real reader, confined, on the pictures that the project made.
+/// The real, confined reader and the project's own pictures.
 @Suite struct MadePictureTests {
-    @Test("every made picture gives its texts, and nothing else")
+    @Test("every test picture yields its texts and nothing else")
     func texts() throws {
         let pictures = try MadePicture.all()
         let readings = try PictureReader(program: "watchword-reader")
@@ -28,7 +28,7 @@ internal import Testing
         }
     }
 
-    @Test("every made picture is in the list")
+    @Test("every test picture is in the list")
     func files() throws {
         let folder = PackageFolder.root.appending(path: "Vectors/qr").path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -36,13 +36,13 @@ internal import Testing
     }
 
     @Test(
-        "a picture cut short is read or refused, and never ends the reader",
+        "a truncated picture is read or refused, and never ends the reader",
         arguments: ["png-1bit.png", "webp-lossless.webp", "wrong-name.png"])
     func truncated(name: String) throws {
         let folder = try TemporaryFolder()
         let picture = try #require(try MadePicture.all().first { $0.file == name })
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: picture.path)))
-        // Every cut through the header, where a decision falls at each byte, and some further on.
+        // Every cut within the header, where each byte decides something, and some cuts further on.
         let cuts = Array(0..<24) + Array(stride(from: 24, to: bytes.count, by: bytes.count / 4))
         let paths = try cuts.map { try folder.write(Array(bytes.prefix($0)), to: "\($0)") }
         let readings = try PictureReader(program: "watchword-reader").read(paths: paths)

@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite struct PictureReaderTests {
     @Test(
-        "what a reader makes of a picture arrives as it was said",
+        "a reader's answer arrives unchanged",
         arguments: [
             ("no symbol", Reading.refused(.noSymbol(tried: ["first", "second"]))),
             ("no picture", .refused(.notAPicture)),
@@ -42,14 +42,14 @@ internal import Testing
         #expect(readings == contents.map { .symbol($0) })
     }
 
-    @Test("two hundred pictures come back in order, over several processes")
+    @Test("two hundred pictures are reported in order by several processes")
     func order() throws {
         let contents = (0..<200).map { "picture \($0)" }
         let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
         #expect(readings == contents.map { .symbol($0) })
     }
 
-    @Test("one reader reads picture after picture, also when it was started ahead of time")
+    @Test("one reader reads many pictures, also when it was started in advance")
     func oneByOne() throws {
         let folder = try TemporaryFolder()
         let reader = try PictureReader(program: "FaultyReader")
@@ -60,7 +60,7 @@ internal import Testing
         }
     }
 
-    @Test("what is no file that could hold a picture is refused unread")
+    @Test("a file that cannot hold a picture is refused unread")
     func files() throws {
         let folder = try TemporaryFolder()
         let empty = try folder.write([], to: "empty")
@@ -90,7 +90,7 @@ internal import Testing
         }
     }
 
-    @Test("a picture is read from a pipe as it comes, however slowly")
+    @Test("a picture is read from a pipe, however slowly it arrives")
     func pipe() throws {
         let pipe = Pipe()
         let writer = Thread {
@@ -106,7 +106,7 @@ internal import Testing
         #expect(try reader.read(path: "/dev/fd/\(number)") == .symbol("picture"))
     }
 
-    @Test("a pipe that brings too much is cut off, and the reader is as good as before")
+    @Test("a pipe with too much data is refused, and the reader can still be used")
     func endlessPipe() throws {
         let process = Process()
         let pipe = Pipe()

@@ -4,9 +4,9 @@ internal import PictureReader
 internal import TestSupport
 internal import Testing
 
-/// A program that is no reader that works is told from a picture that cannot be read.
+/// A program that is not a working reader is a different error from an unreadable picture.
 @Suite struct ReaderStartTests {
-    @Test("where confinement cannot be had the reader refuses, and says at which step")
+    @Test("a reader that cannot confine itself refuses and names the failed step")
     func unconfined() throws {
         let reader = try PictureReader(program: "UnconfinedReader")
         #expect(
@@ -16,13 +16,13 @@ internal import Testing
         }
     }
 
-    @Test("a program that is not there is told so")
+    @Test("a missing program is reported")
     func missing() throws {
         let reader = try PictureReader(path: "/nonexistent/reader")
         #expect(throws: PictureReaderFailure.notFound) { try reader.read(contents: ["picture"]) }
     }
 
-    @Test("a file that is no program is told so")
+    @Test("a file that is not a program is reported")
     func noProgram() throws {
         let folder = try TemporaryFolder()
         let reader = try PictureReader(path: folder.write([], to: "reader"))
@@ -32,7 +32,7 @@ internal import Testing
         }
     }
 
-    @Test("a program that ends before it has greeted is told so, with its status")
+    @Test("a program that ends before its greeting is reported with its status")
     func endsAtOnce() throws {
         let reader = try PictureReader(path: "/bin/false")
         #expect(throws: PictureReaderFailure.diedAtStart(.exited(1))) {
@@ -40,7 +40,7 @@ internal import Testing
         }
     }
 
-    @Test("a program that says something else is no reader")
+    @Test("a program with a different greeting is not a reader")
     func saysSomethingElse() throws {
         let reader = try PictureReader(path: "/usr/bin/yes")
         #expect(throws: PictureReaderFailure.otherVersion) {
@@ -48,7 +48,7 @@ internal import Testing
         }
     }
 
-    @Test("the program is found beside the one that runs")
+    @Test("the program is found beside the running one")
     func beside() throws {
         #expect(throws: Never.self) { try PictureReader().prepare() }
     }

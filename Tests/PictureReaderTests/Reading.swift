@@ -2,7 +2,7 @@ internal import POSIX
 internal import PictureReader
 internal import TestSupport
 
-/// What became of a list of pictures: each one's outcome and its symbols' bytes as text.
+/// The results for a list of pictures: each one's outcome and its symbols' bytes as text.
 struct Reading: Equatable {
     var outcome: PictureOutcome
     var symbols: [String] = []

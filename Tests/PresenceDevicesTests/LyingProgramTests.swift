@@ -5,7 +5,7 @@ import Testing
 private let ready = "\\002\\000\\000\\000\\001\\001"
 private let granted = "\\002\\000\\000\\000\\006\\001"
 
-/// What a program says, and what is thought of it.
+/// What a program sends, and the expected outcome.
 private let liesAndThoughts: [(String, String)] = [
     ("", "ended"), (ready, "ended"), (granted, "nonsense"),
     ("\(ready)\(ready)\(granted)", "nonsense"),
@@ -20,7 +20,7 @@ private let liesAndThoughts: [(String, String)] = [
     ("\(ready)\\003\\000\\000\\000\\006\\006x", "nonsense"),
 ]
 
-/// Programs in the place of `watchword-presence` that break the rules.
+/// Programs in place of `watchword-presence` that break the protocol.
 struct LyingProgramTests {
     private func ask(_ said: String) throws -> String {
         let folder = try TemporaryFolder()
@@ -30,19 +30,20 @@ struct LyingProgramTests {
         return try blindly(asking: path)
     }
 
-    @Test("what plays by the rules is believed, so that the others fail for what they do")
+    @Test(
+        "a program that follows the protocol is accepted, so the others fail for their violations")
     func sound() throws {
         #expect(try ask(ready + granted) == "outcome: present\n")
     }
 
-    @Test("what breaks the rules is no answer", arguments: liesAndThoughts)
+    @Test("a program that breaks the protocol gives no verdict", arguments: liesAndThoughts)
     func lies(_ said: String, _ reason: String) throws {
         let outcome = try ask(said)
         #expect(outcome.hasPrefix("outcome: \(reason)"))
         #expect(outcome.hasSuffix("may hide: false\n"))
     }
 
-    @Test("a program that is not there, or can't be run, is no answer")
+    @Test("a program that is missing or cannot be run gives no verdict")
     func missing() throws {
         let folder = try TemporaryFolder()
         #expect(try blindly(asking: folder.file("none")).contains("programNotFound"))
@@ -51,7 +52,7 @@ struct LyingProgramTests {
         #expect(try blindly(asking: path).contains("posix_spawn"))
     }
 
-    @Test("the installed program takes no arguments, and explains itself")
+    @Test("the installed program takes no arguments and explains itself")
     func installed() throws {
         let program = ForeignProgram(path: BuiltProgram.path("watchword-presence"))
         #expect(try program.run(["/tmp"]).status == 2)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct PAMServiceTests {
-    @Test("the service is there when any of the folders has its file")
+    @Test("the service is installed if any folder contains its file")
     func folders() throws {
         let first = try TemporaryFolder()
         let second = try TemporaryFolder()
@@ -17,7 +17,7 @@ struct PAMServiceTests {
         #expect(!PAMService.isInstalled(in: [first.path]))
     }
 
-    @Test("a folder or a link to nowhere is no service file, a link to a file is one")
+    @Test("a folder or a dangling link is not a service file, and a link to a file is one")
     func kinds() throws {
         let folder = try TemporaryFolder()
         try makeFolder(folder.file("watchword"))

@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Stacks of real modules, asked where there is no terminal.
+/// Stacks of real modules, asked without a terminal.
 struct PAMStackTests {
     private func outcome(_ what: String, mayHide: Bool = false) -> String {
         "outcome: \(what), may hide: \(mayHide)\n"
     }
 
-    @Test("pam_permit says yes, pam_deny says no")
+    @Test("pam_permit grants, and pam_deny denies")
     func permitAndDeny() throws {
         let permit = try Stack(["auth required pam_permit.so", "account required pam_permit.so"])
         #expect(try permit.askBlindly() == "outcome: present\n")
@@ -17,7 +17,7 @@ struct PAMStackTests {
         #expect(try deny.askBlindly() == "outcome: absent\n")
     }
 
-    @Test("a yes to the person is no yes to an account that has expired, and nothing was guessed")
+    @Test("a recognised person with an expired account is refused, and no attempt is counted")
     func account() throws {
         let stack = try Stack(strange: "agrees", account: "expired")
         let failure = "PAMCallFailure(call: \(pamCall).validateAccount, code: 13)"
@@ -27,7 +27,7 @@ struct PAMStackTests {
     private let pamDevices = "PresenceDevices."
     private let pamCall = "PresenceDevices.PAMCallFailure.Call"
 
-    @Test("without a service file nobody is asked, whatever the service “other” would say")
+    @Test("without a service file no module is asked, whatever the service “other” would answer")
     func noServiceFile() throws {
         let stack = try Stack([])
         try stack.folder.write(
@@ -36,7 +36,7 @@ struct PAMStackTests {
         #expect(try stack.askBlindly() == outcome("noServiceFile"))
     }
 
-    @Test("a module that is not there, or can't tell, is no answer")
+    @Test("a module that is missing or cannot decide gives no verdict")
     func unavailable() throws {
         let missing = try Stack(["auth required /nonexistent.so"])
         #expect(try missing.askBlindly().contains("failed("))
@@ -45,7 +45,7 @@ struct PAMStackTests {
         #expect(try empty.askBlindly() != "outcome: present\n")
     }
 
-    @Test("a module that crashes or leaves is no answer")
+    @Test("a module that crashes or exits gives no verdict")
     func endings() throws {
         #expect(
             try Stack(strange: "crashes").askBlindly()
@@ -55,24 +55,24 @@ struct PAMStackTests {
                 == outcome("ended(POSIX.ChildProcess.Ending.exited(0))"))
     }
 
-    @Test("a module that says more than anybody reads is ended", arguments: ["floods", "shouts"])
+    @Test("a module that sends too many messages is killed", arguments: ["floods", "shouts"])
     func talkative(_ how: String) throws {
         let stack = try Stack(strange: how)
         #expect(try stack.askBlindly() == outcome("talksTooMuch", mayHide: how == "shouts"))
         try stack.waitUntilGone()
     }
 
-    @Test("what a module prints is not taken for the verdict")
+    @Test("a module's output is not taken for the verdict")
     func prints() throws {
         #expect(try Stack(strange: "prints").askBlindly() == "outcome: absent\n")
     }
 
-    @Test("the modules find an empty environment, and no core is dumped of them")
+    @Test("the modules run with an empty environment and without core dumps")
     func surroundings() throws {
         #expect(try Stack(strange: "looks-around").askBlindly() == "outcome: present\n")
     }
 
-    @Test("O-14 the modules find no file open that their caller was left with")
+    @Test("O-14 the modules inherit none of their caller's open files")
     func inheritedFiles() throws {
         let stack = try Stack(strange: "looks-for-files")
         let secret = try stack.folder.write(Array("passphrase\n".utf8), to: "pass.txt")
@@ -83,17 +83,18 @@ struct PAMStackTests {
         #expect(try bash.run(["-c", command]).text == "outcome: present\n")
     }
 
-    @Test("a question where there is no terminal is no answer")
+    @Test("a question without a terminal gives no verdict")
     func noTerminal() throws {
         #expect(try Stack(strange: "asks-twice").askBlindly() == outcome("noTerminal"))
     }
 
-    @Test("a question that is no text is not asked")
+    @Test("a question that is not text is not shown")
     func binaryQuestion() throws {
         #expect(try Stack(strange: "asks-nothing-known").askBlindly().contains("failed("))
     }
 
-    @Test("a module that hangs is killed when the time is over, with what it started")
+    @Test(
+        "a module that hangs is killed when the timeout passes, with the programs that it started")
     func hangs() throws {
         let stack = try Stack(strange: "hangs")
         #expect(try stack.askBlindly(timeout: .milliseconds(500)) == outcome("timedOut"))

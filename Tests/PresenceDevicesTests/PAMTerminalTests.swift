@@ -4,7 +4,7 @@ import Testing
 
 /// Stacks of real modules, with a person at the terminal.
 struct PAMTerminalTests {
-    @Test("a module that asks twice is answered twice: shown and unseen, as it wants")
+    @Test("two questions are answered in turn, with and without echo as the module requests")
     func asksTwice() throws {
         let terminal = try Stack(strange: "asks-twice").askOnTerminal()
         try terminal.waitFor("Name of the ship: ")
@@ -21,7 +21,7 @@ struct PAMTerminalTests {
     }
 
     @Test(
-        "two questions in one call are asked one by one",
+        "two questions in one call are asked one after the other",
         arguments: [("one", "two", "present"), ("one", "", "absent"), ("two", "one", "absent")])
     func asksBoth(_ first: String, _ second: String, _ outcome: String) throws {
         let terminal = try Stack(strange: "asks-both").askOnTerminal()
@@ -33,7 +33,7 @@ struct PAMTerminalTests {
         #expect(terminal.screen.contains("outcome: \(outcome)"))
     }
 
-    @Test("what a module says can't steer the terminal, and its lines are lines")
+    @Test("a module's message cannot control the terminal, and its line breaks are kept")
     func steers() throws {
         let terminal = try Stack(strange: "steers").askOnTerminal()
         try terminal.waitFor("PIN: ")
@@ -48,7 +48,7 @@ struct PAMTerminalTests {
         #expect(!terminal.screen.unicodeScalars.contains("\u{1B}"))
     }
 
-    @Test("an answer that is too long is no answer, and does not wait for the shell")
+    @Test("an answer that is too long is rejected and not left for the shell")
     func tooLong() throws {
         let terminal = try Stack(strange: "asks-both").askOnTerminal()
         try terminal.waitFor("First: ")
@@ -57,7 +57,7 @@ struct PAMTerminalTests {
         #expect(terminal.screen.contains("outcome: answerTooLong, may hide: false"))
     }
 
-    @Test("breaking off hides an attempt once something was answered, or found wrong")
+    @Test("cancelling may hide an attempt once a question was answered or an error reported")
     func breakingOff() throws {
         let early = try Stack(strange: "asks-twice").askOnTerminal()
         try early.waitFor("Name of the ship: ")
@@ -81,7 +81,7 @@ struct PAMTerminalTests {
         #expect(wrong.screen.contains("outcome: cancelled, may hide: true"))
     }
 
-    @Test("when the time is over at a question, the question ends and echo is back")
+    @Test("when the timeout passes at a question, the question ends and echo is restored")
     func timedOut() throws {
         let stack = try Stack(strange: "asks-both")
         let terminal = try stack.askOnTerminal(timeout: .milliseconds(1500))
@@ -92,7 +92,7 @@ struct PAMTerminalTests {
     }
 
     @Test(
-        "Ctrl-C ends everything: at a question, and while a module waits for a finger",
+        "Ctrl-C ends the check at a question and while a module waits for a finger",
         arguments: [("asks-twice", "Name of the ship: "), ("hangs", "Place your finger")])
     func controlC(_ what: String, _ shown: String) throws {
         let stack = try Stack(strange: what)
@@ -106,7 +106,7 @@ struct PAMTerminalTests {
     }
 
     @Test(
-        "a polite kill ends everything, and so does one that nobody can refuse",
+        "SIGTERM and SIGKILL end the program and the modules",
         arguments: [SIGTERM, SIGQUIT, SIGKILL])
     func killed(_ signal: Int32) throws {
         let stack = try Stack(strange: "complains-and-asks")
@@ -120,7 +120,8 @@ struct PAMTerminalTests {
         try stack.waitUntilGone()
     }
 
-    @Test("closing the terminal ends everything", arguments: ["asks-twice", "hangs"])
+    @Test(
+        "closing the terminal ends the program and the modules", arguments: ["asks-twice", "hangs"])
     func hangUp(_ what: String) throws {
         let stack = try Stack(strange: what)
         let terminal = try stack.askOnTerminal()
@@ -129,7 +130,7 @@ struct PAMTerminalTests {
         try stack.waitUntilGone()
     }
 
-    @Test("after Ctrl-Z and going on, the question is asked again")
+    @Test("after Ctrl-Z and fg, the question is asked again")
     func controlZ() throws {
         let stack = try Stack(strange: "complains-and-asks")
         let terminal = try stack.askOnTerminal()

@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The library that answers for the user database from files.
+/// The library that replaces the user database by files.
 private let userDatabaseWrapper: String? = {
     let folders = ["/usr/lib"] + ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu" }
     return folders.map { "\($0)/libnss_wrapper.so" }
         .first(where: FileManager.default.fileExists(atPath:))
 }()
 
-/// pam_unix, the module that asks for the login password, with a user database of the test's own.
+/// pam_unix, the module that asks for the login password, with the test's own user database.
 @Suite(
     .enabled(
         if: userDatabaseWrapper != nil,
@@ -20,10 +20,10 @@ struct PAMUnixTests {
     private static let password =
         "$6$watchword$t1W8re1iL7mpCxXYQfh96Ca5v8AtJHQhHSXMYs5BaUhYFFPc86e88fKhbyL7nQeIxwtIf1hyPnjO7oXcJ3CRH/"
 
-    /// A stack in which the user of this process is called `tester`, and has the password with `hash`.
+    /// A stack in which the user of this process is called `tester` and has the password with `hash`.
     ///
-    /// The hash stands in `passwd` itself, so that pam_unix needs no right to read `shadow`, nor its
-    /// helper that has it: the same holds for root and for anybody else.
+    /// The hash is in `passwd` itself, so that pam_unix needs neither access to `shadow` nor its privileged
+    /// helper; this works for root and for any other user.
     private func stack(hash: String, number: uid_t = getuid()) throws -> Stack {
         let library = try #require(userDatabaseWrapper)
         let stack = try Stack([
@@ -41,7 +41,7 @@ struct PAMUnixTests {
     }
 
     @Test(
-        "the login password is right, or not",
+        "the login password is accepted, and a wrong one is not",
         arguments: [("right password", "present"), ("wrong password", "absent"), ("", "absent")])
     func password(_ typed: String, _ outcome: String) throws {
         let terminal = try stack(hash: Self.password).askOnTerminal()
@@ -53,7 +53,7 @@ struct PAMUnixTests {
         #expect(!terminal.screen.contains("password\r\n"))
     }
 
-    @Test("an account without a password proves nothing, even where the service file would let it")
+    @Test("an account without a password is refused, even if the service file allows it")
     func emptyPassword() throws {
         let terminal = try stack(hash: "").askOnTerminal()
         try terminal.waitFor("Password: ")
@@ -62,7 +62,7 @@ struct PAMUnixTests {
         #expect(terminal.screen.contains("outcome: absent"))
     }
 
-    @Test("a user without a name is told so")
+    @Test("a user without a name is reported")
     func noName() throws {
         let stack = try stack(hash: Self.password, number: getuid() + 1)
         #expect(try stack.askBlindly() == "outcome: noUserName, may hide: false\n")

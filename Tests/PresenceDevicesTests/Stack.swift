@@ -4,7 +4,7 @@ import POSIX
 import TestSupport
 import Testing
 
-/// A stack of real PAM modules in a folder of its own, and the program that runs them.
+/// A stack of real PAM modules in its own folder, and the program that runs them.
 final class Stack {
     let folder: TemporaryFolder
 
@@ -19,13 +19,13 @@ final class Stack {
             "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", made, source.path, "-lpam",
         ])
         try #require(compiled.status == 0, "\(String(decoding: compiled.errors, as: UTF8.self))")
-        // Two test runs at once must not write into each other's file.
+        // Two concurrent test runs must not write to each other's file.
         let path = BuiltProgram.path("pam_strange.so")
         try #require(unsafe rename(made, path) == 0)
         return path
     }
 
-    /// Writes the service file with `lines`; none when there are none.
+    /// Writes the service file with `lines`, or no file if there are none.
     init(_ lines: [String]) throws {
         folder = try TemporaryFolder()
         try makeFolder(folder.file("pam.d"))
@@ -51,16 +51,16 @@ final class Stack {
             "echo $$; exec PresenceAsker \(program) \(timeout.millisecondsRoundedUp)", in: folder)
     }
 
-    /// Asks without any terminal, and tells what came of it.
+    /// Asks without a terminal and returns the outcome.
     func askBlindly(timeout: Duration = .seconds(60)) throws -> String {
         try blindly(asking: program, timeout: timeout)
     }
 
     struct LeftBehind: Error { let processes: [String] }
 
-    /// Waits until no process is left that was started by this stack's path.
+    /// Waits until no process that was started with this stack's path is left.
     ///
-    /// - Throws: after a minute, so that one that stays is a failure and not a standstill.
+    /// - Throws: after a minute, so that a remaining process is a failure and not a deadlock.
     func waitUntilGone() throws {
         let end = ContinuousClock.now + .seconds(60)
         while true {
@@ -71,20 +71,19 @@ final class Stack {
         }
     }
 
-    /// The processes that have `text` in their command line; one that has ended, but that nobody asked
-    /// after yet, has none.
+    /// The processes that have `text` in their command line; a zombie has no command line.
     static func processes(naming text: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc")
             .filter { $0.allSatisfy(\.isNumber) }
             .filter { number in
-                // It may end while we look.
+                // It may end meanwhile.
                 let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") ?? Data()
                 return String(decoding: line, as: UTF8.self).contains(text)
             }
     }
 }
 
-/// Asks by the program at `path` without any terminal, and tells what came of it.
+/// Asks with the program at `path`, without a terminal, and returns the outcome.
 func blindly(asking path: String, timeout: Duration = .seconds(60)) throws -> String {
     let setsid = try #require(ForeignProgram("setsid"))
     let outcome = try setsid.run([
