@@ -1,22 +1,23 @@
 internal import Cryptography
 internal import POSIX
 
-/// What a courier comes back with: an answer, or why there is none.
-typealias Reply = Result<CourierAnswer, CourierFailure>
+/// What the helper replies: the response, or why there is none.
+typealias Reply = Result<HelperResponse, HTTPHelperFailure>
 
-extension Result where Success == CourierAnswer, Failure == CourierFailure {
+extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
     private enum Kind: UInt8 {
         case failure, enrolled, accepted, denied, problem
     }
 
     /// The reply as it crosses the pipe.
-    func wireForm() throws(SystemCallFailure) -> WipedBuffer {
-        let fields = try FieldWriter(capacity: Wire.largestReply)
-        fields.byte(Wire.version)
+    func encoded() throws(SystemCallFailure) -> WipedBuffer {
+        let fields = FieldWriter(
+            buffer: try WipedBuffer(capacity: HelperProtocol.largestReply))
+        fields.byte(HelperProtocol.version)
         switch self {
         case .failure(let failure):
             fields.byte(Kind.failure.rawValue)
-            let (code, number, call) = failure.wireForm
+            let (code, number, call) = failure.encoded
             fields.byte(code.rawValue)
             fields.number(UInt64(UInt32(bitPattern: number)), width: 4)
             fields.string(PlainText(showing: call).text)
@@ -44,14 +45,14 @@ extension Result where Success == CourierAnswer, Failure == CourierFailure {
         return fields.buffer
     }
 
-    /// Reads what ``wireForm()`` makes; nothing for what breaks the rules, down to the last byte.
+    /// Reads what ``encoded()`` returns; `nil` if any byte breaks the protocol.
     init?(parsing bytes: Span<UInt8>) {
         do { try self.init(reading: bytes) } catch { return nil }
     }
 
     private init(reading bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
         var fields = FieldReader()
-        guard try fields.byte(bytes) == Wire.version else {
+        guard try fields.byte(bytes) == HelperProtocol.version else {
             self = .failure(.otherVersion)
             return
         }
@@ -61,7 +62,7 @@ extension Result where Success == CourierAnswer, Failure == CourierFailure {
             let bits = UInt32(truncatingIfNeeded: try fields.number(bytes, width: 4))
             let call = try fields.plain(bytes).text
             guard let code,
-                let failure = CourierFailure(code, number: Int32(bitPattern: bits), call: call)
+                let failure = HTTPHelperFailure(code, number: Int32(bitPattern: bits), call: call)
             else { throw FieldReader.Unreadable() }
             self = .failure(failure)
         case .enrolled:
@@ -73,12 +74,12 @@ extension Result where Success == CourierAnswer, Failure == CourierFailure {
             let expiry = try fields.plain(bytes)
             self = .success(
                 .accepted(
-                    CourierAnswer.Acceptance(
+                    HelperResponse.Acceptance(
                         verification: verification, login: login, expiresAt: expiry,
                         next: try Self.handed(&fields, bytes))))
         case .denied:
             let byte = try fields.byte(bytes)
-            let wipe = CourierAnswer.WipeOrder(rawValue: byte)
+            let wipe = HelperResponse.WipeOrder(rawValue: byte)
             guard wipe != nil || byte == 0 else { throw FieldReader.Unreadable() }
             self = .success(.denied(wipe: wipe))
         case .problem:
@@ -86,7 +87,7 @@ extension Result where Success == CourierAnswer, Failure == CourierFailure {
             let type = try fields.plain(bytes)
             let wait = Int(try fields.number(bytes, width: 4))
             self = .success(
-                .problem(CourierAnswer.Problem(status: status, type: type, retryAfter: wait)))
+                .problem(HelperResponse.Problem(status: status, type: type, retryAfter: wait)))
         case nil:
             throw FieldReader.Unreadable()
         }
@@ -95,22 +96,22 @@ extension Result where Success == CourierAnswer, Failure == CourierFailure {
 
     private static func handed(
         _ fields: inout FieldReader, _ bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) -> CourierAnswer.HandedSecret {
+    ) throws(FieldReader.Unreadable) -> HelperResponse.HandedSecret {
         let secret = try fields.secret(bytes)
-        return CourierAnswer.HandedSecret(
+        return HelperResponse.HandedSecret(
             secret: secret, generation: try fields.number(bytes, width: 8))
     }
 }
 
-/// The failures that a courier tells of itself.
+/// The failures that the helper reports itself.
 enum FailureCode: UInt8 {
     case notConfined, otherVersion, system, library
     case unknownHost, notLoopback, unreachable, timedOut, connectionLost
     case certificate, handshake, authorities, badAnswer, tooLarge
 }
 
-extension CourierFailure {
-    fileprivate var wireForm: (FailureCode, number: Int32, call: String) {
+extension HTTPHelperFailure {
+    fileprivate var encoded: (FailureCode, number: Int32, call: String) {
         switch self {
         case .notConfined(let failure): (.notConfined, failure.number, failure.call)
         case .system(let failure): (.system, failure.number, failure.call)
@@ -126,7 +127,7 @@ extension CourierFailure {
         case .authorities: (.authorities, 0, "")
         case .badAnswer: (.badAnswer, 0, "")
         case .tooLarge: (.tooLarge, 0, "")
-        // What only this side can say.
+        // Only this side can report these.
         case .notFound, .cannotStart, .died: (.system, 0, "")
         }
     }

@@ -123,7 +123,7 @@ public enum ServerAddressError: Error, Hashable, Sendable {
     case host
     /// The port is no number from 1 to 65535.
     case port
-    /// The path has empty parts, dots, a question or characters that need escaping.
+    /// The path has empty parts, dots, a query or characters that need escaping.
     case path
     /// It is longer than 512 bytes.
     case length

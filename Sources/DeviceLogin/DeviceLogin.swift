@@ -37,19 +37,19 @@ public struct DeviceLogin {
     ///
     /// - Parameters:
     ///   - turn: Proves that no other process signs in meanwhile; it was taken before the entry was opened.
-    ///   - messenger: Asks the server; whatever it brings back must have come from the server itself (TLS, or
+    ///   - sender: Asks the server; whatever it brings back must have come from the server itself (TLS, or
     ///     this machine).
     ///   - now: Unix seconds, kept with the secret.
     /// - Throws: ``DeviceLoginError``; after ``DeviceLoginError/wiped(_:)`` the secret is gone, in every
     ///   other case the next try takes up where this one was.
     public mutating func signIn(
-        turn: borrowing LoginTurn, over messenger: inout some Messenger, now: Int64
+        turn: borrowing LoginTurn, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         var signIn = SignIn(
             state: state, entry: VaultEntry(id: id, vault: vault), nonces: DeviceLogin.freshNonce,
             now: now)
         defer { state = signIn.state }
-        return try signIn.run(over: &messenger)
+        return try signIn.run(over: &sender)
     }
 
     private static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
@@ -90,20 +90,20 @@ private struct VaultEntry: SecretEntry {
 }
 
 extension DeviceLogin {
-    /// Asks, and once more when the connection broke: the server does the same errand once.
-    static func carry(
-        _ errand: Errand, over messenger: inout some Messenger
-    ) throws(DeviceLoginError) -> CourierAnswer {
-        do throws(CourierFailure) {
-            return try messenger.carry(errand)
+    /// Asks, and once more when the connection broke: the server does the same request once.
+    static func send(
+        _ request: HelperRequest, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> HelperResponse {
+        do throws(HTTPHelperFailure) {
+            return try sender.send(request)
         } catch .connectionLost {
-            do { return try messenger.carry(errand) } catch { throw .courier(error) }
+            do { return try sender.send(request) } catch { throw .helper(error) }
         } catch {
-            throw .courier(error)
+            throw .helper(error)
         }
     }
 
-    /// A name for one errand, the same each time, from which what it is made of can't be had.
+    /// A name for one request, the same each time, from which what it is made of can't be had.
     static func key(
         of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
     ) throws(DeviceLoginError) -> String {

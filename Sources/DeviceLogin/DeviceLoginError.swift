@@ -13,9 +13,9 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     /// The vault did not do its part.
     case vault(VaultError)
     /// There was no answer.
-    case courier(CourierFailure)
+    case helper(HTTPHelperFailure)
     /// The server answered with a problem.
-    case problem(CourierAnswer.Problem)
+    case problem(HelperResponse.Problem)
     /// The secret was not accepted; it stays.
     case denied
     /// The server asks for a wipe for a reason that is none; the secret was not accepted, and stays.
@@ -30,7 +30,7 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
 
 extension Tombstone.Reason {
     /// The reason of the server's that is obeyed; nothing for one that is not listed.
-    init?(_ order: CourierAnswer.WipeOrder) {
+    init?(_ order: HelperResponse.WipeOrder) {
         switch order {
         case .revoked: self = .revoked
         case .reuseDetected: self = .reuseDetected

@@ -19,13 +19,13 @@ struct Presentation: Sendable {
 /// What an answer means for the device.
 enum Consequence {
     /// Signed in; this is what must be kept from now on.
-    case signedIn(EnrolledSecret, CourierAnswer.Acceptance)
+    case signedIn(EnrolledSecret, HelperResponse.Acceptance)
     /// The server does not know the successor: the secret before it is asked about it again.
     case askAgain(Presentation)
     /// Not signed in; nothing changes.
     case denied
     /// The secret must go, for this reason.
-    case wipe(CourierAnswer.WipeOrder)
+    case wipe(HelperResponse.WipeOrder)
     /// An answer that answers something else; nothing changes.
     case senseless
 }
@@ -59,7 +59,7 @@ extension EnrolledSecret {
 
     /// What `answer` to `presentation` means.
     func consequence(
-        of answer: CourierAnswer, to presentation: Presentation, now: Int64
+        of answer: HelperResponse, to presentation: Presentation, now: Int64
     ) -> Consequence {
         switch answer {
         case .accepted(let acceptance):
@@ -85,7 +85,7 @@ extension EnrolledSecret {
 
     /// The state after `presentation` was accepted; nothing when the answer does not fit it.
     private func accepting(
-        _ next: CourierAnswer.HandedSecret, to presentation: Presentation, now: Int64
+        _ next: HelperResponse.HandedSecret, to presentation: Presentation, now: Int64
     ) -> EnrolledSecret? {
         guard next.generation == presentation.generation + 1 else { return nil }
         let holding = Holding(secret: presentation.secret, nonce: presentation.nonce)

@@ -28,7 +28,7 @@ public struct EnrolledSecret: Sendable {
     /// What came of an enrolment.
     init(
         server: ServerAddress, authorities: [UInt8], credential: Token,
-        handed: CourierAnswer.HandedSecret, now: Int64
+        handed: HelperResponse.HandedSecret, now: Int64
     ) {
         self.init(
             server: server, authorities: authorities, credential: credential, changed: now,

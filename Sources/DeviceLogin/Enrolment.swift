@@ -52,7 +52,7 @@ public struct Enrolment: Sendable {
     ///   asks at each use and is not among `confirmed`; nothing is replaced then.
     @discardableResult public func redeem(
         _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginTurn,
-        over messenger: inout some Messenger, now: Int64, isEarlier: (EntrySummary) -> Bool,
+        over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool,
         confirmed: Set<RecordID> = []
     ) throws(DeviceLoginError) -> EnrolledSecret {
         guard Token.isToken(ticket) else { throw .badTicket }
@@ -62,11 +62,11 @@ public struct Enrolment: Sendable {
                 try put(largestForm, into: &changes, now: now, isEarlier, confirmed)
             }
         }
-        let errand = Errand(
+        let request = HelperRequest(
             server: server, authorities: authorities,
             idempotencyKey: try DeviceLogin.key(of: "watchword enrolment", ticket, []),
-            question: .enrolment(ticket: ticket, deviceName: deviceName))
-        let (credential, handed) = try ask(errand, over: &messenger)
+            operation: .enrolment(ticket: ticket, deviceName: deviceName))
+        let (credential, handed) = try ask(request, over: &sender)
         let state = EnrolledSecret(
             server: server, authorities: authorities, credential: credential, handed: handed,
             now: now)
@@ -87,9 +87,9 @@ public struct Enrolment: Sendable {
     }
 
     private func ask(
-        _ errand: Errand, over messenger: inout some Messenger
-    ) throws(DeviceLoginError) -> (Token, CourierAnswer.HandedSecret) {
-        switch try DeviceLogin.carry(errand, over: &messenger) {
+        _ request: HelperRequest, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> (Token, HelperResponse.HandedSecret) {
+        switch try DeviceLogin.send(request, over: &sender) {
         case .enrolled(let credential, let handed):
             // A number that could not be counted on from is none.
             guard handed.generation < 1 << 62 else { throw .senseless }

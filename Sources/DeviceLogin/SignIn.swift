@@ -36,13 +36,13 @@ struct SignIn<Entry: SecretEntry> {
 
     /// Signs in.
     mutating func run(
-        over messenger: inout some Messenger
+        over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> LoginTicket {
         for _ in 0..<mostRounds {
             let (presentation, written) = state.presentation(with: try nonces(), now: now)
             // On the disk before it is sent: a lost answer can be asked for again.
             if let written { try keep(written) }
-            let (next, acceptance, isRepeated) = try present(presentation, over: &messenger)
+            let (next, acceptance, isRepeated) = try present(presentation, over: &sender)
             try keep(next)
             // The ticket of an answer that was given before may have lapsed; the successor brings another.
             if isRepeated { continue }
@@ -54,14 +54,14 @@ struct SignIn<Entry: SecretEntry> {
     }
 
     private func present(
-        _ presentation: Presentation, over messenger: inout some Messenger
-    ) throws(DeviceLoginError) -> (EnrolledSecret, CourierAnswer.Acceptance, isRepeated: Bool) {
-        let answer = try ask(presentation, over: &messenger)
+        _ presentation: Presentation, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> (EnrolledSecret, HelperResponse.Acceptance, isRepeated: Bool) {
+        let answer = try ask(presentation, over: &sender)
         switch state.consequence(of: answer, to: presentation, now: now) {
         case .signedIn(let next, let acceptance):
             return (next, acceptance, presentation.isRepeated)
         case .askAgain(let other):
-            return try present(other, over: &messenger)
+            return try present(other, over: &sender)
         case .denied:
             if case .denied(wipe: .unlisted) = answer { throw .wipeNotObeyed }
             throw .denied
@@ -76,16 +76,16 @@ struct SignIn<Entry: SecretEntry> {
     }
 
     private func ask(
-        _ presentation: Presentation, over messenger: inout some Messenger
-    ) throws(DeviceLoginError) -> CourierAnswer {
-        let login = Errand.Login(
+        _ presentation: Presentation, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> HelperResponse {
+        let login = HelperRequest.Login(
             credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
-        let errand = Errand(
+        let request = HelperRequest(
             server: state.server, authorities: state.authorities,
             idempotencyKey: try DeviceLogin.key(
                 of: "watchword login", presentation.secret, presentation.nonce.bytes),
-            question: .login(login))
-        return try DeviceLogin.carry(errand, over: &messenger)
+            operation: .login(login))
+        return try DeviceLogin.send(request, over: &sender)
     }
 
     private mutating func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {

@@ -21,6 +21,24 @@ extension FileDescriptor {
     }
 }
 
+extension FileDescriptor {
+    /// Reads the count that precedes a frame from a descriptor that somebody else owns.
+    ///
+    /// - Returns: `nil` if the other side ended first.
+    public static func readCount(from number: Int32) throws(SystemCallFailure) -> Int? {
+        var bytes: [UInt8] = []
+        guard try read(exactly: 4, from: number, appendingTo: &bytes) else { return nil }
+        return Int(UInt32(littleEndian: bytes.span))
+    }
+
+    /// Writes a frame, its count first, to a descriptor that somebody else owns.
+    public static func writeFrame(
+        _ bytes: [UInt8], to number: Int32
+    ) throws(SystemCallFailure) {
+        try writeAll((UInt32(bytes.count).littleEndianBytes + bytes).span, to: number)
+    }
+}
+
 extension ProcessEnd {
     /// Exits with `status` immediately, without the clean-up that a confined process cannot do.
     public static func atOnce(with status: Int32) -> Never { _exit(status) }

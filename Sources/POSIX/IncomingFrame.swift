@@ -45,11 +45,7 @@ public struct IncomingFrame {
         }
     }
 
-    private var size: Int {
-        header.withBytes { bytes in
-            bytes.indices.reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
-        }
-    }
+    private var size: Int { Int(header.withBytes { UInt32(littleEndian: $0) }) }
 
     private static func read(
         from file: borrowing FileDescriptor, into buffer: WipedBuffer

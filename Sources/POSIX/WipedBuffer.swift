@@ -58,6 +58,11 @@ internal import Glibc
         }
     }
 
+    /// Appends `bytes`, for which there must be room.
+    public func append(_ bytes: [UInt8]) {
+        append { output in for byte in bytes { output.append(byte) } }
+    }
+
     /// Overwrites the bytes from `start` on with `bytes`, which must not extend beyond the content.
     public func replace(from start: Int, with bytes: Span<UInt8>) {
         precondition(start >= 0 && start + bytes.count <= count, "the bytes fit into the content")
@@ -69,7 +74,7 @@ internal import Glibc
 
     /// Wipes and empties the buffer.
     public func removeAll() {
-        unsafe explicit_bzero(memory, count)
+        unsafe explicit_bzero(memory, capacity)
         count = 0
     }
 }

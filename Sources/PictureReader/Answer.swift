@@ -1,9 +1,11 @@
-/// What a reader answers about a picture, as it stands in a frame.
+internal import POSIX
+
+/// A reader's answer about a picture, as encoded in a frame.
 ///
 /// A byte for the verdict; a count of words (1 byte) and the words, each with its count (1 byte); a count
 /// of symbols (2 bytes) and the symbols, each with its count (4 bytes).
 struct Answer: Hashable {
-    /// What the reader made of the picture.
+    /// The result of reading the picture.
     let outcome: PictureOutcome
     /// Where in the frame each symbol's bytes are.
     let symbols: [Range<Int>]
@@ -14,7 +16,7 @@ struct Answer: Hashable {
         case tooManySymbols, outOfMemory
     }
 
-    /// Reads a frame's bytes; nothing for what is no answer, down to the last byte.
+    /// Parses a frame; `nil` if any byte breaks the protocol.
     init?(parsing bytes: Span<UInt8>) {
         var cursor = Cursor()
         guard let code = cursor.byte(of: bytes), let verdict = Verdict(rawValue: code) else {
@@ -34,7 +36,7 @@ struct Answer: Hashable {
         outcome = Answer.outcome(verdict, words: words, symbolCount: symbols.count)
     }
 
-    /// What goes into the frame about `finding`.
+    /// The frame that reports `finding`.
     static func bytes(for finding: PictureFinding) -> [UInt8] {
         switch finding {
         case .symbols([], let tried): encode(.noSymbol, words: tried)

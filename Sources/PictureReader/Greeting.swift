@@ -1,12 +1,12 @@
 internal import POSIX
 
-/// The first thing that a reader says: whether it is confined.
+/// A reader's first frame: whether it is confined.
 enum Greeting: Hashable {
     case confined
     case notConfined(SystemCallFailure)
     case otherVersion
 
-    /// What goes into the frame.
+    /// The encoded frame.
     var bytes: [UInt8] {
         var bytes = ReaderProtocol.mark + [ReaderProtocol.version]
         switch self {
@@ -21,7 +21,7 @@ enum Greeting: Hashable {
         return bytes
     }
 
-    /// Reads a frame's bytes; nothing for what is no greeting.
+    /// Parses a frame; `nil` if it is not a greeting.
     init?(parsing bytes: Span<UInt8>) {
         var cursor = Cursor()
         for expected in ReaderProtocol.mark {

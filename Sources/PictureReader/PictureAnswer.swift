@@ -1,19 +1,19 @@
 internal import POSIX
 
-/// What is known about a picture in the end, with its symbols' bytes, which are wiped with the last owner.
+/// The result for one picture, with its symbols' bytes, which are wiped with the last owner.
 struct PictureAnswer {
     let outcome: PictureOutcome
     private let frame: WipedBuffer?
     private let symbols: [Range<Int>]
 
-    /// A picture of which nothing was read.
+    /// A picture from which nothing was read.
     init(refused refusal: PictureRefusal) {
         outcome = .refused(refusal)
         frame = nil
         symbols = []
     }
 
-    /// What a reader answered; nothing when that breaks the rules.
+    /// Parses a reader's answer; `nil` if it breaks the protocol.
     init?(parsing frame: WipedBuffer) {
         guard let answer = frame.withBytes({ Answer(parsing: $0) }) else { return nil }
         outcome = answer.outcome

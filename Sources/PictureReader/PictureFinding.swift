@@ -1,18 +1,18 @@
-/// What a reader, in its own process, makes of a picture.
+/// The result of reading a picture, in the reader's process.
 public enum PictureFinding: Hashable, Sendable {
-    /// The symbols' bytes, maybe none, and the names of the stages that were gone through.
+    /// The symbols' bytes, possibly none, and the names of the stages that were tried.
     ///
-    /// The bytes may be keys. They lie in ordinary memory, because the process does nothing else, is
+    /// The bytes may be keys. They are in ordinary memory, because the process does nothing else, is
     /// confined, cannot be dumped, and ends soon.
     case symbols([[UInt8]], tried: [String])
-    /// The content is not of a picture.
+    /// The content is not a picture.
     case notAPicture
-    /// The content is of a kind of picture that is not read, by its name.
+    /// The content is a picture in an unsupported format.
     case unsupported(format: String)
-    /// The content is broken.
+    /// The content is damaged.
     case damaged
-    /// The picture is over a limit.
+    /// The picture exceeds a limit.
     case tooLarge(PictureLimit)
-    /// A library ran out of memory, and said so.
+    /// A library reported that it ran out of memory.
     case outOfMemory
 }

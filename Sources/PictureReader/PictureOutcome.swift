@@ -1,52 +1,52 @@
 public import POSIX
 
-/// What became of a picture.
+/// The outcome for one picture.
 public enum PictureOutcome: Hashable, Sendable {
-    /// This many symbols were read, at least one; the names of the stages that were gone through.
+    /// The number of symbols that were read, at least one, and the names of the stages that were tried.
     case symbols(Int, tried: [String])
-    /// Nothing was read, and this is why.
+    /// Nothing was read, for this reason.
     case refused(PictureRefusal)
 }
 
 /// Why nothing was read from a picture.
 public enum PictureRefusal: Error, Hashable, Sendable {
-    /// A sound picture, in which no symbol was found by any of the stages named.
+    /// The picture is intact, but none of the stages named found a symbol.
     case noSymbol(tried: [String])
-    /// The content is not of a picture.
+    /// The content is not a picture.
     case notAPicture
-    /// The content is of a kind of picture that is not read, by its name.
+    /// The content is a picture in an unsupported format.
     case unsupported(format: String)
-    /// The content is broken.
+    /// The content is damaged.
     case damaged
-    /// The picture is over a limit.
+    /// The picture exceeds a limit.
     case tooLarge(PictureLimit)
-    /// There are more symbols, or longer ones, than anybody would print.
+    /// There are too many symbols, or they are too long.
     case tooManySymbols
 
-    /// There is not one byte.
+    /// The file is empty.
     case empty
-    /// It is a folder.
+    /// The path is a folder.
     case folder
-    /// It is a device, a terminal or a socket.
+    /// The file is a device, a terminal or a socket.
     case notAFile
-    /// The system would not open or read the file.
+    /// The file could not be opened or read.
     case unreadable(SystemCallFailure)
 
-    /// Reading it brought the reader down by this signal; the picture may be hostile.
+    /// The reader crashed with this signal; the picture may be hostile.
     case crashed(signal: Int32)
-    /// Reading it made the reader ask for what it must not have (a file, a socket …) and be killed.
+    /// The reader was killed for a forbidden system call (to open a file or a socket, for example).
     case forbiddenCall
-    /// Reading it took too long.
+    /// Reading took too long.
     case timedOut
-    /// Reading it took more memory than the reader may have.
+    /// Reading needed more memory than the reader is allowed.
     case tooMuchMemory
-    /// The reader's answer broke the rules of the pipe; no part of it was believed.
+    /// The reader's answer broke the protocol; all of it was rejected.
     case badAnswer
-    /// The reader left without an answer, or nobody knows how it ended.
+    /// The reader ended without an answer, or how it ended is unknown.
     case noAnswer
 }
 
-/// The limit that a picture was over.
+/// The limit that a picture exceeds.
 public enum PictureLimit: Hashable, Sendable {
     case bytes
     case pixels

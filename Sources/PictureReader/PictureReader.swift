@@ -1,22 +1,19 @@
 public import POSIX
 
-/// Asks `watchword-reader`, a confined process, for the symbols of pictures.
+/// Reads the symbols in pictures with `watchword-reader`, a confined process.
 ///
-/// One process reads many pictures. A picture that makes it crash, spin or eat memory costs that
-/// picture alone: the process is ended and the next picture gets a new one. Nothing that the process says
-/// is believed before it was checked, and no picture is decoded on this side.
+/// One process reads many pictures. If a picture makes it crash, hang or exhaust its memory, only that picture
+/// is lost: the process is killed, and the next picture gets a new one. Everything that the process sends is
+/// checked, and no picture is decoded on this side.
 ///
-/// It must be used from one thread, which must live as long: the kernel ends the processes with it.
+/// It must be used from one thread, which must outlive it: the kernel kills the processes with that thread.
 public final class PictureReader {
-    /// After so many pictures a process is replaced, so that what a hostile one left behind does not last.
+    /// A process is replaced after this many pictures, so that the effects of a hostile one do not last.
     public static let picturesPerProcess = 64
-    /// How many pictures may be read ahead of the one that is reported next.
+    /// How many pictures may be read before the next one is reported.
     private static let window = 16
-    /// How many processes read a list of pictures side by side.
+    /// How many processes read a list of pictures in parallel.
     private static let processesForLists = 2
-
-    /// The longest single wait: of the time for which the whole program is stopped, no more is counted.
-    private static let slice = Duration.milliseconds(500)
 
     private let path: String
     private let timeout: Duration
@@ -25,18 +22,20 @@ public final class PictureReader {
     /// Names the program to ask.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program, or else where it is
-    ///     installed for it (`../libexec/watchword/`).
+    ///   - path: The program; by default the one beside the running program, or else where an
+    ///     installation puts it (`../libexec/watchword/`).
     ///   - timeout: How long one picture may take.
-    /// - Throws: ``PictureReaderFailure/notFound`` when no path is given and there is none.
+    /// - Throws: ``PictureReaderFailure/notFound`` if no path is given and there is no such program.
     public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(PictureReaderFailure)
     {
-        guard let path = path ?? PictureReader.installedPath() else { throw .notFound }
+        guard let path = path ?? RunningProgram.companion("watchword-reader") else {
+            throw .notFound
+        }
         self.path = path
         self.timeout = timeout
     }
 
-    /// Starts a process ahead of time, and does not wait for it.
+    /// Starts a process in advance and does not wait for it.
     public func prepare() throws(PictureReaderFailure) {
         guard connections.isEmpty else { return }
         connections.append(try ReaderConnection(running: path))
@@ -45,8 +44,8 @@ public final class PictureReader {
     /// Reads one picture from an open file or pipe.
     ///
     /// - Parameter symbol: is lent the bytes of each symbol, which may be a key, once the whole answer
-    ///   was found sound; they are wiped afterwards.
-    /// - Throws: ``PictureReaderFailure`` when no picture could be read, whatever it is.
+    ///   has been checked; they are wiped afterwards.
+    /// - Throws: ``PictureReaderFailure`` if no picture at all can be read.
     public func read(
         _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
     ) throws(PictureReaderFailure) -> PictureOutcome {
@@ -66,12 +65,12 @@ public final class PictureReader {
         return outcome
     }
 
-    /// Reads the picture files at `paths`, some side by side, and reports them in order.
+    /// Reads the picture files at `paths`, some in parallel, and reports them in order.
     ///
     /// - Parameters:
     ///   - symbol: is lent the bytes of each symbol with its picture's index, as in ``read(_:symbol:)``.
-    ///   - finished: is told each picture's outcome, after its symbols and before the next picture's.
-    /// - Throws: ``PictureReaderFailure`` when no picture could be read, whatever it is; those already
+    ///   - finished: is called with each picture's outcome, after its symbols and before the next picture's.
+    /// - Throws: ``PictureReaderFailure`` if no picture at all can be read; those already
     ///   reported stay reported.
     public func read(
         _ paths: [String], symbol: (Int, Span<UInt8>) -> Void,
@@ -84,7 +83,7 @@ public final class PictureReader {
     }
 }
 
-/// A picture that is to be read, or why it can't.
+/// A picture to be read, or why it cannot be.
 private enum OpenPicture {
     case source(PictureSource)
     case refused(PictureRefusal)
@@ -99,11 +98,11 @@ private enum OpenPicture {
 }
 
 extension PictureReader {
-    /// Reads `count` pictures, which are opened as their turn comes, and delivers them in order.
+    /// Reads `count` pictures, opening each when its turn comes, and delivers them in order.
     private func read(
         count: Int, open: (Int) -> OpenPicture, deliver: (Int, PictureAnswer) -> Void
     ) throws(PictureReaderFailure) {
-        // What is still in hand when an error ends this belongs to nobody any more.
+        // If an error ends this, nobody waits for the pictures still being read.
         defer { connections.removeAll { $0.isBusy } }
         var answers: [Int: PictureAnswer] = [:]
         var opened = 0
@@ -142,27 +141,26 @@ extension PictureReader {
         connections.removeAll { !$0.isBusy && $0.isWorn }
         let connection = try ReaderConnection(running: path)
         connections.append(connection)
-        // A process that has not said anything yet takes whatever it is given.
+        // A process that has not sent its greeting yet always takes a picture.
         _ = try connection.take(source, index: index, timeout: timeout)
     }
 
-    /// Waits until something can be done, and ends what has lasted too long.
+    /// Waits until a process can make progress, and kills those whose timeout has passed.
     private func wait() throws(PictureReaderFailure) -> [(Int, PictureAnswer)] {
         let busy = connections.filter(\.isBusy)
         guard !busy.isEmpty else { return [] }
-        let limit = busy.compactMap(\.remainingTime).min() ?? PictureReader.slice
         let waited: Duration
         do throws(SystemCallFailure) {
-            waited = try Polling.wait(
-                for: busy.flatMap(\.wishes), timeout: min(limit, PictureReader.slice))
+            waited = try HelperProcess.wait(
+                for: busy.flatMap(\.wishes), timeout: busy.compactMap(\.timeLeft).min())
         } catch {
             throw .system(error)
         }
         var ended: [(Int, PictureAnswer)] = []
         for connection in busy {
-            // An answer that has just come is not late.
+            // An answer that has just arrived is not late.
             var answer = try connection.advance()
-            if answer == nil { answer = try connection.lapse(waited) }
+            if answer == nil { answer = try connection.countWait(waited) }
             if let answer {
                 ended.append((connection.index, answer))
             }

@@ -1,23 +1,23 @@
 internal import POSIX
 
-/// An open picture file, cut into chunks on its way to a reader.
+/// An open picture file, sent to a reader in chunks.
 final class PictureSource {
     let file: FileDescriptor
     private var count = 0
 
-    /// What came of asking for the next chunk.
+    /// The result of reading the next chunk.
     enum Progress: Hashable {
         /// A chunk is in the buffer.
         case chunk
-        /// The last chunk and the end of the picture are in the buffer.
+        /// The last chunk and the end marker are in the buffer.
         case end
-        /// The file is a pipe that has nothing to read yet.
+        /// The file is a pipe with nothing to read yet.
         case wouldWait
     }
 
-    /// Takes over a file that can hold a picture.
+    /// Takes ownership of a file that can hold a picture.
     ///
-    /// - Throws: the refusal of what can't, found before a byte is read.
+    /// - Throws: the refusal of any other file, before a byte is read.
     init(_ file: consuming FileDescriptor) throws(PictureRefusal) {
         switch try PictureSource.kind(of: file) {
         case .file(let size):
@@ -38,10 +38,10 @@ final class PictureSource {
 
     /// Fills `buffer`, which must be empty and have room for a chunk and two counts.
     ///
-    /// - Throws: the refusal of the picture, now that more of it is known; `buffer` is empty then.
+    /// - Throws: the refusal of the picture once its content shows why; `buffer` is then empty.
     func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> Progress {
-        // The count's place, until it is known.
-        append(0, to: buffer)
+        // A placeholder until the count is known.
+        buffer.append(UInt32(0).littleEndianBytes)
         let progress = try read(into: buffer)
         let size = buffer.count - 4
         count += size
@@ -54,19 +54,19 @@ final class PictureSource {
             buffer.removeAll()
             throw .empty
         case .ended where size == 0:
-            return .end  // The count of 0 that is there says so.
+            return .end  // The count of 0 in the buffer marks the end.
         case .wouldWait where size == 0:
             buffer.removeAll()
             return .wouldWait
         default:
             buffer.replace(from: 0, with: UInt32(size).littleEndianBytes.span)
             guard progress == .ended else { return .chunk }
-            append(0, to: buffer)
+            buffer.append(UInt32(0).littleEndianBytes)
             return .end
         }
     }
 
-    /// Reads until the chunk is full, the file has ended or would make us wait.
+    /// Reads until the chunk is full, the file ends or there is nothing to read yet.
     private func read(into buffer: WipedBuffer) throws(PictureRefusal) -> FileDescriptor.Progress {
         do throws(SystemCallFailure) {
             while buffer.count < ReaderProtocol.largestChunk + 4 {
@@ -88,12 +88,5 @@ final class PictureSource {
         of file: borrowing FileDescriptor
     ) throws(PictureRefusal) -> OpenFileKind {
         do { return try file.kind() } catch { throw .unreadable(error) }
-    }
-}
-
-/// Puts a count into `buffer`, which must have room for it.
-func append(_ number: UInt32, to buffer: WipedBuffer) {
-    buffer.append { output in
-        for byte in number.littleEndianBytes { output.append(byte) }
     }
 }

@@ -1,11 +1,11 @@
 internal import POSIX
 
-/// One reader process, and the picture that it has in hand.
+/// One reader process and the picture that it is reading.
 final class ReaderConnection {
-    /// Whether it is of no more use: it has ended, must not be believed any more, or has read enough.
+    /// Whether it must not be used again: it has ended, broke the protocol, or has read enough pictures.
     var isWorn: Bool { isSpent || pictureCount >= PictureReader.picturesPerProcess }
 
-    /// Which of the caller's pictures it has, or had last, in hand.
+    /// The caller's index of the picture that it is reading, or read last.
     private(set) var index = 0
     private var pictureCount = 0
     private var isSpent = false
@@ -13,104 +13,99 @@ final class ReaderConnection {
     private enum Task {
         case none
         case sending(PictureSource)
-        /// The picture was given up half way; what is left is to say so.
+        /// The source failed halfway; the reader is still to be told.
         case dropping(PictureRefusal)
         case awaitingAnswer
     }
 
-    private let child: ChildProcess
-    private var incoming: IncomingFrame
-    private var isGreeted = false
+    private let helper: HelperProcess
     private var task = Task.none
-    private let outgoing: WipedBuffer
-    private var sent = 0
     private var awaitsSource = false
-    /// The time left for its current work.
-    private var timeLeft: Duration
-    /// The time that it has for the current picture, once it is ready.
+    /// The timeout for the current picture; it starts once the reader is ready.
     private var pictureTimeout = Duration.zero
 
     /// How long a reader may take to start.
     private static let startTimeout = Duration.seconds(30)
+    private static let limits = HelperProcess.Limits(
+        greeting: ReaderProtocol.largestGreeting, frame: ReaderProtocol.largestAnswer,
+        outgoing: ReaderProtocol.largestChunk + 8)
 
     /// Starts the program at `path`; returns before it is ready.
     init(running path: String) throws(PictureReaderFailure) {
-        do throws(SystemCallFailure) {
-            child = try ChildProcess(running: path)
+        do throws(HelperProcess.StartError) {
+            helper = try HelperProcess(
+                running: path, limits: ReaderConnection.limits,
+                timeout: ReaderConnection.startTimeout)
         } catch {
-            throw error.isMissingFile ? .notFound : .cannotStart(error)
+            switch error {
+            case .notFound: throw .notFound
+            case .cannotStart(let failure): throw .cannotStart(failure)
+            case .system(let failure): throw .system(failure)
+            }
         }
-        do throws(SystemCallFailure) {
-            incoming = try IncomingFrame(limit: ReaderProtocol.largestGreeting)
-            outgoing = try WipedBuffer(capacity: ReaderProtocol.largestChunk + 8)
-        } catch {
-            throw .system(error)
-        }
-        timeLeft = ReaderConnection.startTimeout
     }
 
-    /// Whether it has a picture in hand.
+    /// Whether it is reading a picture.
     var isBusy: Bool {
         if case .none = task { false } else { true }
     }
 
-    /// Gives it a picture, for which it has `timeout`.
+    /// Gives it a picture to read within `timeout`.
     ///
-    /// - Returns: whether it took it; a process that has ended or spoken unasked takes none.
-    func take(_ source: PictureSource, index: Int, timeout: Duration) throws(PictureReaderFailure)
-        -> Bool
-    {
+    /// - Returns: whether it took the picture; a process that has ended or sent an unexpected frame takes none.
+    func take(
+        _ source: PictureSource, index: Int, timeout: Duration
+    ) throws(PictureReaderFailure) -> Bool {
         precondition(!isBusy, "one picture at a time")
-        if isGreeted {
+        if helper.isReady {
             guard case .wouldWait = try receive() else {
                 isSpent = true
                 return false
             }
+            helper.restartTimeout(timeout)
         }
         pictureTimeout = timeout
-        if isGreeted { timeLeft = timeout }
         pictureCount += 1
         self.index = index
         task = .sending(source)
         return true
     }
 
-    /// What must happen for ``advance()`` to get on.
+    /// What must become ready before ``advance()`` can make progress.
     var wishes: [Polling.Wish] {
-        var wishes: [Polling.Wish] = [.reading(child.output)]
+        var wishes = [helper.readable]
         if awaitsSource, case .sending(let source) = task { wishes.append(.reading(source.file)) }
-        if isGreeted, sent < outgoing.count { wishes.append(.writing(child.input)) }
+        if helper.isReady, helper.hasUnsent { wishes.append(helper.writable) }
         return wishes
     }
 
-    /// How long to wait for it; `nil` while it waits for us.
-    var remainingTime: Duration? { awaitsSource ? nil : max(timeLeft, .zero) }
+    /// The time that it has left; `nil` while it waits for the picture's source.
+    var timeLeft: Duration? { awaitsSource ? nil : helper.timeLeft }
 
-    /// Does what can be done without waiting; returns the answer when there is one.
+    /// Does everything that is possible without waiting; returns the answer once it has arrived.
     ///
-    /// - Throws: when the process is no reader that works, whatever the picture.
+    /// - Throws: if the process is not a working reader, whatever the picture.
     func advance() throws(PictureReaderFailure) -> PictureAnswer? {
         while true {
             switch try receive() {
-            case .complete(let frame):
-                if isGreeted { return finish(try answer(in: frame)) }
+            case .greeting(let frame):
                 try greet(frame)
                 continue
+            case .frame(let frame): return finish(try answer(in: frame))
             case .ended: return try lost()
-            case .bad: return try distrust()
+            case .malformed: return try distrust()
             case .wouldWait: break
             }
-            guard isGreeted else { return nil }
-            if sent < outgoing.count {
-                switch try send() {
-                case .moved(let count): sent += count
+            guard helper.isReady else { return nil }
+            if helper.hasUnsent {
+                switch try flush() {
+                case .moved: break
                 case .wouldWait: return nil
                 case .ended: return try lost()
                 }
                 continue
             }
-            outgoing.removeAll()
-            sent = 0
+            helper.removeOutgoing()
             switch task {
             case .none, .awaitingAnswer: return nil
             case .dropping(let refusal): return finish(PictureAnswer(refused: refusal))
@@ -120,93 +115,71 @@ final class ReaderConnection {
     }
 
     /// Counts the time `waited`; returns the picture's refusal once the timeout has passed.
-    func lapse(_ waited: Duration) throws(PictureReaderFailure) -> PictureAnswer? {
+    func countWait(_ waited: Duration) throws(PictureReaderFailure) -> PictureAnswer? {
         guard isBusy, !awaitsSource else { return nil }
-        timeLeft -= waited
-        guard timeLeft <= .zero else { return nil }
-        let (ending, _) = child.end()
+        helper.countWait(waited)
+        guard helper.timeLeft == .zero else { return nil }
+        let (ending, _) = helper.end()
         isSpent = true
-        guard isGreeted else { throw .diedAtStart(ending) }
+        guard helper.isReady else { throw .diedAtStart(ending) }
         return finish(PictureAnswer(refused: .timedOut))
     }
 }
 
 extension ReaderConnection {
-    private func receive() throws(PictureReaderFailure) -> IncomingFrame.Progress {
-        do throws(SystemCallFailure) {
-            return try incoming.advance(from: child.output)
-        } catch {
-            throw .system(error)
-        }
+    private func receive() throws(PictureReaderFailure) -> HelperProcess.Received {
+        do { return try helper.receive() } catch { throw .system(error) }
     }
 
-    private func send() throws(PictureReaderFailure) -> FileDescriptor.Progress {
-        do throws(SystemCallFailure) {
-            return try outgoing.withBytes { bytes throws(SystemCallFailure) in
-                try child.input.writeAvailable(bytes.extracting(sent..<bytes.count))
-            }
-        } catch {
-            throw .system(error)
-        }
-    }
-
-    /// Awaits an answer from now on.
-    private func awaitAnswer() throws(PictureReaderFailure) {
-        do throws(SystemCallFailure) {
-            incoming = try IncomingFrame(limit: ReaderProtocol.largestAnswer)
-        } catch {
-            throw .system(error)
-        }
+    private func flush() throws(PictureReaderFailure) -> FileDescriptor.Progress {
+        do { return try helper.flush() } catch { throw .system(error) }
     }
 
     private func greet(_ frame: WipedBuffer) throws(PictureReaderFailure) {
         switch frame.withBytes({ Greeting(parsing: $0) }) {
-        case .confined: isGreeted = true
+        case .confined: helper.restartTimeout(pictureTimeout)
         case .notConfined(let failure): throw .notConfined(failure)
         case .otherVersion, nil: throw .otherVersion
         }
-        timeLeft = pictureTimeout
-        try awaitAnswer()
     }
 
-    /// Fetches the next chunk of the picture; false when the source would make us wait.
+    /// Reads the next chunk of the picture; returns false if the source has nothing to read yet.
     private func readOn(_ source: PictureSource) -> Bool {
         awaitsSource = false
         do throws(PictureRefusal) {
-            switch try source.nextChunk(into: outgoing) {
+            switch try source.nextChunk(into: helper.outgoing) {
             case .chunk: break
             case .end: task = .awaitingAnswer
             case .wouldWait: awaitsSource = true
             }
         } catch {
-            append(ReaderProtocol.dropped, to: outgoing)
+            helper.outgoing.append(ReaderProtocol.dropped.littleEndianBytes)
             task = .dropping(error)
         }
         return !awaitsSource
     }
 
     private func answer(in frame: WipedBuffer) throws(PictureReaderFailure) -> PictureAnswer {
-        // An answer to half a picture is none.
-        guard case .awaitingAnswer = task, sent == outgoing.count,
+        // An answer to half a picture is not an answer.
+        guard case .awaitingAnswer = task, !helper.hasUnsent,
             let answer = PictureAnswer(parsing: frame)
         else { return try distrust() }
-        try awaitAnswer()
         return answer
     }
 
-    /// Ends a process that broke the rules.
+    /// Ends a process that broke the protocol.
     private func distrust() throws(PictureReaderFailure) -> PictureAnswer {
-        child.end()
+        helper.end()
         isSpent = true
-        guard isGreeted else { throw .otherVersion }
+        guard helper.isReady else { throw .otherVersion }
         return finish(PictureAnswer(refused: .badAnswer))
     }
 
-    /// The process has closed its pipe: finds out how it ended.
+    /// Finds out how a process ended that has closed its pipe.
     private func lost() throws(PictureReaderFailure) -> PictureAnswer {
-        let (ending, peakMemory) = child.end()
+        let (ending, peakMemory) = helper.end()
         isSpent = true
-        guard isGreeted else { throw .diedAtStart(ending) }
+        guard helper.isReady else { throw .diedAtStart(ending) }
         return finish(
             PictureAnswer(refused: PictureRefusal(ending: ending, peakMemory: peakMemory)))
     }
@@ -214,8 +187,7 @@ extension ReaderConnection {
     private func finish(_ answer: PictureAnswer) -> PictureAnswer {
         task = .none
         awaitsSource = false
-        outgoing.removeAll()
-        sent = 0
+        helper.removeOutgoing()
         return answer
     }
 }

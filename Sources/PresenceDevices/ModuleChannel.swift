@@ -1,14 +1,14 @@
 public import POSIX
 
-/// The modules' end of the pipes, in the program that runs them.
+/// The modules' side of the pipes, in the program that runs them.
 ///
-/// Standard input and output are taken away from the modules, which are strangers' code: what one of them
-/// prints must not be taken for our word, and what it reads must not be the person's answer to another.
+/// The modules are third-party code, so they get no access to standard input and output: their output must not
+/// be taken for this program's, and they must not read the person's answer to another module.
 public final class ModuleChannel {
     private let input: FileDescriptor
     private let output: FileDescriptor
 
-    /// Takes over standard input and output, and says that it is ready.
+    /// Takes over standard input and output, and reports that it is ready.
     public init() throws(SystemCallFailure) {
         input = try FileDescriptor(owning: StandardStream.input.rawValue).duplicate()
         output = try FileDescriptor(owning: StandardStream.output.rawValue).duplicate()
@@ -16,14 +16,14 @@ public final class ModuleChannel {
         try send(.ready(version: ModuleFrame.version))
     }
 
-    /// Passes on what a module says.
+    /// Forwards a module's message.
     public func say(_ text: String, isError: Bool) throws(SystemCallFailure) {
         try send(.says(text, isError: isError))
     }
 
-    /// Passes on what a module asks, and waits for the answer.
+    /// Forwards a module's question and waits for the answer.
     ///
-    /// - Returns: the answer without its line end; `nil` when there is nobody to give one.
+    /// - Returns: the answer without its line end; `nil` if there is none.
     public func ask(_ text: String, isEchoed: Bool) throws(SystemCallFailure) -> ModuleAnswer? {
         try send(.asks(text, isEchoed: isEchoed))
         var incoming = try IncomingFrame(limit: 1 + ModuleFrame.longestAnswer)
@@ -33,15 +33,15 @@ public final class ModuleChannel {
         return ModuleAnswer(frame: frame)
     }
 
-    /// Says what came of it all, and ends the process.
+    /// Reports the verdict and ends the process.
     public func end(with verdict: ModuleVerdict) -> Never {
         do throws(SystemCallFailure) {
             try send(.verdict(verdict))
         } catch {
-            // Nobody is left to be told.
+            // There is nobody left to report to.
             ProcessEnd.atOnce(with: 6)
         }
-        // What the modules arranged to be done at the end is not done: it could take forever.
+        // The modules' own exit handlers do not run: they could take forever.
         ProcessEnd.atOnce(with: 0)
     }
 
@@ -50,7 +50,7 @@ public final class ModuleChannel {
     }
 }
 
-/// What a person answered; wiped when its last owner lets go.
+/// A person's answer; wiped with its last owner.
 public struct ModuleAnswer {
     private let frame: WipedBuffer
 

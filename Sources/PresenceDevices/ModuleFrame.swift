@@ -1,29 +1,31 @@
-// How `watchword-presence` and the one who started it talk, in frames (see `IncomingFrame`).
-//
-// program → us, once:     ready
-// program → us, each:     says or asks; what it asks is answered before it says the next thing
-// us → program, each:     "answer" and the bytes that were typed
-// program → us, at last:  verdict
-// The first byte of a frame tells its kind. A text is UTF-8 up to the frame's end; nothing said so far is
-// believed to be fit for a terminal.
+internal import POSIX
 
-/// What the program that runs the system's modules has to say.
+// The protocol between `watchword` and `watchword-presence`, in frames (see `IncomingFrame`).
+//
+// program → watchword, first:  ready
+// program → watchword, each:   says or asks; it waits for the answer before it sends the next frame
+// watchword → program, each:   "answer" and the bytes that were typed
+// program → watchword, last:   verdict
+// The first byte of a frame is its kind. A text is UTF-8 up to the frame's end, and is not yet safe to show on
+// a terminal.
+
+/// A frame from the program that runs the system's modules.
 enum ModuleFrame: Hashable, Sendable {
     case ready(version: UInt8)
-    /// A module tells the person something.
+    /// A module has a message for the person.
     case says(String, isError: Bool)
-    /// A module asks the person something.
+    /// A module has a question for the person.
     case asks(String, isEchoed: Bool)
     case verdict(ModuleVerdict)
 
     static let version: UInt8 = 1
-    /// Bytes of a module's text; the rest is cut off.
+    /// Bytes of a module's text; the rest is truncated.
     static let longestText = 4096
-    /// A broken byte becomes three when it is put right.
+    /// An invalid byte becomes three when it is replaced.
     static let largestFrame = 3 * longestText + 64
     /// Bytes of an answer; PAM's own limit (`PAM_MAX_RESP_SIZE`).
     static let longestAnswer = 512
-    /// The kind of an answer's frame.
+    /// The kind of the frame that holds an answer.
     static let answer: UInt8 = 1
 
     private enum Kind: UInt8 {
@@ -35,7 +37,7 @@ enum ModuleFrame: Hashable, Sendable {
         case verdict = 6
     }
 
-    /// The frame with its count.
+    /// The encoded frame, with its count.
     var bytes: [UInt8] {
         let body: [UInt8] =
             switch self {
@@ -46,10 +48,10 @@ enum ModuleFrame: Hashable, Sendable {
                 [(isEchoed ? Kind.shownQuestion : .hiddenQuestion).rawValue] + text.utf8
             case .verdict(let verdict): [Kind.verdict.rawValue] + verdict.bytes
             }
-        return (0..<4).map { UInt8(truncatingIfNeeded: body.count >> ($0 * 8)) } + body
+        return UInt32(body.count).littleEndianBytes + body
     }
 
-    /// Reads a frame without its count; nothing for what breaks the rules.
+    /// Parses a frame without its count; `nil` if it breaks the protocol.
     init?(parsing frame: Span<UInt8>) {
         guard frame.count > 0, let kind = Kind(rawValue: frame[0]) else { return nil }
         let rest = frame.indices.dropFirst().map { frame[$0] }

@@ -1,16 +1,16 @@
-/// What the system's modules made of the person in the end.
+/// The system modules' verdict on the person.
 public enum ModuleVerdict: Hashable, Sendable {
-    /// It is the person, and the account may be used.
+    /// The person was recognised, and the account may be used.
     case granted
-    /// It is not, as far as the modules can tell.
+    /// The person was not recognised.
     case denied
-    /// There is no service file, so no modules are named.
+    /// There is no service file, so there are no modules to ask.
     case noServiceFile
     /// The user of this process has no name.
     case noUserName
-    /// It is the person, but the account is locked or has expired.
+    /// The person was recognised, but the account is locked or has expired.
     case accountRefused(PAMCallFailure)
-    /// No module could tell.
+    /// No module could decide.
     case failed(PAMCallFailure)
 
     private enum Kind: UInt8 {
@@ -53,9 +53,9 @@ public enum ModuleVerdict: Hashable, Sendable {
     }
 }
 
-/// A call of libpam that did not succeed.
+/// A libpam call that failed.
 public struct PAMCallFailure: Error, Hashable, Sendable {
-    /// The calls that are made.
+    /// The libpam calls that are made.
     public enum Call: String, CaseIterable, Sendable {
         case start = "pam_start"
         case authenticate = "pam_authenticate"
@@ -64,10 +64,10 @@ public struct PAMCallFailure: Error, Hashable, Sendable {
 
     /// The call.
     public let call: Call
-    /// What it returned, a number of `PAM_…`.
+    /// What it returned, one of the `PAM_…` codes.
     public let code: UInt8
 
-    /// Names the call that returned `code`.
+    /// Records the call that returned `code`.
     public init(call: Call, code: Int32) {
         self.call = call
         self.code = UInt8(clamping: code)

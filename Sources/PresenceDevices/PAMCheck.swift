@@ -1,15 +1,15 @@
 internal import POSIX
 public import Presence
 
-/// Asks the system's own modules, those of the PAM service `watchword`, whether the user is here: by
+/// Asks the system's modules, those of the PAM service `watchword`, whether the user is present: by
 /// password, fingerprint, face or security key, whatever the administrator named in the service file.
 ///
-/// The modules run in `watchword-presence`, a process of its own; what they say is shown, and what they ask
-/// is asked, on the terminal. Their yes is advisory: whoever controls the machine can have any.
+/// The modules run in `watchword-presence`, a separate process. Their messages and questions appear on the
+/// terminal. Their verdict is advisory: whoever controls the machine can get any verdict.
 ///
-/// It must be used from one thread, which must live as long: the kernel ends the process with it.
+/// It must be used from one thread, which must outlive it: the kernel kills the process with that thread.
 public struct PAMCheck: PresenceCheck {
-    /// A yes comes from the system, and yields no key.
+    /// A positive verdict comes from the system and yields no key.
     public typealias Grade = Advisory
 
     private let path: String?
@@ -18,22 +18,24 @@ public struct PAMCheck: PresenceCheck {
     /// Names the program that runs the modules.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program, or else where it is
-    ///     installed for it (`../libexec/watchword/`).
-    ///   - timeout: How long everything together may take.
+    ///   - path: The program; by default the one beside the running program, or else where an
+    ///     installation puts it (`../libexec/watchword/`).
+    ///   - timeout: How long the whole check may take.
     public init(path: String? = nil, timeout: Duration = .seconds(60)) {
         self.path = path
         self.timeout = timeout
     }
 
-    /// Asks once; `purpose` is shown before the first thing that a module says.
+    /// Asks once; `purpose` is shown before a module's first message.
     ///
-    /// - Throws: ``PAMCheckFailure``; the program and what it started are gone by then, and the terminal is
-    ///   as it was.
+    /// - Throws: ``PAMCheckFailure``; by then, the program and the programs that it started have been killed, and
+    ///   the terminal has been restored.
     public func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
         let conversation: ModuleConversation
         do throws(PAMCheckFailure.Reason) {
-            guard let path = path ?? PAMCheck.installedPath() else { throw .programNotFound }
+            guard let path = path ?? RunningProgram.companion("watchword-presence") else {
+                throw .programNotFound
+            }
             conversation = try ModuleConversation(
                 running: path, purpose: purpose, until: .now + timeout)
         } catch {
@@ -45,9 +47,5 @@ public struct PAMCheck: PresenceCheck {
             throw PAMCheckFailure(
                 reason: error, mayHideAttempt: conversation.mayHaveBeenAttempted)
         }
-    }
-
-    private static func installedPath() -> String? {
-        RunningProgram.companion("watchword-presence")
     }
 }

@@ -1,44 +1,44 @@
 public import POSIX
 public import Presence
 
-/// Why the system's modules had no answer.
+/// Why the system's modules gave no verdict.
 public struct PAMCheckFailure: PresenceFailure, Hashable {
-    /// What came in between.
+    /// The reason.
     public let reason: Reason
-    /// Whether a question was answered, or a module found fault with something, before.
+    /// Whether a question had been answered, or a module had reported an error, before.
     public let mayHideAttempt: Bool
 
-    /// What came between the question and an answer.
+    /// Why there is no verdict.
     public enum Reason: Error, Hashable, Sendable {
-        /// Nothing had come of it in the time that there was.
+        /// The timeout passed.
         case timedOut
-        /// The person broke off, or closed the terminal.
+        /// The person cancelled, or closed the terminal.
         case cancelled
-        /// There is no service file, so no modules are named.
+        /// There is no service file, so there are no modules to ask.
         case noServiceFile
-        /// A module asks something, and there is no terminal to ask it on.
+        /// A module has a question, and there is no terminal.
         case noTerminal
-        /// What was typed is longer than a module takes.
+        /// The answer is longer than PAM allows.
         case answerTooLong
-        /// The terminal did not do its work.
+        /// The terminal failed.
         case terminal(SystemCallFailure)
         /// The user of this process has no name.
         case noUserName
-        /// It is the person, but the account is locked or has expired.
+        /// The person was recognised, but the account is locked or has expired.
         case accountRefused(PAMCallFailure)
-        /// No module could tell.
+        /// No module could decide.
         case failed(PAMCallFailure)
-        /// The program that runs the modules ended before its verdict, most likely by a module's fault.
+        /// The program that runs the modules ended before its verdict, most likely because of a module.
         case ended(ChildProcess.Ending)
-        /// A module says more than anybody would read.
+        /// The modules sent too many messages.
         case talksTooMuch
-        /// What the program that runs the modules said makes no sense.
+        /// The program that runs the modules broke the protocol.
         case nonsense
-        /// The program is neither beside the running one nor where it is installed.
+        /// The program is neither beside the running one nor where an installation puts it.
         case programNotFound
-        /// The program is of another version than this one.
+        /// The program has a different version.
         case otherVersion
-        /// A call of our own failed.
+        /// A system call in this process failed.
         case system(SystemCallFailure)
     }
 }

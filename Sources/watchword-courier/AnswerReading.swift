@@ -5,20 +5,20 @@ internal import JSONReading
 internal import JSONText
 
 extension HTTPResponse {
-    /// Takes the answer to `question` apart.
+    /// Parses the response to `operation`.
     ///
-    /// Members that this version does not know are passed over: a newer server may say more. Everything
-    /// that it does know must be there and well-formed.
-    func answer(to question: Errand.Question) throws(CourierFailure) -> CourierAnswer {
-        switch (question, status) {
+    /// Unknown members are ignored: a newer server may send more. Every known member must be present and
+    /// well-formed.
+    func answer(to operation: HelperRequest.Operation) throws(HTTPHelperFailure) -> HelperResponse {
+        switch (operation, status) {
         case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
         case (.login, 200): return try login(try object())
-        // A redirection is not followed: it may lead anywhere. It is told by its status.
+        // A redirection is not followed: it may lead anywhere. Its status is reported.
         default: return .problem(problem())
         }
     }
 
-    private func object() throws(CourierFailure) -> JSONValue {
+    private func object() throws(HTTPHelperFailure) -> JSONValue {
         guard hasType("application/json") else { throw .badAnswer }
         do { return try readJSON(body.span) } catch { throw .badAnswer }
     }
@@ -28,17 +28,17 @@ extension HTTPResponse {
         return named == type || named.hasPrefix(type + ";")
     }
 
-    private func enrolled(_ object: JSONValue) throws(CourierFailure) -> CourierAnswer {
+    private func enrolled(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
         .enrolled(
             credential: try object.token("credential"), try object.handedSecret())
     }
 
-    private func login(_ object: JSONValue) throws(CourierFailure) -> CourierAnswer {
+    private func login(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
         switch object["result"]?.string {
         case "accepted":
             guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
             return .accepted(
-                CourierAnswer.Acceptance(
+                HelperResponse.Acceptance(
                     verification: try object.token("verification"),
                     login: try object.secret("login"), expiresAt: PlainText(showing: expiry),
                     next: try object.handedSecret()))
@@ -46,37 +46,37 @@ extension HTTPResponse {
             guard let isWipe = object["wipe"]?.truth else { throw .badAnswer }
             guard isWipe else { return .denied(wipe: nil) }
             guard let reason = object["wipe_reason"]?.string else { throw .badAnswer }
-            return .denied(wipe: CourierAnswer.WipeOrder(word: reason))
+            return .denied(wipe: HelperResponse.WipeOrder(word: reason))
         default:
             throw .badAnswer
         }
     }
 
-    private func problem() -> CourierAnswer.Problem {
+    private func problem() -> HelperResponse.Problem {
         var type = ""
         if hasType("application/problem+json") {
-            // What can't be read is left out: the status says enough.
+            // An unreadable type is left out: the status suffices.
             do { type = try readJSON(body.span)["type"]?.string ?? "" } catch {}
         }
-        return CourierAnswer.Problem(
+        return HelperResponse.Problem(
             status: status, type: PlainText(showing: type), retryAfter: max(retryAfter, 0))
     }
 }
 
 extension JSONValue {
-    fileprivate func token(_ name: String) throws(CourierFailure) -> Token {
+    fileprivate func token(_ name: String) throws(HTTPHelperFailure) -> Token {
         guard let text = self[name]?.string, let token = Token(text) else { throw .badAnswer }
         return token
     }
 
-    fileprivate func secret(_ name: String) throws(CourierFailure) -> SecretBytes {
+    fileprivate func secret(_ name: String) throws(HTTPHelperFailure) -> SecretBytes {
         guard let secret = self[name]?.secretText, Token.isToken(secret) else { throw .badAnswer }
         return secret
     }
 
-    fileprivate func handedSecret() throws(CourierFailure) -> CourierAnswer.HandedSecret {
+    fileprivate func handedSecret() throws(HTTPHelperFailure) -> HelperResponse.HandedSecret {
         guard let generation = self["generation"]?.wholeNumber else { throw .badAnswer }
-        return CourierAnswer.HandedSecret(
+        return HelperResponse.HandedSecret(
             secret: try secret("secret"), generation: generation)
     }
 }

@@ -5,33 +5,33 @@ internal import JSONReading
 internal import JSONText
 internal import POSIX
 
-/// What asking needs of the file system, loaded before the process gives that up.
+/// What a request needs from the file system, loaded before the process gives up access to it.
 struct Tools: ~Copyable {
     let client: HTTPClient
-    /// The certificates to go by, in PEM.
+    /// The certificates of the trusted authorities, in PEM.
     let authorities: [UInt8]
 
-    /// Where systems keep the authorities that they trust; Debian's place first.
+    /// Where systems keep their trusted authorities; Debian's path first.
     private static let systemAuthorities = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/ssl/cert.pem",
     ]
     private static let largestFile = 4 << 20
 
-    init(for errand: Errand) throws(CourierFailure) {
-        // The JSON library opens a file for chance at its first object.
+    init(for request: HelperRequest) throws(HTTPHelperFailure) {
+        // The JSON library opens a source of randomness at its first object.
         do { _ = try readJSON(Array("{\"a\":0}".utf8).span) } catch { throw .library(code: 0) }
-        let isSystem = errand.server.scheme == .https && errand.authorities.isEmpty
-        let authorities = isSystem ? try Tools.ofSystem() : errand.authorities
+        let isSystem = request.server.scheme == .https && request.authorities.isEmpty
+        let authorities = isSystem ? try Tools.ofSystem() : request.authorities
         client = try Tools.makeClient()
         self.authorities = authorities
     }
 
-    private static func makeClient() throws(CourierFailure) -> HTTPClient {
-        do throws(HTTPFailure) { return try HTTPClient() } catch { throw CourierFailure(error) }
+    private static func makeClient() throws(HTTPHelperFailure) -> HTTPClient {
+        do throws(HTTPFailure) { return try HTTPClient() } catch { throw HTTPHelperFailure(error) }
     }
 
-    private static func ofSystem() throws(CourierFailure) -> [UInt8] {
+    private static func ofSystem() throws(HTTPHelperFailure) -> [UInt8] {
         for path in systemAuthorities {
             do throws(SystemCallFailure) {
                 let file = try FileDescriptor(reading: path)
@@ -48,33 +48,33 @@ struct Tools: ~Copyable {
     }
 }
 
-/// How much is taken from a server; an answer is some hundred bytes.
+/// The limits of a response; a usual one has a few hundred bytes.
 private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
 
-/// Puts the question to the server at the other end of `connection`.
+/// Sends the request to the server at the other end of `connection`.
 func ask(
-    _ errand: Errand, with tools: consuming Tools, over connection: borrowing FileDescriptor
-) throws(CourierFailure) -> CourierAnswer {
-    let server = errand.server
-    let request = HTTPRequest(
+    _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
+) throws(HTTPHelperFailure) -> HelperResponse {
+    let server = request.server
+    let httpRequest = HTTPRequest(
         scheme: server.scheme == .https ? .https : .http, host: server.bracketedHost,
-        port: server.port, path: server.prefix + errand.question.path,
+        port: server.port, path: server.prefix + request.operation.path,
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
-            ("User-Agent", "watchword/0.1.0"), ("Idempotency-Key", errand.idempotencyKey),
-        ], body: errand.question.body)
+            ("User-Agent", "watchword/0.1.0"), ("Idempotency-Key", request.idempotencyKey),
+        ], body: request.operation.body)
     let authorities = tools.authorities
     let response: HTTPResponse
     do throws(HTTPFailure) {
         response = try tools.client.send(
-            request, over: connection, authorities: authorities, limits: limits)
+            httpRequest, over: connection, authorities: authorities, limits: limits)
     } catch {
-        throw CourierFailure(error)
+        throw HTTPHelperFailure(error)
     }
-    return try response.answer(to: errand.question)
+    return try response.answer(to: request.operation)
 }
 
-extension Errand.Question {
+extension HelperRequest.Operation {
     fileprivate var path: String {
         switch self {
         case .enrolment: "/v1/device/enrolments"
@@ -82,8 +82,8 @@ extension Errand.Question {
         }
     }
 
-    // The body holds the secret, in ordinary memory: the process does nothing else, is confined, cannot
-    // be dumped, and ends soon.
+    // The body holds the secret in ordinary memory: the process does nothing else, is confined, cannot be
+    // dumped, and ends soon.
     fileprivate var body: [UInt8] {
         let members: [(String, JSONValue)] =
             switch self {
@@ -106,7 +106,7 @@ extension Errand.Question {
     }
 }
 
-extension CourierFailure {
+extension HTTPHelperFailure {
     init(_ failure: HTTPFailure) {
         self =
             switch failure {
@@ -123,7 +123,7 @@ extension CourierFailure {
     }
 }
 
-extension CourierFailure.CertificateFault {
+extension HTTPHelperFailure.CertificateFault {
     fileprivate init(_ fault: HTTPFailure.CertificateFault) {
         self =
             switch fault {

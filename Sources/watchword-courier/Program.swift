@@ -1,7 +1,7 @@
 internal import Courier
 internal import POSIX
 
-/// The confined courier of questions to strangers' servers; `watchword` starts it and talks to it over pipes.
+/// Sends requests to servers, confined; `watchword` starts it and talks to it over pipes.
 @main struct Program {
     private static let about =
         "watchword-courier talks to servers for watchword, over pipes; use `watchword login`."
@@ -9,9 +9,9 @@ internal import POSIX
     static func main() {
         switch CommandLine.arguments.dropFirst().first {
         case nil:
-            // A person waiting at a prompt that never answers is told what this is.
+            // Started by hand, it would wait forever; it says what it is instead.
             guard !StandardStream.input.isTerminal else { refuse(about) }
-            CourierLoop.run(prepare: Tools.init, ask: ask)
+            HTTPHelperLoop.run(prepare: Tools.init, ask: ask)
         case "--version":
             say("watchword-courier 0.1.0", on: .output)
         case "--help":
@@ -27,7 +27,7 @@ internal import POSIX
     }
 
     private static func say(_ sentence: String, on stream: StandardStream) {
-        // Where even that cannot be written there is nobody to tell.
+        // If this fails, there is nobody to report to.
         do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
     }
 }

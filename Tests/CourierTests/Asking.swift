@@ -3,35 +3,35 @@ import Cryptography
 import TestSupport
 import Testing
 
-/// Errands to a server of the test's own, by the real courier.
+/// Requests to the test's own server, sent by the real helper.
 struct Asking {
     static let ticket = SecretBytes(text: "wwt_a-ticket-of-the-tests")
 
     let server: ServerAddress
     let authorities: [UInt8]
-    let courier: Courier
+    let helper: HTTPHelper
 
     init(_ address: String, authorities: [UInt8] = [], timeout: Duration = .seconds(60)) throws {
         server = try ServerAddress(parsing: address)
         self.authorities = authorities
-        courier = try Courier(path: BuiltProgram.path("watchword-courier"), timeout: timeout)
+        helper = try HTTPHelper(path: BuiltProgram.path("watchword-courier"), timeout: timeout)
     }
 
-    func redeem(_ ticket: SecretBytes = ticket, deviceName: String = "") throws(CourierFailure)
-        -> CourierAnswer
+    func redeem(_ ticket: SecretBytes = ticket, deviceName: String = "") throws(HTTPHelperFailure)
+        -> HelperResponse
     {
-        try courier.carry(
-            Errand(
+        try helper.send(
+            HelperRequest(
                 server: server, authorities: authorities, idempotencyKey: "the-same-key",
-                question: .enrolment(ticket: ticket, deviceName: deviceName)))
+                operation: .enrolment(ticket: ticket, deviceName: deviceName)))
     }
 
-    func signIn(_ credential: Token, _ secret: SecretBytes, nonce: UInt8) throws -> CourierAnswer {
+    func signIn(_ credential: Token, _ secret: SecretBytes, nonce: UInt8) throws -> HelperResponse {
         let nonce = try #require(RotationNonce([UInt8](repeating: nonce, count: 16)))
-        return try courier.carry(
-            Errand(
+        return try helper.send(
+            HelperRequest(
                 server: server, authorities: authorities, idempotencyKey: "another-key",
-                question: .login(
-                    Errand.Login(credential: credential, secret: secret, nonce: nonce))))
+                operation: .login(
+                    HelperRequest.Login(credential: credential, secret: secret, nonce: nonce))))
     }
 }

@@ -4,15 +4,15 @@ import POSIX
 import TestSupport
 import Testing
 
-/// What a courier can do that a hostile server has taken over: nothing but talk to that server, and lie.
+/// A helper that a hostile server has taken over can do nothing but talk to that server and lie.
 @Suite struct ConfinedCourierTests {
-    private func make(_ order: String, over server: LoginServer) throws -> CourierAnswer {
-        let courier = try Courier(path: BuiltProgram.path("FaultyCourier"), timeout: .seconds(60))
-        return try courier.carry(
-            Errand(
+    private func make(_ order: String, over server: LoginServer) throws -> HelperResponse {
+        let helper = try HTTPHelper(path: BuiltProgram.path("FaultyCourier"), timeout: .seconds(60))
+        return try helper.send(
+            HelperRequest(
                 server: try ServerAddress(parsing: "http://127.0.0.1:\(server.port)"),
                 authorities: [], idempotencyKey: "k",
-                question: .enrolment(ticket: SecretBytes(text: "wwt_a"), deviceName: order)))
+                operation: .enrolment(ticket: SecretBytes(text: "wwt_a"), deviceName: order)))
     }
 
     static let endings: [(String, ChildProcess.Ending)] = [
@@ -23,21 +23,21 @@ import Testing
         ("filter the socket", .forbiddenCall), ("map executable memory", .forbiddenCall),
     ]
 
-    @Test("it dies of what it may not do, and that is told", arguments: endings)
+    @Test("it is killed for a forbidden system call, and that is reported", arguments: endings)
     func forbidden(order: String, ending: ChildProcess.Ending) throws {
         let server = try LoginServer()
-        #expect(throws: CourierFailure.died(ending)) { try make(order, over: server) }
+        #expect(throws: HTTPHelperFailure.died(ending)) { try make(order, over: server) }
     }
 
     @Test(
-        "what breaks the rules of the pipe is no answer",
+        "a reply that breaks the protocol is rejected",
         arguments: ["speak of nothing", "speak for ever"])
     func rules(order: String) throws {
         let server = try LoginServer()
-        #expect(throws: CourierFailure.badAnswer) { try make(order, over: server) }
+        #expect(throws: HTTPHelperFailure.badAnswer) { try make(order, over: server) }
     }
 
-    @Test("a file that it opens is refused, and its connection leads nowhere else")
+    @Test("it cannot open a file or connect to another server")
     func answeredInstead() throws {
         let server = try LoginServer()
         for (order, number) in [("open a file", 13), ("connect elsewhere", 0)] {

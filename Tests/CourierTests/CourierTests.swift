@@ -5,9 +5,9 @@ import POSIX
 import TestSupport
 import Testing
 
-/// The courier against a server of our own that does wrong on demand.
+/// The helper against a test server that misbehaves on demand.
 @Suite struct CourierTests {
-    @Test("a ticket is redeemed and a secret presented over TLS, the certificate checked")
+    @Test("a ticket is redeemed and a secret presented over TLS with a checked certificate")
     func overTLS() throws {
         let server = try LoginServer(certificate: "good")
         let asking = try Asking(
@@ -27,11 +27,11 @@ import Testing
         #expect(requests.map { $0.headers["Idempotency-Key"] } == ["the-same-key", "another-key"])
         #expect(requests.allSatisfy { $0.headers["Content-Type"] == "application/json" })
         #expect(requests.allSatisfy { $0.headers["Cookie"] == nil && $0.headers["Expect"] == nil })
-        // Sixteen bytes of 1, in Base64 for addresses, without padding.
+        // Sixteen bytes of 1, in Base64url without padding.
         #expect(requests[1].body["rotation_nonce"] == "AQEBAQEBAQEBAQEBAQEBAQ")
     }
 
-    @Test("a server's address may be a number, and its paths may begin with something")
+    @Test("a server's address may be an IP address and have a path prefix")
     func addresses() throws {
         let server = try LoginServer(certificate: "good")
         let authority = try TestCertificates.authority()
@@ -42,7 +42,7 @@ import Testing
         #expect(try plain.requests().map { $0.body["name"] } == ["attic"])
     }
 
-    static let badCertificates: [(String, CourierFailure.CertificateFault)] = [
+    static let badCertificates: [(String, HTTPHelperFailure.CertificateFault)] = [
         ("expired", .expired), ("early", .notYetValid), ("other-host", .otherHost),
         ("self-made", .unknownAuthority),
     ]
@@ -50,46 +50,46 @@ import Testing
     @Test(
         "a certificate that is not good is refused, and nothing is said", arguments: badCertificates
     )
-    func badCertificate(name: String, fault: CourierFailure.CertificateFault) throws {
+    func badCertificate(name: String, fault: HTTPHelperFailure.CertificateFault) throws {
         let server = try LoginServer(certificate: name)
         let asking = try Asking(
             "https://localhost:\(server.port)", authorities: TestCertificates.authority())
-        #expect(throws: CourierFailure.certificate(fault)) { try asking.redeem() }
+        #expect(throws: HTTPHelperFailure.certificate(fault)) { try asking.redeem() }
         #expect(try server.requests().isEmpty)
     }
 
-    @Test("without a private authority the system's count, and with one only that one")
+    @Test("without a private authority the system's are trusted, and with one only that one")
     func authorities() throws {
         let server = try LoginServer(certificate: "good")
         let address = "https://localhost:\(server.port)"
-        let unknown = CourierFailure.certificate(.unknownAuthority)
+        let unknown = HTTPHelperFailure.certificate(.unknownAuthority)
         #expect(throws: unknown) { try Asking(address).redeem() }
         let stranger = try TestCertificates.shared.get().bytes(of: "stranger.pem")
         #expect(throws: unknown) { try Asking(address, authorities: stranger).redeem() }
         let garbage = Array("no certificate".utf8)
-        #expect(throws: CourierFailure.authorities) {
+        #expect(throws: HTTPHelperFailure.authorities) {
             try Asking(address, authorities: garbage).redeem()
         }
         #expect(try server.requests().isEmpty)
     }
 
-    @Test("TLS older than 1.2, and no TLS at all, are refused")
+    @Test("TLS older than 1.2 and plain HTTP are refused")
     func oldTLS() throws {
         let authority = try TestCertificates.authority()
         let old = try LoginServer(certificate: "good", options: ["--highest", "TLSv1_1"])
-        #expect(throws: CourierFailure.handshake) {
+        #expect(throws: HTTPHelperFailure.handshake) {
             try Asking("https://localhost:\(old.port)", authorities: authority).redeem()
         }
         let newer = try LoginServer(certificate: "good", options: ["--highest", "TLSv1_2"])
         _ = try Asking("https://localhost:\(newer.port)", authorities: authority).redeem()
         let plain = try LoginServer()
-        #expect(throws: CourierFailure.self) {
+        #expect(throws: HTTPHelperFailure.self) {
             try Asking("https://localhost:\(plain.port)", authorities: authority).redeem()
         }
         #expect(try plain.requests().isEmpty && old.requests().isEmpty)
     }
 
-    static let faults: [(String, CourierFailure)] = [
+    static let faults: [(String, HTTPHelperFailure)] = [
         ("drop", .connectionLost), ("lose", .connectionLost), ("cut=0", .connectionLost),
         ("cut=20", .connectionLost), ("nothttp", .badAnswer), ("garbage=", .badAnswer),
         ("garbage={", .badAnswer), ("garbage=[]", .badAnswer),
@@ -103,22 +103,22 @@ import Testing
         ("type=text/html", .badAnswer), ("huge=70000", .tooLarge), ("headers=40", .tooLarge),
     ]
 
-    @Test("what is no whole, sound answer is none", arguments: faults)
-    func fault(word: String, failure: CourierFailure) throws {
+    @Test("an incomplete or malformed response is rejected", arguments: faults)
+    func fault(word: String, failure: HTTPHelperFailure) throws {
         let server = try LoginServer([word])
         let asking = try Asking("http://127.0.0.1:\(server.port)")
         #expect(throws: failure) { try asking.redeem() }
-        // The next try of the same errand works.
+        // The next attempt at the same request succeeds.
         #expect(enrolled(try asking.redeem()) != nil)
     }
 
-    @Test("R-06 a reply that is cut at any byte is lost, and the same errand gets the whole one")
+    @Test("R-06 a response cut at any byte is lost, and a retry gets the whole response")
     func cutReplies() throws {
         let server = try LoginServer()
         let road = try FaultyRoad(to: try #require(UInt16(exactly: server.port)))
         let asking = try Asking("http://127.0.0.1:\(road.port)")
         let (credential, handed) = try #require(enrolled(try asking.redeem()))
-        func signIn() throws -> CourierAnswer {
+        func signIn() throws -> HelperResponse {
             try asking.signIn(credential, handed.secret, nonce: 1)
         }
         var whole = FaultyRoad.Fault()
@@ -129,7 +129,7 @@ import Testing
             Issue.record("not accepted")
             return
         }
-        // The client has its answer before the connection is over, and counted.
+        // The client gets its response before the connection is closed and counted.
         isOver.wait()
         let length = road.lastLengths.reply
         #expect(length > 300)
@@ -137,8 +137,8 @@ import Testing
             var cut = FaultyRoad.Fault()
             cut.replyLimit = place
             road.expect([cut])
-            let failure = #expect(throws: CourierFailure.self, "byte \(place)") { try signIn() }
-            // Half a head is no HTTP.
+            let failure = #expect(throws: HTTPHelperFailure.self, "byte \(place)") { try signIn() }
+            // Half a header is not HTTP.
             #expect([.connectionLost, .badAnswer].contains(failure), "byte \(place)")
         }
         road.expect([])
@@ -149,7 +149,7 @@ import Testing
         #expect(again.next.generation == 1)
     }
 
-    @Test("members that nobody knows, a long body and a cookie do no harm")
+    @Test("unknown members, a long body and a cookie are harmless")
     func tolerated() throws {
         let server = try LoginServer(["cookie", "huge=60000", "headers=20"])
         let asking = try Asking("http://127.0.0.1:\(server.port)")
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "problems are told with their type and how long to wait",
+        "problems are reported with their type and waiting time",
         arguments: [400, 401, 422, 429, 503])
     func problems(status: Int) throws {
         let server = try LoginServer(["status=\(status)"])
@@ -177,44 +177,44 @@ import Testing
         #expect(told.isPassing == (status == 429 || status == 503))
     }
 
-    @Test("a server that does not answer is given up")
+    @Test("a server that does not respond times out")
     func silence() throws {
         let server = try LoginServer(["slow"])
-        // The courier's own limit is 20 seconds; here its parent's is tried, with less to wait.
+        // The helper's own limit is 20 seconds; this tests its parent's shorter timeout.
         let asking = try Asking("http://127.0.0.1:\(server.port)", timeout: .milliseconds(1500))
-        #expect(throws: CourierFailure.timedOut) { try asking.redeem() }
+        #expect(throws: HTTPHelperFailure.timedOut) { try asking.redeem() }
     }
 
-    @Test("a host that is not there, and a port where nobody listens, are told apart")
+    @Test("an unknown host and a closed port are different errors")
     func nowhere() throws {
-        #expect(throws: CourierFailure.unknownHost) {
+        #expect(throws: HTTPHelperFailure.unknownHost) {
             try Asking("https://watchword.invalid").redeem()
         }
         let port = try LoginServer().port
         let refused = SystemCallFailure(call: "connect", number: 111)
-        #expect(throws: CourierFailure.unreachable(refused)) {
+        #expect(throws: HTTPHelperFailure.unreachable(refused)) {
             try Asking("https://127.0.0.1:\(port)").redeem()
         }
     }
 
-    @Test("a courier that is not there, or says nothing, is told")
+    @Test("a helper that is missing, or ends without a reply, is reported")
     func noCourier() throws {
-        let errand = Errand(
+        let request = HelperRequest(
             server: try ServerAddress(parsing: "https://localhost"), authorities: [],
-            idempotencyKey: "k", question: .enrolment(ticket: Asking.ticket, deviceName: ""))
-        #expect(throws: CourierFailure.notFound) {
-            try Courier(path: "/nowhere/watchword-courier").carry(errand)
+            idempotencyKey: "k", operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
+        #expect(throws: HTTPHelperFailure.notFound) {
+            try HTTPHelper(path: "/nowhere/watchword-courier").send(request)
         }
-        #expect(throws: CourierFailure.died(.exited(1))) {
-            try Courier(path: "/bin/false").carry(errand)
+        #expect(throws: HTTPHelperFailure.died(.exited(1))) {
+            try HTTPHelper(path: "/bin/false").send(request)
         }
     }
 
-    private func enrolled(_ answer: CourierAnswer) -> (Token, CourierAnswer.HandedSecret)? {
+    private func enrolled(_ answer: HelperResponse) -> (Token, HelperResponse.HandedSecret)? {
         if case .enrolled(let credential, let handed) = answer { (credential, handed) } else { nil }
     }
 
-    private func problem(_ answer: CourierAnswer) -> CourierAnswer.Problem? {
+    private func problem(_ answer: HelperResponse) -> HelperResponse.Problem? {
         if case .problem(let problem) = answer { problem } else { nil }
     }
 }

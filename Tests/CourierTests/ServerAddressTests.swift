@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ServerAddressTests {
     @Test(
-        "addresses are read, and written as they are read back",
+        "addresses are parsed and printed in their canonical form",
         arguments: [
             ("https://login.example", "https://login.example"),
             ("HTTPS://Login.Example:443/", "https://login.example"),

@@ -28,7 +28,7 @@ import Testing
         _ = try device.signIn(&server)
         // Lost twice: after the second loss, the run gives up.
         server.faults = [.answerLost, .answerLost]
-        #expect(throws: DeviceLoginError.courier(.connectionLost)) { try device.signIn(&server) }
+        #expect(throws: DeviceLoginError.helper(.connectionLost)) { try device.signIn(&server) }
         #expect(try device.state().isUnanswered)
         let ticket = try device.signIn(&server)
         #expect(ticket == "wwl_3")
@@ -68,13 +68,13 @@ import Testing
         let stolen = try device.state()
         _ = try device.signIn(&server)
         // The thief presents a secret that has been retired.
-        let login = Errand.Login(
+        let login = HelperRequest.Login(
             credential: stolen.credential, secret: stolen.current.secret,
             nonce: try RotationNonce.random())
-        let answer = try server.carry(
-            Errand(
+        let answer = try server.send(
+            HelperRequest(
                 server: stolen.server, authorities: [], idempotencyKey: "thief",
-                question: .login(login)))
+                operation: .login(login)))
         guard case .denied(wipe: .reuseDetected) = answer else {
             Issue.record("the server did not detect the thief")
             return
@@ -88,11 +88,11 @@ import Testing
     @Test(
         "the four known reasons wipe the secret and leave their tombstones",
         arguments: [
-            (CourierAnswer.WipeOrder.revoked, Tombstone.Reason.revoked),
+            (HelperResponse.WipeOrder.revoked, Tombstone.Reason.revoked),
             (.reuseDetected, .reuseDetected), (.tooManyFailures, .tooManyFailures),
             (.accountClosed, .accountClosed),
         ])
-    func obeyed(order: CourierAnswer.WipeOrder, reason: Tombstone.Reason) throws {
+    func obeyed(order: HelperResponse.WipeOrder, reason: Tombstone.Reason) throws {
         let device = try Device()
         var server = TestServer()
         try device.enrol(&server)
@@ -101,22 +101,24 @@ import Testing
         #expect(try device.tombstone() == reason)
     }
 
-    static let harmless: [(Result<CourierAnswer, CourierFailure>, DeviceLoginError)] =
+    static let harmless: [(Result<HelperResponse, HTTPHelperFailure>, DeviceLoginError)] =
         [
             (.success(.denied(wipe: nil)), .denied),
             (.success(.denied(wipe: .unlisted)), .wipeNotObeyed),
-            (.failure(.timedOut), .courier(.timedOut)),
-            (.failure(.badAnswer), .courier(.badAnswer)),
-            (.failure(.certificate(.otherHost)), .courier(.certificate(.otherHost))),
+            (.failure(.timedOut), .helper(.timedOut)),
+            (.failure(.badAnswer), .helper(.badAnswer)),
+            (.failure(.certificate(.otherHost)), .helper(.certificate(.otherHost))),
         ]
         + [400, 401, 403, 404, 409, 410, 422, 429, 500, 503].map { status in
-            let problem = CourierAnswer.Problem(
+            let problem = HelperResponse.Problem(
                 status: status, type: PlainText(showing: "revoked"), retryAfter: 1)
             return (.success(.problem(problem)), .problem(problem))
         }
 
     @Test("no timeout, unknown reason or status code wipes the secret", arguments: harmless)
-    func notObeyed(result: Result<CourierAnswer, CourierFailure>, error: DeviceLoginError) throws {
+    func notObeyed(result: Result<HelperResponse, HTTPHelperFailure>, error: DeviceLoginError)
+        throws
+    {
         let device = try Device()
         var server = TestServer()
         try device.enrol(&server)
@@ -133,10 +135,10 @@ import Testing
         try device.enrol(&server)
         for (secret, generation) in [("wws_0", 1), ("wws_9", 0), ("wws_9", 2)] as [(String, UInt64)]
         {
-            let acceptance = CourierAnswer.Acceptance(
+            let acceptance = HelperResponse.Acceptance(
                 verification: try #require(Token("vf_1")), login: SecretBytes(text: "wwl_1"),
                 expiresAt: PlainText(showing: ""),
-                next: CourierAnswer.HandedSecret(
+                next: HelperResponse.HandedSecret(
                     secret: SecretBytes(text: secret), generation: generation))
             server.scripted = [.success(.accepted(acceptance))]
             #expect(throws: DeviceLoginError.senseless) { try device.signIn(&server) }
@@ -215,7 +217,7 @@ import Testing
         let device = try Device()
         var server = TestServer()
         server.faults = [.answerLost, .answerLost]
-        #expect(throws: DeviceLoginError.courier(.connectionLost)) { try device.enrol(&server) }
+        #expect(throws: DeviceLoginError.helper(.connectionLost)) { try device.enrol(&server) }
         #expect(try device.unlock().entries.isEmpty)
         try device.enrol(&server)
         #expect(try device.signIn(&server) == "wwl_1")
@@ -226,7 +228,7 @@ import Testing
         let device = try Device()
         var server = TestServer()
         try device.enrol(&server)
-        let problem = CourierAnswer.Problem(
+        let problem = HelperResponse.Problem(
             status: 404, type: PlainText(showing: ""), retryAfter: 0)
         server.scripted = [.success(.problem(problem))]
         #expect(throws: DeviceLoginError.problem(problem)) {

@@ -25,15 +25,15 @@ import Testing
                 if let written { disk = written.form() }
                 left -= 1
                 if left == 0 { return false }
-                let login = Errand.Login(
+                let login = HelperRequest.Login(
                     credential: state.credential, secret: presentation.secret,
                     nonce: presentation.nonce)
                 let key = try DeviceLogin.key(of: "login", login.secret, login.nonce.bytes)
-                let errand = Errand(
+                let request = HelperRequest(
                     server: state.server, authorities: [], idempotencyKey: key,
-                    question: .login(login))
-                let answer: CourierAnswer
-                do { answer = try server.carry(errand) } catch { return false }
+                    operation: .login(login))
+                let answer: HelperResponse
+                do { answer = try server.send(request) } catch { return false }
                 left -= 1
                 if left == 0 { return false }
                 let kept = written ?? state
@@ -55,7 +55,7 @@ import Testing
         let state = EnrolledSecret(
             server: try ServerAddress(parsing: "https://login.example"), authorities: [1, 2, 3],
             credential: try #require(Token("cr_a")),
-            handed: CourierAnswer.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0),
+            handed: HelperResponse.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0),
             now: 7)
         return (Bare(disk: state.form()), TestServer())
     }

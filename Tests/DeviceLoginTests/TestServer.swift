@@ -4,7 +4,7 @@ import TestSupport
 
 /// A server as in section 5.1 of the design, inside this process, and a network that loses and
 /// repeats messages on demand.
-struct TestServer: Messenger {
+struct TestServer: RequestSender {
     /// The fault of one exchange.
     enum Fault: CaseIterable {
         case none
@@ -22,38 +22,38 @@ struct TestServer: Messenger {
         var generation: UInt64 = 0
         var current: String
         var nonce: RotationNonce?
-        var acceptance: CourierAnswer.Acceptance?
+        var acceptance: HelperResponse.Acceptance?
         var successor: String?
         var earlier: [String] = []
         var failures = 0
-        var wiped: CourierAnswer.WipeOrder?
+        var wiped: HelperResponse.WipeOrder?
     }
 
     var row: Row
     var faults: [Fault] = []
     /// The logins that arrived, in order.
-    var arrived: [Errand.Login] = []
+    var arrived: [HelperRequest.Login] = []
     /// Responses that replace the server's own, in order.
-    var scripted: [Result<CourierAnswer, CourierFailure>] = []
+    var scripted: [Result<HelperResponse, HTTPHelperFailure>] = []
     /// Called before a request is handled, to act as another process.
     var meanwhile: () -> Void = {}
-    private var answers: [String: CourierAnswer] = [:]
-    private var delayed: [Errand] = []
+    private var answers: [String: HelperResponse] = [:]
+    private var delayed: [HelperRequest] = []
     private var made = 0
 
     init() { row = Row(current: "wws_0") }
 
-    mutating func carry(_ errand: Errand) throws(CourierFailure) -> CourierAnswer {
+    mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
         meanwhile()
         if !scripted.isEmpty { return try scripted.removeFirst().get() }
         let late = delayed
         delayed = []
         let fault = faults.isEmpty ? .none : faults.removeFirst()
         if fault == .requestLost { throw .timedOut }
-        if fault == .delayed { delayed.append(errand) }
-        let answer = decide(errand)
-        if fault == .doubled { _ = decide(errand) }
-        for errand in late { _ = decide(errand) }
+        if fault == .delayed { delayed.append(request) }
+        let answer = decide(request)
+        if fault == .doubled { _ = decide(request) }
+        for request in late { _ = decide(request) }
         if fault == .answerLost { throw .connectionLost }
         return answer
     }
@@ -66,26 +66,26 @@ struct TestServer: Messenger {
         answers = [:]
     }
 
-    private mutating func decide(_ errand: Errand) -> CourierAnswer {
-        if let answer = answers[errand.idempotencyKey] { return answer }
-        let answer: CourierAnswer
-        switch errand.question {
+    private mutating func decide(_ request: HelperRequest) -> HelperResponse {
+        if let answer = answers[request.idempotencyKey] { return answer }
+        let answer: HelperResponse
+        switch request.operation {
         case .enrolment:
             row = Row(current: "wws_0")
             answer = .enrolled(
-                credential: errand.fallback,
-                CourierAnswer.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0))
+                credential: request.fallback,
+                HelperResponse.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0))
         case .login(let login):
             arrived.append(login)
-            answer = decide(login, errand.fallback)
+            answer = decide(login, request.fallback)
         }
         // Denials are not recorded: the same cause denies a repeated request again.
         if case .denied = answer { return answer }
-        answers[errand.idempotencyKey] = answer
+        answers[request.idempotencyKey] = answer
         return answer
     }
 
-    private mutating func decide(_ login: Errand.Login, _ name: Token) -> CourierAnswer {
+    private mutating func decide(_ login: HelperRequest.Login, _ name: Token) -> HelperResponse {
         if let wiped = row.wiped { return .denied(wipe: wiped) }
         let secret = login.secret.text
         if secret == row.successor {
@@ -105,31 +105,31 @@ struct TestServer: Messenger {
         return row.failures >= 3 ? wipe(.tooManyFailures) : .denied(wipe: nil)
     }
 
-    private mutating func wipe(_ order: CourierAnswer.WipeOrder) -> CourierAnswer {
+    private mutating func wipe(_ order: HelperResponse.WipeOrder) -> HelperResponse {
         row.wiped = order
         return .denied(wipe: order)
     }
 
-    private mutating func handOut(_ nonce: RotationNonce, _ name: Token) -> CourierAnswer {
+    private mutating func handOut(_ nonce: RotationNonce, _ name: Token) -> HelperResponse {
         made += 1
         row.failures = 0
         let next = "wws_\(row.generation + 1)_" + Hex.text(nonce.bytes)
         row.successor = next
         row.nonce = nonce
-        let acceptance = CourierAnswer.Acceptance(
+        let acceptance = HelperResponse.Acceptance(
             verification: Token("vf_\(made)") ?? name, login: SecretBytes(text: "wwl_\(made)"),
             expiresAt: PlainText(showing: "soon"),
-            next: CourierAnswer.HandedSecret(
+            next: HelperResponse.HandedSecret(
                 secret: SecretBytes(text: next), generation: row.generation + 1))
         row.acceptance = acceptance
         return .accepted(acceptance)
     }
 }
 
-extension Errand {
+extension HelperRequest {
     /// A token that always exists.
     fileprivate var fallback: Token {
-        switch question {
+        switch operation {
         case .login(let login): login.credential
         case .enrolment:
             Token("cr_test") ?? { preconditionFailure("cr_test is a valid token") }()

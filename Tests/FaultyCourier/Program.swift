@@ -52,17 +52,17 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
 @main struct Program {
     struct Tools: ~Copyable {}
 
-    static func main() { CourierLoop.run(prepare: { _ in Tools() }, ask: ask) }
+    static func main() { HTTPHelperLoop.run(prepare: { _ in Tools() }, ask: ask) }
 
     private static func ask(
-        _ errand: Errand, _ tools: consuming Tools, _ connection: borrowing FileDescriptor
-    ) throws(CourierFailure) -> CourierAnswer {
-        guard case .enrolment(_, let order) = errand.question, let fault = faults[order] else {
+        _ request: HelperRequest, _ tools: consuming Tools, _ connection: borrowing FileDescriptor
+    ) throws(HTTPHelperFailure) -> HelperResponse {
+        guard case .enrolment(_, let order) = request.operation, let fault = faults[order] else {
             throw .badAnswer
         }
         let number = fault(connection.number)
         return .problem(
-            CourierAnswer.Problem(
+            HelperResponse.Problem(
                 status: Int(number), type: PlainText(showing: order), retryAfter: 0))
     }
 }

@@ -23,7 +23,7 @@ struct DeviceRecord: Sendable {
             EnrolledSecret(
                 server: try ServerAddress(parsing: "https://login.example"), authorities: [],
                 credential: credential,
-                handed: CourierAnswer.HandedSecret(
+                handed: HelperResponse.HandedSecret(
                     secret: SecretBytes(text: secret), generation: 0), now: 0))
     }
 
@@ -96,9 +96,9 @@ struct DeviceRun: Sendable {
                 // Nobody has seen a nonce that was not stored, so the next one can be the same.
                 try DeviceRun.nonce(nonces.kept + script.keptNonces, of: nonces.owner)
             }, now: 0)
-        var messenger = ScriptedMessenger(script: script)
+        var sender = ScriptedSender(script: script)
         do throws(DeviceLoginError) {
-            _ = try signIn.run(over: &messenger)
+            _ = try signIn.run(over: &sender)
             wait = .nothing(.signedIn)
         } catch {
             if let next = script.wait {
@@ -155,16 +155,16 @@ private struct ScriptedEntry: SecretEntry {
     }
 }
 
-private struct ScriptedMessenger: Messenger {
+private struct ScriptedSender: RequestSender {
     let script: Script
 
-    mutating func carry(_ errand: Errand) throws(CourierFailure) -> CourierAnswer {
-        guard case .login(let login) = errand.question else { throw .badAnswer }
+    mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
+        guard case .login(let login) = request.operation else { throw .badAnswer }
         let message = LoginMessage(
-            idempotencyKey: errand.idempotencyKey, credential: login.credential.text,
+            idempotencyKey: request.idempotencyKey, credential: login.credential.text,
             secret: login.secret.text, nonce: login.nonce.bytes)
         switch script.next(orWaitFor: .asking(message)) {
-        case .answered(let reply): return try CourierAnswer(reply)
+        case .answered(let reply): return try HelperResponse(reply)
         case .connectionLost: throw .connectionLost
         case .timedOut: throw .timedOut
         case nil: throw .notFound
@@ -173,8 +173,8 @@ private struct ScriptedMessenger: Messenger {
     }
 }
 
-extension CourierAnswer {
-    fileprivate init(_ reply: LoginReply) throws(CourierFailure) {
+extension HelperResponse {
+    fileprivate init(_ reply: LoginReply) throws(HTTPHelperFailure) {
         switch reply {
         case .accepted(let generation, let secret, let verification, let login):
             guard let verification = Token(verification) else { throw .badAnswer }

@@ -16,7 +16,7 @@ enum EnrolDevice {
         let source = SecretSource(try session.needed(.ticketFile))
         let ticket = try source.readFirstLine(limit: Session.secretLimit)
         guard Token.isToken(ticket) else { throw .login(source.name, .badTicket) }
-        var courier = try session.courier()
+        var helper = try session.httpHelper()
         let vault = try session.unlock()
         let turn = try session.loginTurn(in: vault)
         let earlier = vault.entries.filter { $0.name == name }
@@ -25,7 +25,7 @@ enum EnrolDevice {
         let state: EnrolledSecret
         do {
             state = try enrolment.redeem(
-                ticket, in: vault, turn: turn, over: &courier, now: SystemClock.unixTime(),
+                ticket, in: vault, turn: turn, over: &helper, now: SystemClock.unixTime(),
                 isEarlier: { $0.name == name }, confirmed: confirmed)
         } catch {
             throw .login(name.visible, error)
@@ -81,8 +81,8 @@ extension Session {
     }
 
     /// The helper process for HTTP.
-    func courier() throws(CommandFailure) -> Courier {
-        do { return try Courier() } catch { throw .login("watchword-courier", .courier(error)) }
+    func httpHelper() throws(CommandFailure) -> HTTPHelper {
+        do { return try HTTPHelper() } catch { throw .login("watchword-courier", .helper(error)) }
     }
 
     /// Waits until no other process is signing in.

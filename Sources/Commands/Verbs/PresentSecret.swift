@@ -7,7 +7,7 @@ import SecretVault
 /// `login present`: signs in and prints the ticket for the application.
 enum PresentSecret {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        var courier = try session.courier()
+        var helper = try session.httpHelper()
         let vault = try session.unlock()
         let turn = try session.loginTurn(in: vault)
         let entry = try vault.entries.one(named: session.arguments.operands[0])
@@ -16,7 +16,7 @@ enum PresentSecret {
         do {
             var login = try DeviceLogin(content, of: entry.id, in: vault)
             ticket = try login.signIn(
-                turn: turn, over: &courier, now: SystemClock.unixTime())
+                turn: turn, over: &helper, now: SystemClock.unixTime())
         } catch {
             throw .login(entry.name.visible, error)
         }

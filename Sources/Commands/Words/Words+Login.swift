@@ -12,7 +12,7 @@ extension Words {
             "the enrolment was stored by another version of Watchword; enrol the device again"
         case .badTicket: "not an enrolment ticket; a ticket begins with wwt_"
         case .vault(let error): sentence(for: error)
-        case .courier(let failure): sentence(for: failure)
+        case .helper(let failure): sentence(for: failure)
         case .problem(let problem): sentence(for: problem)
         case .denied:
             "the server rejected the secret, which was kept; try again, or enrol the device again"
@@ -38,7 +38,7 @@ extension Words {
         return "the secret was wiped \(why); sign in another way, then enrol the device again"
     }
 
-    private static func sentence(for problem: CourierAnswer.Problem) -> String {
+    private static func sentence(for problem: HelperResponse.Problem) -> String {
         if problem.type.text == sentBefore {
             return
                 "the ticket was already sent with another --device-name; use that name again, or "
@@ -60,7 +60,7 @@ extension Words {
     /// can differ.
     private static let sentBefore = "urn:watchword:problem:idempotency-key-reused"
 
-    static func sentence(for failure: CourierFailure) -> String {
+    static func sentence(for failure: HTTPHelperFailure) -> String {
         switch failure {
         case .notFound:
             "watchword-courier is not installed beside watchword; reinstall Watchword"
@@ -88,7 +88,7 @@ extension Words {
         }
     }
 
-    private static func describe(_ fault: CourierFailure.CertificateFault) -> String {
+    private static func describe(_ fault: HTTPHelperFailure.CertificateFault) -> String {
         switch fault {
         case .unknownAuthority: "is signed by an unknown authority"
         case .expired: "has expired"
@@ -128,13 +128,13 @@ extension ExitCode {
         self =
             switch error {
             case .otherKind: .no
-            case .unreadable, .badTicket, .courier(.authorities): .badInput
+            case .unreadable, .badTicket, .helper(.authorities): .badInput
             case .vault(let error): ExitCode(error)
             case .problem(let problem): problem.isPassing ? .system : .refused
             case .denied, .wipeNotObeyed: .refused
             case .wiped(.failures): .presence
             case .wiped: .refused
-            case .courier, .senseless, .cryptography: .system
+            case .helper, .senseless, .cryptography: .system
             }
     }
 }

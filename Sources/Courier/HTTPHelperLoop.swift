@@ -1,8 +1,8 @@
 public import POSIX
 
-/// The courier's end of the pipe: read the errand, connect, give up everything else, ask, answer.
-public enum CourierLoop {
-    /// What a courier may use.
+/// The helper's side: read the request, connect, give up every other right, send, reply.
+public enum HTTPHelperLoop {
+    /// The resources that the helper may use.
     public static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)
     /// How long connecting may take.
     public static let connectTimeout = Duration.seconds(15)
@@ -13,15 +13,15 @@ public enum CourierLoop {
         static let failure: Int32 = 6
     }
 
-    /// Runs one errand, and ends the process.
+    /// Handles one request and ends the process.
     ///
     /// - Parameters:
-    ///   - prepare: gets ready what `ask` needs from the file system, the system's authorities included.
-    ///   - ask: asks over the connection; called when the process can do nothing else any more.
+    ///   - prepare: loads what `ask` needs from the file system, including the system's authorities.
+    ///   - ask: sends the request over the connection; called once the process can do nothing else.
     public static func run<Tools: ~Copyable>(
-        prepare: (Errand) throws(CourierFailure) -> Tools,
-        ask: (Errand, consuming Tools, borrowing FileDescriptor) throws(CourierFailure) ->
-            CourierAnswer
+        prepare: (HelperRequest) throws(HTTPHelperFailure) -> Tools,
+        ask: (HelperRequest, consuming Tools, borrowing FileDescriptor) throws(HTTPHelperFailure) ->
+            HelperResponse
     ) -> Never {
         do {
             do throws(SystemCallFailure) {
@@ -29,34 +29,36 @@ public enum CourierLoop {
             } catch {
                 try answer(.failure(.notConfined(error)))
             }
-            let errand = try nextErrand()
-            try answer(reply(to: errand, prepare, ask))
+            let request = try nextRequest()
+            try answer(reply(to: request, prepare, ask))
         } catch {
-            // Nobody is left to be told.
+            // There is nobody left to report to.
             ProcessEnd.atOnce(with: Status.failure)
         }
     }
 
     private static func reply<Tools: ~Copyable>(
-        to errand: Errand, _ prepare: (Errand) throws(CourierFailure) -> Tools,
-        _ ask: (Errand, consuming Tools, borrowing FileDescriptor) throws(CourierFailure) ->
-            CourierAnswer
+        to request: HelperRequest, _ prepare: (HelperRequest) throws(HTTPHelperFailure) -> Tools,
+        _ ask: (HelperRequest, consuming Tools, borrowing FileDescriptor) throws(HTTPHelperFailure)
+            ->
+            HelperResponse
     ) -> Reply {
-        do throws(CourierFailure) {
-            let tools = try prepare(errand)
-            let connection = try connect(errand.server)
+        do throws(HTTPHelperFailure) {
+            let tools = try prepare(request)
+            let connection = try connect(request.server)
             do throws(SystemCallFailure) {
                 try Confinement.enter(limits, connection: connection)
             } catch {
-                throw CourierFailure.notConfined(error)
+                throw HTTPHelperFailure.notConfined(error)
             }
-            return .success(try ask(errand, tools, connection))
+            return .success(try ask(request, tools, connection))
         } catch {
             return .failure(error)
         }
     }
 
-    private static func connect(_ server: ServerAddress) throws(CourierFailure) -> FileDescriptor {
+    private static func connect(_ server: ServerAddress) throws(HTTPHelperFailure) -> FileDescriptor
+    {
         do throws(ConnectionFailure) {
             return try OutgoingConnection.open(
                 host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
@@ -73,23 +75,19 @@ public enum CourierLoop {
     }
 
     private static func answer(_ reply: Reply) throws(SystemCallFailure) -> Never {
-        try reply.wireForm().withBytes { bytes throws(SystemCallFailure) in
+        try reply.encoded().withBytes { bytes throws(SystemCallFailure) in
             try FileDescriptor.writeAll(bytes, to: 1)
         }
         ProcessEnd.atOnce(with: Status.done)
     }
 
-    private static func nextErrand() throws(SystemCallFailure) -> Errand {
+    private static func nextRequest() throws(SystemCallFailure) -> HelperRequest {
         var bytes: [UInt8] = []
-        guard try FileDescriptor.read(exactly: 4, from: 0, appendingTo: &bytes) else {
-            ProcessEnd.atOnce(with: Status.badRequest)
-        }
-        let count = bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
-        bytes.removeAll()
-        guard (1...Wire.largestErrand).contains(count),
+        guard let count = try FileDescriptor.readCount(from: 0),
+            (1...HelperProtocol.largestRequest).contains(count),
             try FileDescriptor.read(exactly: count, from: 0, appendingTo: &bytes),
-            let errand = Errand(parsing: bytes.span)
+            let request = HelperRequest(parsing: bytes.span)
         else { ProcessEnd.atOnce(with: Status.badRequest) }
-        return errand
+        return request
     }
 }

@@ -1,24 +1,24 @@
 public import Cryptography
 
-/// What a server answered, taken apart and checked.
-public enum CourierAnswer: Sendable {
+/// A server's response, parsed and checked.
+public enum HelperResponse: Sendable {
     /// The ticket was redeemed.
     case enrolled(credential: Token, HandedSecret)
     /// The secret was accepted.
     case accepted(Acceptance)
     /// The secret was not accepted.
     case denied(wipe: WipeOrder?)
-    /// The server did not do what it was asked.
+    /// The server refused the request or failed.
     case problem(Problem)
 
-    /// A secret that the server hands out once.
+    /// A secret that the server returns once.
     public struct HandedSecret: Sendable {
         /// The secret, a token.
         public let secret: SecretBytes
-        /// How many secrets of this credential were there before it.
+        /// How many secrets of this credential preceded it.
         public let generation: UInt64
 
-        /// Puts both together.
+        /// Combines both.
         public init(secret: SecretBytes, generation: UInt64) {
             self.secret = secret
             self.generation = generation
@@ -27,16 +27,16 @@ public enum CourierAnswer: Sendable {
 
     /// What comes with an accepted secret.
     public struct Acceptance: Sendable {
-        /// The decision's name, the same when the answer is repeated.
+        /// The decision's id, the same when the response is repeated.
         public let verification: Token
         /// The ticket that the application redeems, once.
         public let login: SecretBytes
-        /// Until when it is good, as the server wrote it (RFC 3339).
+        /// When the ticket expires, as the server wrote it (RFC 3339).
         public let expiresAt: PlainText
         /// The secret to present from now on.
         public let next: HandedSecret
 
-        /// Puts them together.
+        /// Combines them.
         public init(
             verification: Token, login: SecretBytes, expiresAt: PlainText, next: HandedSecret
         ) {
@@ -47,16 +47,16 @@ public enum CourierAnswer: Sendable {
         }
     }
 
-    /// Why a device is told to forget its secret.
+    /// Why a device is told to delete its secret.
     public enum WipeOrder: UInt8, CaseIterable, Hashable, Sendable {
         case revoked = 1
         case reuseDetected
         case tooManyFailures
         case accountClosed
-        /// A reason that no device knows; it is not obeyed.
+        /// A reason that this version does not know; it is not obeyed.
         case unlisted
 
-        /// The word on the wire for each of the four reasons that are obeyed.
+        /// Reads the word in the response; only four reasons are obeyed.
         public init(word: String) {
             self =
                 switch word {
@@ -69,16 +69,16 @@ public enum CourierAnswer: Sendable {
         }
     }
 
-    /// An answer that says why not (RFC 9457).
+    /// An error response (RFC 9457).
     public struct Problem: Hashable, Sendable {
         /// The HTTP status.
         public let status: Int
-        /// The problem's type, for people; may be empty.
+        /// The problem's type, to be shown; may be empty.
         public let type: PlainText
-        /// Seconds to wait before asking again; 0 when the server does not say.
+        /// Seconds to wait before a retry; 0 if the server does not say.
         public let retryAfter: Int
 
-        /// Puts them together.
+        /// Combines them.
         public init(status: Int, type: PlainText, retryAfter: Int) {
             self.status = status
             self.type = type
@@ -90,14 +90,14 @@ public enum CourierAnswer: Sendable {
     }
 }
 
-/// Printable ASCII, at most 127 characters, so that a stranger's words can be shown.
+/// Printable ASCII, at most 127 characters, so that text from a server can be shown.
 public struct PlainText: Hashable, Sendable {
     /// The text.
     public let text: String
 
     static let longest = 127
 
-    /// Keeps what may be shown of `text`: other characters become question marks, the rest is cut off.
+    /// Replaces other characters of `text` by question marks and truncates it.
     public init(showing text: String) {
         let bytes = text.utf8.prefix(PlainText.longest)
         self.text = String(

@@ -1,28 +1,27 @@
 internal import Cryptography
 internal import POSIX
 
-// How the two ends talk. Numbers are little-endian; a string is its count (4 bytes) and its bytes.
+// The protocol between `watchword` and `watchword-courier`. Numbers are little-endian; a string is its count
+// (4 bytes) and its bytes.
 //
-// us → courier, once:    count (4 bytes), then so many bytes: an ``Errand``
-// courier → us, once:    a ``Reply``, and the end of the pipe
+// watchword → helper, once:    a frame, which is its count (4 bytes) and that many bytes: a ``HelperRequest``
+// helper → watchword, once:    a ``Reply``, then the end of the pipe
 
-/// The numbers that both ends go by.
-enum Wire {
+/// The limits that both ends observe.
+enum HelperProtocol {
     static let version: UInt8 = 1
-    /// Bytes of an errand; the authorities are most of it.
-    static let largestErrand = 1 << 18
+    /// Bytes of a request; most of it is the authorities.
+    static let largestRequest = 1 << 18
     /// Bytes of a reply.
     static let largestReply = 1 << 12
-    /// Bytes of the authorities' certificates that somebody names.
+    /// Bytes of the certificates of the authorities that a caller names.
     static let largestAuthorities = 1 << 17
     static let longestText = 1 << 10
 }
 
-/// Puts fields one behind the other into memory that is wiped.
+/// Appends fields to memory that is wiped.
 struct FieldWriter {
     let buffer: WipedBuffer
-
-    init(capacity: Int) throws(SystemCallFailure) { buffer = try WipedBuffer(capacity: capacity) }
 
     func byte(_ value: UInt8) { buffer.append { $0.append(value) } }
 
@@ -46,11 +45,11 @@ struct FieldWriter {
     }
 }
 
-/// Takes fields one after the other from bytes that are lent to each step.
+/// Reads fields in order from bytes that are lent to each step.
 struct FieldReader {
     private(set) var position = 0
 
-    /// What is read is not what was expected.
+    /// The bytes are not what was expected.
     struct Unreadable: Error {}
 
     mutating func byte(_ bytes: Span<UInt8>) throws(Unreadable) -> UInt8 {
@@ -67,7 +66,8 @@ struct FieldReader {
         return try take(Int(count), of: bytes)
     }
 
-    mutating func text(_ bytes: Span<UInt8>, limit: Int = Wire.longestText) throws(Unreadable)
+    mutating func text(_ bytes: Span<UInt8>, limit: Int = HelperProtocol.longestText)
+        throws(Unreadable)
         -> String
     {
         let range = try string(bytes, limit: limit)

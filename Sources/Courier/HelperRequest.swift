@@ -1,12 +1,12 @@
 public import Cryptography
 
-/// What the courier is to ask of a server, and all that it needs for it.
-public struct Errand: Sendable {
-    /// What is asked.
-    public enum Question: Sendable {
-        /// Redeems an enrolment ticket; the name is what the account's owner will know the device by.
+/// What the HTTP helper asks of a server, and everything that it needs to do so.
+public struct HelperRequest: Sendable {
+    /// What the server is asked to do.
+    public enum Operation: Sendable {
+        /// Redeem an enrolment ticket; the account's owner knows the device by its name.
         case enrolment(ticket: SecretBytes, deviceName: String)
-        /// Signs in.
+        /// Sign in.
         case login(Login)
     }
 
@@ -16,10 +16,10 @@ public struct Errand: Sendable {
         public let credential: Token
         /// The secret.
         public let secret: SecretBytes
-        /// The 16 bytes from which the server makes the next secret.
+        /// The 16 bytes from which the server derives the next secret.
         public let nonce: RotationNonce
 
-        /// Puts the three together.
+        /// Combines the three.
         public init(credential: Token, secret: SecretBytes, nonce: RotationNonce) {
             self.credential = credential
             self.secret = secret
@@ -27,44 +27,44 @@ public struct Errand: Sendable {
         }
     }
 
-    /// Whom to ask.
+    /// The server.
     public let server: ServerAddress
-    /// The certificates of the authorities to trust instead of the system's, in PEM; none: the system's.
+    /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
     public let authorities: [UInt8]
-    /// The same for each attempt at the same errand, so that the server does it once (`Idempotency-Key`).
+    /// The same for every attempt at a request, so that the server executes it once (`Idempotency-Key`).
     public let idempotencyKey: String
-    /// What is asked.
-    public let question: Question
+    /// What the server is asked to do.
+    public let operation: Operation
 
-    /// Puts an errand together.
+    /// Creates a request.
     public init(
-        server: ServerAddress, authorities: [UInt8], idempotencyKey: String, question: Question
+        server: ServerAddress, authorities: [UInt8], idempotencyKey: String, operation: Operation
     ) {
         self.server = server
         self.authorities = authorities
         self.idempotencyKey = idempotencyKey
-        self.question = question
+        self.operation = operation
     }
 }
 
-/// A name that a server made: a few letters, an underscore, and Base64's letters for addresses.
+/// An identifier that a server made: a few letters, an underscore, and Base64url.
 ///
-/// It is fit for a header, a line and a JSON text as it is.
+/// It needs no escaping in a header, on a line or in JSON.
 public struct Token: Hashable, Sendable {
     /// The whole token.
     public let text: String
 
-    /// Takes at most 255 letters, digits, dashes and underscores, at least one.
+    /// Accepts 1 to 255 letters, digits, dashes and underscores.
     public init?(_ text: String) {
         guard (1...Token.longest).contains(text.utf8.count), text.utf8.allSatisfy(Token.isLetter)
         else { return nil }
         self.text = text
     }
 
-    /// How many bytes a token has at most.
+    /// The maximum length of a token in bytes.
     package static let longest = 255
 
-    /// Whether `bytes` are such a token, where it is a secret and must not become a text.
+    /// Whether `bytes` are a token; for secrets, which must not become a `String`.
     public static func isToken(_ bytes: SecretBytes) -> Bool {
         bytes.withBytes { bytes in
             guard (1...longest).contains(bytes.count) else { return false }
@@ -80,26 +80,26 @@ public struct Token: Hashable, Sendable {
     }
 }
 
-/// Sixteen random bytes that a device sends along with its secret; the same with each repetition.
+/// Sixteen random bytes that a device sends with its secret, and sends again with every retry.
 public struct RotationNonce: Hashable, Sendable {
-    /// How many bytes it has.
+    /// Its length in bytes.
     public static let count = 16
     /// The bytes.
     public let bytes: [UInt8]
 
-    /// Takes exactly sixteen bytes.
+    /// Accepts exactly sixteen bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == RotationNonce.count else { return nil }
         self.bytes = bytes
     }
 
-    /// Makes a fresh one.
+    /// Creates a new nonce.
     public static func random() throws(CryptographyFailure) -> RotationNonce {
         RotationNonce(made: try Randomness.bytes(count: count))
     }
 
     private init(made bytes: [UInt8]) { self.bytes = bytes }
 
-    /// As it is sent: Base64 with the alphabet for addresses, without padding (RFC 4648, section 5).
+    /// As it is sent: Base64url without padding (RFC 4648, section 5).
     public var text: String { Base64URL.encode(bytes.span) }
 }

@@ -1,0 +1,86 @@
+internal import POSIX
+
+/// Sends a request to a server and returns its response.
+public protocol RequestSender {
+    /// Sends `request` once.
+    mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse
+}
+
+/// Starts `watchword-courier`, one process per request, and checks everything that it replies.
+///
+/// The helper has one connection, to the server named, and access to neither files nor the vault's memory. A server's
+/// TLS, HTTP and JSON are parsed only there.
+public struct HTTPHelper: RequestSender, Sendable {
+    private let path: String
+    private let timeout: Duration
+
+    private static let limits = HelperProcess.Limits(
+        greeting: nil, frame: HelperProtocol.largestReply,
+        outgoing: 4 + HelperProtocol.largestRequest)
+
+    /// Names the program to start.
+    ///
+    /// - Parameters:
+    ///   - path: The program; by default the one beside the running program, or else where an
+    ///     installation puts it (`../libexec/watchword/`).
+    ///   - timeout: For the whole request; longer than ``HTTPHelperLoop``'s own limits.
+    /// - Throws: ``HTTPHelperFailure/notFound`` if no path is given and there is no such program.
+    public init(
+        path: String? = nil, timeout: Duration = .seconds(60)
+    ) throws(HTTPHelperFailure) {
+        guard let path = path ?? RunningProgram.companion("watchword-courier") else {
+            throw .notFound
+        }
+        self.path = path
+        self.timeout = timeout
+    }
+
+    /// Sends one request.
+    ///
+    /// The calling thread must outlive the call: the kernel kills the helper with that thread.
+    public func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
+        precondition(request.fits, "a request was checked when it was made")
+        let helper: HelperProcess
+        do throws(HelperProcess.StartError) {
+            helper = try HelperProcess(
+                running: path, limits: HTTPHelper.limits, timeout: timeout)
+        } catch {
+            switch error {
+            case .notFound: throw .notFound
+            case .cannotStart(let failure): throw .cannotStart(failure)
+            case .system(let failure): throw .system(failure)
+            }
+        }
+        let reply: WipedBuffer?
+        do { reply = try HTTPHelper.exchange(request, with: helper) } catch {
+            throw .system(error)
+        }
+        guard let reply else { throw .timedOut }
+        guard reply.count > 0 else { throw .died(helper.end().0) }
+        guard let result = reply.withBytes({ Reply(parsing: $0) }) else { throw .badAnswer }
+        return try result.get()
+    }
+
+    /// Sends the request and reads the reply up to the end of the pipe.
+    ///
+    /// - Returns: `nil` if the timeout passed before.
+    private static func exchange(
+        _ request: HelperRequest, with helper: HelperProcess
+    ) throws(SystemCallFailure) -> WipedBuffer? {
+        helper.appendFrame { request.encode(into: $0) }
+        let reply = try WipedBuffer(capacity: HelperProtocol.largestReply)
+        while helper.timeLeft > .zero {
+            // A helper that has ended reads no more; its reply is read next.
+            guard case .wouldWait = try helper.flush() else { break }
+            try helper.wait(for: helper.writable)
+        }
+        while helper.timeLeft > .zero {
+            switch try helper.receiveReply(into: reply) {
+            case .moved: continue
+            case .ended: return reply
+            case .wouldWait: try helper.wait(for: helper.readable)
+            }
+        }
+        return nil
+    }
+}
