@@ -27,6 +27,15 @@ static inline CURLcode curl_set_receiver(CURL *handle, CURLoption option, curl_w
 static inline CURLcode curl_set_opener(CURL *handle, curl_opensocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
+/* The caller owns the connection's descriptor and closes it, so libcurl must not. */
+static inline int curl_keep_socket(void *data, curl_socket_t socket) {
+    (void)data;
+    (void)socket;
+    return 0;
+}
+static inline CURLcode curl_set_no_closer(CURL *handle) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, curl_keep_socket);
+}
 static inline CURLcode curl_set_preparer(CURL *handle, curl_sockopt_callback value) {
     return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, value);
 }

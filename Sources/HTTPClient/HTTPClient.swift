@@ -32,7 +32,7 @@ public import POSIX
 
     /// Sends `request` over `connection`, which must lead to its host, and waits for the response.
     ///
-    /// libcurl closes the file descriptor, so it must not be used afterwards.
+    /// `connection` stays open, but cannot be used for another request.
     ///
     /// - Parameter authorities: the trusted certificates, in PEM.
     public consuming func send(
@@ -107,6 +107,7 @@ extension HTTPClient {
         try check(unsafe curl_set_receiver(easy, CURLOPT_HEADERFUNCTION, Receiver.takeHeader))
         try check(unsafe curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, pointer))
         try check(unsafe curl_set_opener(easy, Receiver.giveSocket))
+        try check(unsafe curl_set_no_closer(easy))
         try check(unsafe curl_set_preparer(easy, Receiver.sayConnected))
     }
 
