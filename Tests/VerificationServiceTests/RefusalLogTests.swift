@@ -91,6 +91,28 @@ struct RefusalLogTests {
         #expect(world.log.count == 15)
     }
 
+    @Test("O-08 denied device logins are counted in the log; each accepted one has its line")
+    func devices() async throws {
+        let world = try await ServiceWorld()
+        let (id, secret) = try await world.device()
+        func login(_ secret: String) async throws -> String? {
+            let nonce = String(repeating: "A", count: 22)
+            return try await world.ask(
+                "POST", "/v1/device/logins",
+                #"{"credential":"\#(id)","secret":"\#(secret)","rotation_nonce":"\#(nonce)"}"#,
+                as: nil
+            ).result
+        }
+        let before = world.log.count
+        // A secret that another server made.
+        let other = try await ServiceWorld().device().secret
+        for _ in 0..<20 { #expect(try await login(other) == "denied") }
+        #expect(world.log.dropFirst(before).map(\.outcome) == ["denied"])
+        for _ in 0..<3 { #expect(try await login(secret) == "accepted") }
+        #expect(
+            world.log.dropFirst(before + 1).map(\.outcome) == ["accepted", "accepted", "accepted"])
+    }
+
     @Test("V-19 malformed requests are rate-limited by address like all others")
     func malformed() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
@@ -102,5 +124,17 @@ struct RefusalLogTests {
         #expect(try await world.ask("GET", "/v1/openapi.json", as: nil).status == 429)
         let other = world.service.refuse(.malformed, peer: "192.0.2.8")
         #expect(other.status == 400)
+    }
+}
+
+extension ServiceWorld {
+    /// Enrols a device.
+    fileprivate func device() async throws -> (id: String, secret: String) {
+        let enrolment = try await ask(
+            "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment.text("ticket"))
+        let device = try await ask(
+            "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#, as: nil)
+        return (try #require(device.text("credential")), try #require(device.text("secret")))
     }
 }

@@ -18,10 +18,10 @@ struct Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Whether anyone could cause this response any number of times: no API key was accepted, and
-    /// it is not a decision about a device.
-    fileprivate func isAnybodys(_ status: Status) -> Bool {
-        client == nil && (status.isProblem || route?.access != .device)
+    /// Whether anyone could cause this response any number of times: no API key was accepted, and no
+    /// device's secret or ticket either.
+    fileprivate func isAnybodys(_ status: Status, _ outcome: String) -> Bool {
+        client == nil && (status.isProblem || route?.access != .device || outcome == "denied")
     }
 }
 
@@ -84,7 +84,7 @@ extension Service {
             address: Origin(address: exchange.address).address, duration: microseconds,
             cause: cause)
         let written =
-            exchange.isAnybodys(status)
+            exchange.isAnybodys(status, outcome)
             ? refusals.enter(line, at: surroundings.instant()) : line
         if let written { surroundings.log(written) }
     }
