@@ -78,6 +78,35 @@ struct OperationTests {
         #expect(try await hanging.receive() == [])
     }
 
+    @Test("HUP without TLS does not stop the server, nor cut off its last requests")
+    func hangUp() async throws {
+        let server = try await ServerProcess(ServerProcess.State())
+        /// Waits for the event; the server must not stop instead.
+        func wait(for event: String) async throws {
+            while try !server.logged().contains("\"event\":\"\(event)\"") {
+                try #require(server.isRunning, "\(server.logged())")
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        server.send(SIGHUP)
+        try await wait(for: "nothing-to-reload")
+        let slow = try RawConnection(port: server.port)
+        let body = #"{"ticket":"none"}"#
+        let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
+        try await slow.send(String(message.dropLast(3)))
+        // Once another connection was answered, the first one's beginning was read.
+        #expect(try await Asker(server.port).ask("GET", "/v1/openapi.json")?.status == 200)
+        server.send(SIGTERM)
+        try await wait(for: "stopping")
+        server.send(SIGHUP)
+        // The server takes the signal before the last bytes arrive.
+        while try server.hasPending(SIGHUP) { try await Task.sleep(for: .milliseconds(5)) }
+        try await slow.send(String(message.suffix(3)))
+        #expect(try await slow.answer()?.status == 400)
+        #expect(try await server.ending() == 0)
+        #expect(try server.logged().hasSuffix("\"event\":\"stopped\"}\n"))
+    }
+
     @Test("clients can be added, listed and revoked while the server runs")
     func clients() async throws {
         let state = try ServerProcess.State()

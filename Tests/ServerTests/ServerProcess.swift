@@ -106,6 +106,17 @@ final class ServerProcess: Sendable {
 
     func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
+    var isRunning: Bool { process.isRunning }
+
+    /// Whether the process has not taken this signal yet (`proc_pid_status(5)`).
+    func hasPending(_ signal: Int32) throws -> Bool {
+        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let mask = status.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
+            .flatMap { UInt64($0.dropFirst(7).drop { $0 == "\t" }, radix: 16) }
+        guard let mask else { throw Failure.notListening(status) }
+        return mask & 1 << UInt64(signal - 1) != 0
+    }
+
     /// Waits for the process to end.
     ///
     /// Returns the exit status, or the negative number of the signal.

@@ -46,8 +46,8 @@ extension Page {
                 + "too few open files (ulimit -n), it accepts fewer, and the log says so.",
             "TERM finishes the requests in progress and stops the server; a second TERM stops "
                 + "it at once. HUP reads the certificate and its key again: open connections keep the "
-                + "old ones for at most five minutes. All other connections are closed after at most "
-                + "one hour.",
+                + "old ones for at most five minutes. Without TLS, HUP changes nothing. All other "
+                + "connections are closed after at most one hour.",
         ])
     fileprivate static let clientAdd = Page(
         summary: "create a client and print its API key once", operands: .one("NAME"),

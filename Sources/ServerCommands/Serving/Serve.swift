@@ -63,11 +63,7 @@ enum Serve {
             await keepHouse(backing, service, settings, log)
         }
         do {
-            try wait(signals) {
-                guard settings.tls != nil else { return false }
-                replaceCertificate(of: main, arguments, log)
-                return true
-            }
+            try wait(signals) { replaceCertificate(of: main, arguments, log) }
             try await stop(signals, [main, operations], log)
         } catch { throw .system(error) }
         housekeeper.cancel()
@@ -93,15 +89,14 @@ enum Serve {
         }
     }
 
-    /// Waits for a signal to stop; calls `reload` for HUP, which returns whether it handled the
-    /// signal.
+    /// Waits for a signal to stop, and calls `reload` for each HUP before it.
     @MainActor private static func wait(
-        _ signals: borrowing SignalQueue, reload: () -> Bool
+        _ signals: borrowing SignalQueue, reload: () -> Void
     ) throws(SystemCallFailure) {
         while true {
             switch try signals.next() {
             case nil: try signals.wait(timeout: nil)
-            case .hangUp? where reload(): continue
+            case .hangUp?: reload()
             default: return
             }
         }
@@ -113,7 +108,7 @@ enum Serve {
     ) {
         do throws(ServerFailure) {
             let identity = try ServingSettings.identity(arguments, now: SystemClock.unixTime())
-            guard let identity else { return }
+            guard let identity else { return log.say("nothing-to-reload", []) }
             do throws(ListenerFailure) { try listener.replace(tls: identity) } catch {
                 throw .listener(listener.address.text, error)
             }
@@ -123,7 +118,7 @@ enum Serve {
         }
     }
 
-    /// Stops the listeners; a second signal ends the process at once.
+    /// Stops the listeners; a second signal other than HUP ends the process at once.
     @MainActor private static func stop(
         _ signals: borrowing SignalQueue, _ listeners: [HTTPListener], _ log: ServerLog
     ) async throws(SystemCallFailure) {
@@ -135,8 +130,9 @@ enum Serve {
             stopping.finish(areDone)
         }
         while stopping.outcome == nil {
-            if try signals.next() != nil {
-                ProcessEnd.atOnce(with: 1)
+            switch try signals.next() {
+            case nil, .hangUp?: break
+            default: ProcessEnd.atOnce(with: 1)
             }
             try signals.wait(timeout: .milliseconds(20))
         }
