@@ -78,13 +78,45 @@ struct OperationTests {
         #expect(try await hanging.receive() == [])
     }
 
+    @Test("a server that is not ready logs the cause and the remedy once")
+    func notReady() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        func ready() async throws -> Int? {
+            try await Asker(server.operationsPort).ask("GET", "/readyz")?.status
+        }
+        #expect(try await ready() == 200)
+        try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".moved")
+        // While the housekeeper uses the writing connection, another one may give another cause.
+        var polls = 0
+        while try polls < 100 && !server.logged().contains("file-gone") {
+            #expect(try await ready() == 503)
+            polls += 1
+        }
+        for _ in 0..<3 { #expect(try await ready() == 503) }
+        try FileManager.default.moveItem(atPath: state.database + ".moved", toPath: state.database)
+        for _ in 0..<2 { #expect(try await ready() == 200) }
+        #expect(try await server.stop() == 0)
+        let lines = try server.logged().split(separator: "\n")
+        let changes = try lines.map { line in
+            let facts = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+            return [facts?["event"] ?? "", facts?["cause"] ?? "", facts?["advice"] ?? ""]
+        }.filter { ["not-ready", "ready-again"].contains($0[0]) }
+        #expect(changes.last == ["ready-again", "", ""])
+        #expect(zip(changes, changes.dropFirst()).allSatisfy { $0 != $1 })
+        let gone = changes.first { $0[1] == "store-unavailable file-gone" }
+        #expect(gone?[2].hasPrefix("stop the server, put the database file back") == true)
+    }
+
     @Test("HUP without TLS does not stop the server, nor cut off its last requests")
     func hangUp() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         /// Waits for the event; the server must not stop instead.
         func wait(for event: String) async throws {
-            while try !server.logged().contains("\"event\":\"\(event)\"") {
-                try #require(server.isRunning, "\(server.logged())")
+            while true {
+                let log = try server.logged()
+                if log.contains("\"event\":\"\(event)\"") { return }
+                try #require(server.isRunning, "\(log)")
                 try await Task.sleep(for: .milliseconds(5))
             }
         }

@@ -19,6 +19,7 @@ package final class ServiceWorld: Sendable {
 
     private final class Surroundings: Sendable {
         let lines = Mutex<[LogLine]>([])
+        let readinessChanges = Mutex<[String?]>([])
         let clockState = Mutex(ClockState.synchronized(maximalError: 1))
     }
 
@@ -52,6 +53,9 @@ package final class ServiceWorld: Sendable {
             surroundings: ServiceSurroundings(
                 now: { clock.now }, instant: { clock.instant },
                 clockState: { surroundings.clockState.withLock { $0 } },
+                readinessChanged: { failure in
+                    surroundings.readinessChanges.withLock { $0.append(failure?.cause) }
+                },
                 log: { line in surroundings.lines.withLock { $0.append(line) } }))
         var keys: [String: SecretBytes] = [:]
         for (name, scopes) in [("all", Scope.allCases), ("none", [])]
@@ -65,6 +69,9 @@ package final class ServiceWorld: Sendable {
 
     /// The log so far.
     package var log: [LogLine] { surroundings.lines.withLock { $0 } }
+
+    /// The causes of the changes of readiness that were reported so far; `nil` for ready.
+    package var readinessChanges: [String?] { surroundings.readinessChanges.withLock { $0 } }
 
     /// Sets the state of the clock that the kernel reports.
     package func setClockState(_ state: ClockState) {

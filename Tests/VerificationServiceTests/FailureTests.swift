@@ -147,4 +147,28 @@ struct FailureTests {
         #expect(await ask("/readyz?verbose").0 == 200)
         #expect(await ask("/v1/events").0 == 404)
     }
+
+    @Test("each change of readiness is reported once, however often it is asked for")
+    func readinessChanges() async throws {
+        let world = try await ServiceWorld()
+        func ask(_ count: Int) async {
+            for _ in 0..<count {
+                _ = await world.service.answerOperations(
+                    ServiceRequest(
+                        method: "GET", target: "/readyz", body: SecretBytes(text: ""),
+                        peer: "127.0.0.1"))
+            }
+        }
+        await ask(2)
+        #expect(world.readinessChanges == [])
+        world.setClockState(.unknown)
+        await ask(3)
+        #expect(world.readinessChanges == ["clock-unknown"])
+        world.store.fail(.reads, with: .busy)
+        world.setClockState(.synchronized(maximalError: 1))
+        await ask(3)
+        world.store.fail(nil)
+        await ask(2)
+        #expect(world.readinessChanges == ["clock-unknown", "store-busy TEST", nil])
+    }
 }

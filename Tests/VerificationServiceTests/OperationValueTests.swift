@@ -54,16 +54,16 @@ struct OperationValueTests {
         #expect(wide.complaint(now: now, state: fine) == nil)
         #expect(
             wide.complaint(now: now, state: .synchronized(maximalError: 30_001))
-                == "clock-too-inexact")
+                == .tooInexact)
         #expect(
-            wide.complaint(now: now.adding(milliseconds: -1), state: fine) == "clock-before-build")
-        #expect(wide.complaint(now: now, state: .unsynchronized) == "clock-unsynchronized")
-        #expect(wide.complaint(now: now, state: .unknown) == "clock-unknown")
+            wide.complaint(now: now.adding(milliseconds: -1), state: fine) == .beforeBuild)
+        #expect(wide.complaint(now: now, state: .unsynchronized) == .unsynchronized)
+        #expect(wide.complaint(now: now, state: .unknown) == .unknown)
         let switchedOff = ClockRequirement(profile: .wide, asksKernel: false)
         #expect(switchedOff.complaint(now: now, state: .unsynchronized) == nil)
         #expect(
             switchedOff.complaint(now: now.adding(milliseconds: -1), state: fine)
-                == "clock-before-build")
+                == .beforeBuild)
     }
 
     @Test("metrics are Prometheus text with a counter per outcome")

@@ -31,8 +31,8 @@ enum Serve {
         let service = Service(
             verifier: backing.verifier, settings: settings.settings,
             surroundings: ServiceSurroundings(
-                now: Backing.now, clockState: ClockState.current, log: { log.write($0.rendered()) })
-        )
+                now: Backing.now, clockState: ClockState.current,
+                readinessChanged: { note($0, in: log) }, log: { log.write($0.rendered()) }))
         let ends = try keepEnds(backing, log)
         let main = try listen(
             on: settings.service, tls: settings.tls, connections: room.service, service
@@ -146,7 +146,7 @@ enum Serve {
         var housekeeping = Housekeeping(
             backing.store, key: backing.keys.ring().auditKey,
             keepingEventsFor: settings.eventLifetime, now: Backing.now,
-            complaint: { now in clock.complaint(now: now, state: .current()) },
+            complaint: { now in clock.complaint(now: now, state: .current())?.rawValue },
             say: { event, facts in log.say(event, facts) })
         var trouble: String?
         while true {
@@ -184,6 +184,14 @@ enum Serve {
         }
         backing.store.whenEndsMove(by: EndsKeeper.events) { keeper.ask() }
         return keeper
+    }
+
+    /// Logs why the server is not ready and what to do, or that it is ready again.
+    private static func note(_ failure: ReadinessFailure?, in log: ServerLog) {
+        guard let failure else { return log.say("ready-again", []) }
+        log.say(
+            "not-ready",
+            [("cause", failure.cause), ("advice", ServerWords.advice(for: failure))])
     }
 }
 

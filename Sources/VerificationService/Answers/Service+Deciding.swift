@@ -49,7 +49,7 @@ extension Service {
     }
 
     /// Converts an error of the verifier to a problem for the client and a cause for the operator.
-    private static func refusal(for error: VerifierError) -> Refusal {
+    static func refusal(for error: VerifierError) -> Refusal {
         switch error {
         case .store(let failure):
             Refusal(

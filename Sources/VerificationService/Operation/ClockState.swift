@@ -10,6 +10,18 @@ package enum ClockState: Hashable, Sendable {
     case unknown
 }
 
+/// Why a clock cannot be trusted; the raw value stands in responses and logs.
+package enum ClockComplaint: String, CaseIterable, Sendable {
+    /// The clock is before the release of the program.
+    case beforeBuild = "clock-before-build"
+    /// The clock is synchronised, but its error exceeds the tolerance.
+    case tooInexact = "clock-too-inexact"
+    /// The clock is not synchronised.
+    case unsynchronized = "clock-unsynchronized"
+    /// The kernel does not report the state.
+    case unknown = "clock-unknown"
+}
+
 /// The conditions on the clock under which a server reports ready (RFC 6238, section 3, R1).
 package struct ClockRequirement: Sendable {
     /// A clock before this time is wrong.
@@ -36,13 +48,13 @@ package struct ClockRequirement: Sendable {
     }
 
     /// Why the clock cannot be trusted; `nil` if it can.
-    package func complaint(now: UnixTime, state: ClockState) -> String? {
-        if now < builtAt { return "clock-before-build" }
+    package func complaint(now: UnixTime, state: ClockState) -> ClockComplaint? {
+        if now < builtAt { return .beforeBuild }
         guard asksKernel else { return nil }
         switch state {
-        case .synchronized(let error): return error > tolerance ? "clock-too-inexact" : nil
-        case .unsynchronized: return "clock-unsynchronized"
-        case .unknown: return "clock-unknown"
+        case .synchronized(let error): return error > tolerance ? .tooInexact : nil
+        case .unsynchronized: return .unsynchronized
+        case .unknown: return .unknown
         }
     }
 }

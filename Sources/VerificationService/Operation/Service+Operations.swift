@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import Verification
 
 extension Service {
     /// Answers `/livez`, `/readyz` and `/metrics` on the operator's listener, which must not be
@@ -20,27 +19,10 @@ extension Service {
                 .ok, metrics.text(addresses: limiter.count),
                 [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")])
         default:
-            if let complaint = await complaint() {
-                return plain(.serviceUnavailable, complaint, [HTTPField("Retry-After", "5")])
+            if let failure = await checkReadiness() {
+                return plain(.serviceUnavailable, failure.cause, [HTTPField("Retry-After", "5")])
             }
             return plain(.ok, "ready")
-        }
-    }
-
-    /// Why the server is not ready: the clock (RFC 6238, section 3, R1) or the store.
-    private func complaint() async -> String? {
-        let state = surroundings.clockState()
-        if let complaint = settings.clock.complaint(now: surroundings.now(), state: state) {
-            return complaint
-        }
-        do throws(Refusal) {
-            _ = try await deciding { () async throws(VerifierError) in
-                // The cheapest query that reaches the store.
-                try await verifier.events(after: UInt64(Int64.max), limit: 1)
-            }
-            return nil
-        } catch {
-            return error.cause ?? error.problem.name
         }
     }
 

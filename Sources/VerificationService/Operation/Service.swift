@@ -1,5 +1,6 @@
 package import Cryptography
 internal import JSONText
+internal import Synchronization
 package import Verification
 
 /// The HTTP API of the verifier, without sockets: requests in, responses out.
@@ -10,6 +11,8 @@ package final class Service: Sendable {
     let limiter: AddressLimiter
     let refusals: RefusalLog
     let metrics = Metrics()
+    /// The cause that was reported last; `nil` if the server was ready.
+    let lastReadinessFailure = Mutex<String?>(nil)
     /// The rendered OpenAPI document, which never changes.
     let description = OpenAPIDocument.json.rendered()
 

@@ -29,6 +29,8 @@ package struct ServiceSurroundings: Sendable {
     package let clockState: @Sendable () -> ClockState
     /// The source of request ids.
     package let randomness: RandomSource
+    /// Called when the server becomes ready or not ready, or the cause changes; it must not block.
+    package let readinessChanged: @Sendable (ReadinessFailure?) -> Void
     /// Receives the log line of each request; it must not block.
     package let log: @Sendable (LogLine) -> Void
 
@@ -36,12 +38,15 @@ package struct ServiceSurroundings: Sendable {
         now: @escaping @Sendable () -> UnixTime,
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
         clockState: @escaping @Sendable () -> ClockState,
-        randomness: RandomSource = .system, log: @escaping @Sendable (LogLine) -> Void
+        randomness: RandomSource = .system,
+        readinessChanged: @escaping @Sendable (ReadinessFailure?) -> Void = { _ in },
+        log: @escaping @Sendable (LogLine) -> Void
     ) {
         self.now = now
         self.instant = instant
         self.clockState = clockState
         self.randomness = randomness
+        self.readinessChanged = readinessChanged
         self.log = log
     }
 }
