@@ -86,6 +86,7 @@ let package = Package(
         module("Arguments", "POSIX"),
         module("JSONText", "Cryptography", "POSIX"),
         module("Courier", "Cryptography", "POSIX"),
+        module("HTTPMessage", "Cryptography"),
         module("OneTimePassword", "Cryptography"),
         module("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
         // Level 3
@@ -100,13 +101,13 @@ let package = Package(
         module("DeviceLogin", "Courier", "Cryptography", "SecretVault"),
         module("Interchange", "Cryptography", "OneTimePassword"),
         module("PictureReader", "POSIX"),
-        module("HTTPListener", "CMicroHTTPD", "Cryptography"),
+        module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
         module(
-            "VerificationService", documents: ["API.md"], "Cryptography", "ImageFile",
-            "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster", "SymbolDrawing",
-            "Verification"),
+            "VerificationService", documents: ["API.md"], "Cryptography", "HTTPMessage",
+            "ImageFile", "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster",
+            "SymbolDrawing", "Verification"),
         // Level 5
         module(
             "Commands", "Arguments", "Courier", "Cryptography", "DeviceLogin", "ImageFile",
@@ -197,11 +198,11 @@ let package = Package(
         .target(
             name: "ServiceTranscripts",
             dependencies: [
-                "Cryptography", "JSONReading", "JSONText", "OneTimePassword", "TestSupport",
-                "Verification", "VerificationService",
+                "Cryptography", "HTTPMessage", "JSONReading", "JSONText", "OneTimePassword",
+                "TestSupport", "Verification", "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
-            "VerificationServiceTests", "Cryptography", "JSONReading", "JSONText",
+            "VerificationServiceTests", "Cryptography", "HTTPMessage", "JSONReading", "JSONText",
             "OneTimePassword", "POSIX", "ServiceTranscripts", "StoreContract", "Verification",
             "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
@@ -221,12 +222,12 @@ let package = Package(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",
             "VerificationService"),
-        tests("HTTPListenerTests", "HTTPListener", "Cryptography"),
+        tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
-            "ServerTests", "Arguments", "Cryptography", "HTTPListener", "OneTimePassword",
-            "PostgreSQLServer", "PostgreSQLStore", "ServerCommands", "ServiceTranscripts",
-            "SQLiteStore", "StoreContract", "Verification", "VerificationService",
-            "service-process", "watchword",
-            "watchword-courier", "watchword-server"),
+            "ServerTests", "Arguments", "Cryptography", "HTTPListener", "HTTPMessage",
+            "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "ServerCommands",
+            "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
+            "VerificationService", "service-process", "watchword", "watchword-courier",
+            "watchword-server"),
     ]
 )

@@ -1,6 +1,7 @@
 internal import CMicroHTTPD
 internal import Cryptography
 internal import Glibc
+internal import HTTPMessage
 internal import Synchronization
 
 /// Handles one of libmicrohttpd's calls for a request.
@@ -32,7 +33,7 @@ internal import Synchronization
     func begin(_ head: RequestHead?) -> MHD_Result {
         guard let head else { return refuse(.malformed) }
         let understood: UnderstoodHead
-        do throws(ListenerRefusal) {
+        do throws(HTTPRequestError) {
             understood = try head.understood(within: listener.limits)
         } catch {
             return refuse(error)
@@ -53,7 +54,7 @@ internal import Synchronization
     /// the response.
     ///
     /// A client that waits for permission to send is refused at once.
-    private func refuseAfterBody(_ refusal: ListenerRefusal, of head: UnderstoodHead) -> MHD_Result
+    private func refuseAfterBody(_ refusal: HTTPRequestError, of head: UnderstoodHead) -> MHD_Result
     {
         guard !head.expectsContinue else { return refuse(refusal) }
         exchange.withStage { $0 = .refusing(refusal, discarding: Exchange.discardLimit) }
@@ -61,9 +62,9 @@ internal import Synchronization
     }
 
     private enum Step: Sendable {
-        case handle(ListenerRequest)
-        case refuse(ListenerRefusal)
-        case send(ListenerResponse)
+        case handle(HTTPRequest)
+        case refuse(HTTPRequestError)
+        case send(HTTPResponse)
         case wait
     }
 
@@ -75,7 +76,7 @@ internal import Synchronization
             case .receiving(let head, let body):
                 stage = .handling
                 return .handle(
-                    ListenerRequest(
+                    HTTPRequest(
                         method: head.method, target: head.target, headers: head.headers,
                         authorization: head.authorization, body: SecretBytes(copying: body.span),
                         peer: peer))
@@ -98,7 +99,7 @@ internal import Synchronization
         }
     }
 
-    private func handle(_ request: ListenerRequest) -> MHD_Result {
+    private func handle(_ request: HTTPRequest) -> MHD_Result {
         guard context.gate.enter() else { return .NO }
         setDeadline(in: nil)
         unsafe MHD_suspend_connection(connection)
@@ -115,15 +116,15 @@ internal import Synchronization
 
     /// A malformed request is the last one on its connection, because the start of the next request
     /// is unknown.
-    private func refuse(_ refusal: ListenerRefusal) -> MHD_Result {
+    private func refuse(_ refusal: HTTPRequestError) -> MHD_Result {
         exchange.withStage { $0 = .sent }
         return send(listener.refuser(refusal, record.peer.text), isLast: true)
     }
 
-    private func send(_ response: ListenerResponse, isLast: Bool) -> MHD_Result {
+    private func send(_ response: HTTPResponse, isLast: Bool) -> MHD_Result {
         setDeadline(in: listener.limits.answerTime)
         guard let made = LibraryResponse(body: response.body) else { return .NO }
-        let headers = isLast ? [ListenerHeader("Connection", "close")] : []
+        let headers = isLast ? [HTTPField("Connection", "close")] : []
         // Do not send a response without one of its headers.
         for header in response.headers + headers where !made.add(header) { return .NO }
         return unsafe made.queue(on: connection, status: response.status)

@@ -1,3 +1,4 @@
+internal import HTTPMessage
 internal import Synchronization
 
 /// One request and its response, from the first line to the last byte.
@@ -9,11 +10,11 @@ final class Exchange: Sendable {
         /// The head was accepted, and the body is arriving.
         case receiving(UnderstoodHead, body: [UInt8])
         /// The request is refused; at most this much of its remaining body is discarded first.
-        case refusing(ListenerRefusal, discarding: Int)
+        case refusing(HTTPRequestError, discarding: Int)
         /// The handler is working on the request.
         case handling
         /// The response can be sent.
-        case answered(ListenerResponse)
+        case answered(HTTPResponse)
         /// The exchange is complete.
         case sent
     }

@@ -1,14 +1,15 @@
 internal import Glibc
+public import HTTPMessage
 internal import Synchronization
 
 /// Accepts HTTP or HTTPS requests and passes them to a closure, without interpreting them.
 ///
 /// libmicrohttpd's threads read and write; each complete request is handled in its own task.
 public final class HTTPListener: Sendable {
-    /// Handles a request.
-    public typealias Handler = @Sendable (ListenerRequest) async -> ListenerResponse
+    /// Answers a request; its field names are in lower case, and repeated fields are joined.
+    public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
     /// Creates the response to a request that the listener refuses.
-    public typealias Refuser = @Sendable (ListenerRefusal, _ peer: String) -> ListenerResponse
+    public typealias Refuser = @Sendable (HTTPRequestError, _ peer: String) -> HTTPResponse
 
     /// The address with the actual port.
     public let address: ListenAddress

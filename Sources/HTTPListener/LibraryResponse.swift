@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Cryptography
+internal import HTTPMessage
 
 /// A libmicrohttpd response, freed with its last owner.
 @safe struct LibraryResponse: ~Copyable {
@@ -33,7 +34,7 @@ internal import Cryptography
     /// Adds a header.
     ///
     /// Returns false if it contains a line ending or NUL.
-    func add(_ header: ListenerHeader) -> Bool {
+    func add(_ header: HTTPField) -> Bool {
         unsafe MHD_add_response_header(handle, header.name, header.value) == .YES
     }
 

@@ -1,10 +1,11 @@
 internal import Cryptography
+internal import HTTPMessage
 
 /// The content of a valid head.
 struct UnderstoodHead: Sendable {
     let method: String
     let target: String
-    let headers: [ListenerHeader]
+    let headers: [HTTPField]
     /// A secret; libmicrohttpd's own buffer also contains it until the connection's next request.
     let authorization: SecretBytes?
     /// The length of the body; `nil` if it is chunked, which is refused.
@@ -21,7 +22,7 @@ extension RequestHead {
     ]
 
     /// Validates the head by the rules of RFC 9110 and RFC 9112.
-    func understood(within limits: ListenerLimits) throws(ListenerRefusal) -> UnderstoodHead {
+    func understood(within limits: ListenerLimits) throws(HTTPRequestError) -> UnderstoodHead {
         guard size <= limits.headers else { throw .headersTooLarge }
         guard isPlain else { throw .malformed }
         let isOld = version.bytes.elementsEqual("HTTP/1.0".utf8)
@@ -45,15 +46,15 @@ extension RequestHead {
             expectsContinue: value("expect") != nil)
     }
 
-    private func text(_ part: Part, where isAllowed: (UInt8) -> Bool) throws(ListenerRefusal)
+    private func text(_ part: Part, where isAllowed: (UInt8) -> Bool) throws(HTTPRequestError)
         -> String
     {
         guard !part.bytes.isEmpty, part.bytes.allSatisfy(isAllowed) else { throw .malformed }
         return String(decoding: part.bytes, as: UTF8.self)
     }
 
-    private func joined() throws(ListenerRefusal) -> ([ListenerHeader], SecretBytes?) {
-        var headers: [ListenerHeader] = []
+    private func joined() throws(HTTPRequestError) -> ([HTTPField], SecretBytes?) {
+        var headers: [HTTPField] = []
         headers.reserveCapacity(fields.count)
         var authorization: SecretBytes?
         for (name, value) in fields {
@@ -73,11 +74,11 @@ extension RequestHead {
             }
             guard let text = String(validating: trimmed, as: UTF8.self) else { throw .malformed }
             guard let place = headers.firstIndex(where: { $0.name == name }) else {
-                headers.append(ListenerHeader(name, text))
+                headers.append(HTTPField(name, text))
                 continue
             }
             guard !RequestHead.single.contains(name) else { throw .malformed }
-            headers[place] = ListenerHeader(name, headers[place].value + ", " + text)
+            headers[place] = HTTPField(name, headers[place].value + ", " + text)
         }
         return (headers, authorization)
     }
@@ -85,7 +86,8 @@ extension RequestHead {
     /// The length of the body (RFC 9112, section 6.3).
     ///
     /// Contradictory lengths are refused.
-    private func contentLength(_ length: String?, coding: String?) throws(ListenerRefusal) -> Int? {
+    private func contentLength(_ length: String?, coding: String?) throws(HTTPRequestError) -> Int?
+    {
         if let coding {
             guard length == nil else { throw .malformed }
             guard coding.lowercased() == "chunked" else { throw .unknownTransferCoding }
@@ -107,7 +109,7 @@ extension RequestHead {
         }
     }
 
-    private func originForm() throws(ListenerRefusal) -> String {
+    private func originForm() throws(HTTPRequestError) -> String {
         var text = try text(target) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
         if text.utf8.first == UInt8(ascii: "/") { return text }
         // RFC 9112, section 3.2.2: the absolute form, which is meant for proxies, is accepted, too.

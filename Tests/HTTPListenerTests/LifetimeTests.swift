@@ -1,3 +1,4 @@
+import HTTPMessage
 import TestSupport
 import Testing
 
@@ -30,7 +31,7 @@ struct LifetimeTests {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in
             await gate.pass()
-            return ListenerResponse(status: 200)
+            return HTTPResponse(status: 200)
         }
         let connection = try RawConnection(port: test.port)
         // A request may arrive 15 seconds after the previous response.
@@ -56,7 +57,7 @@ struct LifetimeTests {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in
             await gate.pass()
-            return ListenerResponse(status: 200)
+            return HTTPResponse(status: 200)
         }
         let old = try RawConnection(port: test.port)
         #expect(!closes(try await ask(old, test, gate)))
@@ -79,7 +80,7 @@ struct LifetimeTests {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in
             await gate.pass()
-            return ListenerResponse(status: 200)
+            return HTTPResponse(status: 200)
         }
         var held: [RawConnection] = []
         for _ in 0..<16 {

@@ -1,3 +1,4 @@
+import HTTPMessage
 import TestSupport
 import Testing
 
@@ -105,7 +106,7 @@ struct LimitsTests {
     func deaf() async throws {
         let large = String(repeating: "a", count: 64 << 20)
         let test = try TestListener(limits: shortTimeouts) { _ in
-            ListenerResponse(status: 200, text: large)
+            HTTPResponse(status: 200, text: large)
         }
         let connection = try RawConnection(port: test.port)
         try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -121,7 +122,7 @@ struct LimitsTests {
         let gate = Gate()
         let test = try TestListener(limits: shortTimeouts) { _ in
             await gate.pass()
-            return ListenerResponse(status: 204)
+            return HTTPResponse(status: 204)
         }
         let connection = try RawConnection(port: test.port)
         try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,3 +1,4 @@
+import HTTPMessage
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct StoppingTests {
         let gate = Gate()
         let test = try TestListener { _ in
             await gate.pass()
-            return ListenerResponse(status: 200, text: "late")
+            return HTTPResponse(status: 200, text: "late")
         }
         let slow = try RawConnection(port: test.port)
         try await slow.send(request)
@@ -38,7 +39,7 @@ struct StoppingTests {
         let gate = Gate()
         let test = try TestListener { _ in
             await gate.pass()
-            return ListenerResponse(status: 200)
+            return HTTPResponse(status: 200)
         }
         let slow = try RawConnection(port: test.port)
         try await slow.send(request)
@@ -63,7 +64,7 @@ struct StoppingTests {
         let gate = Gate()
         let test = try TestListener { _ in
             await gate.pass()
-            return ListenerResponse(status: 200)
+            return HTTPResponse(status: 200)
         }
         do {
             let connection = try RawConnection(port: test.port)

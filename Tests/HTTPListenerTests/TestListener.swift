@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import Synchronization
 import TestSupport
 
@@ -27,13 +28,13 @@ final class TestListener: Sendable {
         listener = try HTTPListener.start(
             on: parsed, tls: tls, limits: limits, now: { clock?.now ?? .now },
             refuser: { refusal, _ in
-                ListenerResponse(status: refusal.status, text: "refused")
+                HTTPResponse(status: refusal.status, text: "refused")
             },
             handler: { request in
                 count.add()
                 if let handler { return await handler(request) }
-                return ListenerResponse(
-                    status: 200, headers: [ListenerHeader("X-Peer", request.peer)],
+                return HTTPResponse(
+                    status: 200, headers: [HTTPField("X-Peer", request.peer)],
                     text: TestListener.echo(request))
             })
     }
@@ -56,7 +57,7 @@ final class TestListener: Sendable {
     func stop() async { _ = await listener.stop(grace: .seconds(60)) }
 
     /// The request on one line: method, target, body.
-    static func echo(_ request: ListenerRequest) -> String {
+    static func echo(_ request: HTTPRequest) -> String {
         "\(request.method) \(request.target) \(request.body.text)"
     }
 }

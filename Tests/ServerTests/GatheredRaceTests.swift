@@ -41,8 +41,7 @@ struct GatheredRaceTests {
             let service = world.service
             listener = try HTTPListener.start(
                 on: ListenAddress(loopbackPort: 0),
-                refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
-                handler: { ListenerResponse(await service.answer(ServiceRequest($0))) })
+                refuser: service.refuse, handler: service.answer)
         }
 
         /// A client with a connection of its own and the API key.

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import HTTPListener
+import HTTPMessage
 import ServiceTranscripts
 import TestSupport
 import Testing
@@ -15,26 +16,25 @@ struct TranscriptTests {
     {
         try HTTPListener.start(
             on: ListenAddress(loopbackPort: 0), tls: tls,
-            refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, world.service) },
-            handler: { ListenerResponse(await world.service.answer(ServiceRequest($0))) })
+            refuser: world.service.refuse, handler: world.service.answer)
     }
 
-    static func message(_ request: ServiceRequest) -> [UInt8] {
+    static func message(_ request: HTTPRequest) -> [UInt8] {
         var head =
             "\(request.method) \(request.target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
         for field in request.headers { head += "\(field.name): \(field.value)\r\n" }
-        for value in request.authorizations { head += "Authorization: \(value.text)\r\n" }
+        if let value = request.authorization { head += "Authorization: \(value.text)\r\n" }
         let body = Array(request.body.text.utf8)
         if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
         return Array((head + "\r\n").utf8) + body
     }
 
-    static func response(_ bytes: [UInt8], to request: ServiceRequest) throws
-        -> ServiceResponse
+    static func response(_ bytes: [UInt8], to request: HTTPRequest) throws
+        -> HTTPResponse
     {
         let isHead = request.method == "HEAD"
         let answer = try #require(RawConnection.answer(in: bytes, hasBody: !isHead))
-        return ServiceResponse(
+        return HTTPResponse(
             status: answer.status, headers: answer.headers.map { HTTPField($0.key, $0.value) },
             body: SecretBytes(copying: answer.body.span))
     }

@@ -38,8 +38,7 @@ struct Program {
                 clockState: { .synchronized(maximalError: 1) }, log: { _ in }))
         let listener = try HTTPListener.start(
             on: ListenAddress(loopbackPort: 0), tls: nil,
-            refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
-            handler: { ListenerResponse(await service.answer(ServiceRequest($0))) })
+            refuser: service.refuse, handler: service.answer)
         try StandardStream.output.write(Array("\(listener.address.port)\n".utf8).span)
         _ = readLine()
         _ = await listener.stop(grace: .seconds(60))

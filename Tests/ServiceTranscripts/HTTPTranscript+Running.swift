@@ -1,8 +1,8 @@
 package import Cryptography
+package import HTTPMessage
 internal import JSONReading
 internal import JSONText
 internal import TestSupport
-package import VerificationService
 
 extension HTTPTranscript {
     /// A response that differs from the transcript.
@@ -20,7 +20,7 @@ extension HTTPTranscript {
     /// - Throws: ``Difference`` for the first response that differs.
     package func run(
         keys: [String: SecretBytes], clock: TestClock,
-        answer: (ServiceRequest) async throws -> ServiceResponse
+        answer: (HTTPRequest) async throws -> HTTPResponse
     ) async throws {
         var memory = TranscriptMemory(clock: clock)
         for step in steps {

@@ -1,9 +1,9 @@
 internal import Cryptography
+internal import HTTPMessage
 internal import JSONText
 internal import OneTimePassword
 internal import TestSupport
 internal import Verification
-internal import VerificationService
 
 /// The texts that a transcript run stores from responses and inserts into requests.
 struct TranscriptMemory {
@@ -15,7 +15,7 @@ struct TranscriptMemory {
     /// The request of a step with its placeholders replaced.
     func request(
         _ step: HTTPTranscript.Step, keys: [String: SecretBytes]
-    ) throws -> ServiceRequest {
+    ) throws -> HTTPRequest {
         var headers = try step.headers.map { HTTPField($0.0, try filled($0.1)) }
         var body = SecretBytes(copying: [UInt8]().span)
         if let value = step.body {
@@ -26,14 +26,14 @@ struct TranscriptMemory {
         } else if let text = step.text {
             body = SecretBytes(text: try filled(text))
         }
-        var authorizations: [SecretBytes] = []
+        var authorization: SecretBytes?
         if let name = step.key {
             guard let key = keys[name] else { throw HTTPTranscript.Malformed(step: step.name) }
-            authorizations = [SecretBytes(text: "Bearer \(key.text)")]
+            authorization = SecretBytes(text: "Bearer \(key.text)")
         }
-        return ServiceRequest(
+        return HTTPRequest(
             method: step.method, target: try filled(step.target), headers: headers,
-            authorizations: authorizations, body: body, peer: "192.0.2.7")
+            authorization: authorization, body: body, peer: "192.0.2.7")
     }
 
     /// Whether a value matches a pattern.

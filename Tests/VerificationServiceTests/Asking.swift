@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import JSONReading
 import JSONText
 import OneTimePassword
@@ -9,7 +10,7 @@ import VerificationService
 
 /// A response and its parsed JSON.
 struct Reply {
-    let response: ServiceResponse
+    let response: HTTPResponse
     let json: JSONValue?
 
     var status: Int { response.status }
@@ -31,17 +32,17 @@ extension ServiceWorld {
         if body != nil, headers["Content-Type"] == nil {
             fields.append(HTTPField("Content-Type", "application/json"))
         }
-        let authorizations = key.flatMap { keys[$0] }.map {
-            [SecretBytes(text: "Bearer \($0.text)")]
+        let authorization = key.flatMap { keys[$0] }.map {
+            SecretBytes(text: "Bearer \($0.text)")
         }
         return try await send(
-            ServiceRequest(
+            HTTPRequest(
                 method: method, target: target, headers: fields,
-                authorizations: authorizations ?? [], body: SecretBytes(text: body ?? ""),
+                authorization: authorization, body: SecretBytes(text: body ?? ""),
                 peer: peer))
     }
 
-    func send(_ request: ServiceRequest) async throws -> Reply {
+    func send(_ request: HTTPRequest) async throws -> Reply {
         let response = await service.answer(request)
         let json =
             response.body.count > 0

@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import JSONText
 import ServiceTranscripts
 import TestSupport
@@ -62,10 +63,10 @@ struct AudienceTests {
                 try await world.verifier.addClient(named: "not \(redeemer)", scopes: ["verify"]))
             let other = added.key.text
             let stranger = try await world.send(
-                ServiceRequest(
+                HTTPRequest(
                     method: "POST", target: "/v1/logins/redeem",
                     headers: [HTTPField("Content-Type", "application/json")],
-                    authorizations: [SecretBytes(text: "Bearer \(other.text)")],
+                    authorization: SecretBytes(text: "Bearer \(other.text)"),
                     body: SecretBytes(text: #"{"login":"\#(login)"}"#), peer: "192.0.2.7"))
             #expect(stranger.result == "denied")
             #expect(try await redeem(login, as: redeemer, world).text("subject") == "alice")
@@ -82,12 +83,11 @@ struct AudienceTests {
             return
         }
         func redeem(_ key: SecretBytes?) async throws -> Reply {
-            let authorizations = key.map { [SecretBytes(text: "Bearer \($0.text)")] } ?? []
-            return try await world.send(
-                ServiceRequest(
+            try await world.send(
+                HTTPRequest(
                     method: "POST", target: "/v1/logins/redeem",
                     headers: [HTTPField("Content-Type", "application/json")],
-                    authorizations: authorizations,
+                    authorization: key.map { SecretBytes(text: "Bearer \($0.text)") },
                     body: SecretBytes(text: #"{"login":"\#(login)"}"#), peer: "192.0.2.7"))
         }
         #expect(try await redeem(world.keys["all"]).status == 401)

@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import POSIX
 import Testing
 
@@ -10,7 +11,7 @@ struct ClientAddressTests {
     ) throws -> String {
         let blocks = try trusted.map { try #require(NetworkBlock($0)) }
         return TrustedProxies(blocks).clientAddress(
-            of: ServiceRequest(
+            of: HTTPRequest(
                 method: "GET", target: "/",
                 headers: forwarded.map { HTTPField("x-forwarded-for", $0) },
                 body: SecretBytes(copying: [UInt8]().span), peer: peer))

@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import JSONText
 import OneTimePassword
 import ServiceTranscripts
@@ -70,7 +71,7 @@ struct DisclosureTests {
         let (secrets, said) = try await life(in: world)
         #expect(secrets.count > 20 && secrets.allSatisfy { $0.utf8.count >= 6 })
         let metrics = await world.service.answerOperations(
-            ServiceRequest(
+            HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: ""))
         let lines = world.log.map { $0.rendered().text }
         #expect(lines.count > 15)
@@ -164,7 +165,7 @@ struct DisclosureTests {
         _ = try await world.ask("FETCH", "/v1/verifications")
         #expect(world.log.last?.method == "other" && world.log.last?.route == nil)
         let metrics = await world.service.answerOperations(
-            ServiceRequest(
+            HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: ""))
         for outcome in ["accepted", "replayed"] {
             let line =

@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import JSONText
 import ServiceTranscripts
 import TestSupport
@@ -80,10 +81,10 @@ struct FailureTests {
                 now: { clock.now }, clockState: { .unknown }, log: { _ in }))
         let key = try #require(world.keys["all"]).text
         let response = await service.answer(
-            ServiceRequest(
+            HTTPRequest(
                 method: "POST", target: "/v1/verifications",
                 headers: [HTTPField("Content-Type", "application/json")],
-                authorizations: [SecretBytes(text: "Bearer \(key)")],
+                authorization: SecretBytes(text: "Bearer \(key)"),
                 body: SecretBytes(
                     text: #"{"subject":"alice","code":"\#(try world.code(of: alice))"}"#),
                 peer: ""))
@@ -110,7 +111,7 @@ struct FailureTests {
             surroundings: ServiceSurroundings(
                 now: { clock.now }, clockState: { .unknown }, randomness: broken, log: { _ in }))
         let response = await service.answer(
-            ServiceRequest(
+            HTTPRequest(
                 method: "GET", target: "/v1/openapi.json", body: SecretBytes(text: ""), peer: ""))
         #expect(response.status == 500)
     }
@@ -129,7 +130,7 @@ struct FailureTests {
         let world = try await ServiceWorld()
         func ask(_ target: String) async -> (Int, String, String?) {
             let response = await world.service.answerOperations(
-                ServiceRequest(
+                HTTPRequest(
                     method: "GET", target: target, body: SecretBytes(text: ""), peer: "127.0.0.1"))
             return (response.status, response.body.text, response.value(of: "Retry-After"))
         }
@@ -154,7 +155,7 @@ struct FailureTests {
         func ask(_ count: Int) async {
             for _ in 0..<count {
                 _ = await world.service.answerOperations(
-                    ServiceRequest(
+                    HTTPRequest(
                         method: "GET", target: "/readyz", body: SecretBytes(text: ""),
                         peer: "127.0.0.1"))
             }

@@ -1,3 +1,4 @@
+import HTTPMessage
 import JSONText
 import Cryptography
 import OneTimePassword
@@ -231,7 +232,7 @@ struct IdempotencyTests {
                 headers: ["Idempotency-Key": key])
             #expect(reply.status == 400 && reply.problem == "malformed-header")
         }
-        let doubled = ServiceRequest(
+        let doubled = HTTPRequest(
             method: "POST", target: "/v1/device/logins",
             headers: [
                 HTTPField("Content-Type", "application/json"), HTTPField("Idempotency-Key", "a"),

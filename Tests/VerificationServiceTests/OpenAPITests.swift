@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import JSONReading
 import JSONText
 import TestSupport

@@ -1,3 +1,4 @@
+import HTTPMessage
 import ServiceTranscripts
 import TestSupport
 import Testing
@@ -117,7 +118,7 @@ struct RefusalLogTests {
     func malformed() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let world = try await ServiceWorld(addressRate: rate)
-        for (number, reason) in UnreadableRequest.allCases.enumerated() {
+        for (number, reason) in HTTPRequestError.allCases.enumerated() {
             let status = world.service.refuse(reason, peer: "192.0.2.7").status
             #expect((status == 429) == (number >= 3))
         }

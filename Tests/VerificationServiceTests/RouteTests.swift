@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPMessage
 import JSONText
 import OneTimePassword
 import ServiceTranscripts

@@ -1,3 +1,4 @@
+import HTTPMessage
 import JSONText
 import Cryptography
 import ServiceTranscripts

@@ -1,5 +1,6 @@
 import HTTPListener
 import POSIX
+import VerificationService
 
 /// The number of connections that the system's limit on open files permits.
 ///
@@ -39,9 +40,10 @@ struct ConnectionRoom: Sendable {
 }
 
 extension ListenerLimits {
-    /// The usual limits with another number of connections.
+    /// The limits of the service, with this maximum number of connections.
     init(connections: Int) {
         self.init()
+        body = Service.maximalBodyCount
         self.connections = connections
     }
 }

@@ -35,17 +35,13 @@ enum Serve {
                 readinessChanged: { note($0, in: log) }, log: { log.write($0.rendered()) }))
         let ends = try keepEnds(backing, log)
         let main = try listen(
-            on: settings.service, tls: settings.tls, connections: room.service, service
-        ) { request in
-            ListenerResponse(await service.answer(ServiceRequest(request)))
-        }
+            on: settings.service, tls: settings.tls, connections: room.service, service,
+            handler: service.answer)
         let operations: HTTPListener
         do throws(ServerFailure) {
             operations = try listen(
-                on: settings.operations, tls: nil, connections: ConnectionRoom.operations, service
-            ) { request in
-                ListenerResponse(await service.answerOperations(ServiceRequest(request)))
-            }
+                on: settings.operations, tls: nil, connections: ConnectionRoom.operations, service,
+                handler: service.answerOperations)
         } catch {
             _ = await main.stop(grace: .zero)
             throw error
@@ -82,8 +78,7 @@ enum Serve {
         do throws(ListenerFailure) {
             return try HTTPListener.start(
                 on: address, tls: tls, limits: ListenerLimits(connections: connections),
-                refuser: { refusal, peer in ListenerResponse(refusal, peer: peer, service) },
-                handler: handler)
+                refuser: service.refuse, handler: handler)
         } catch {
             throw .listener(address.text, error)
         }

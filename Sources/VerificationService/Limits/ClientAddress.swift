@@ -1,3 +1,4 @@
+internal import HTTPMessage
 package import POSIX
 
 /// The proxies whose `X-Forwarded-For` is trusted (OWASP ASVS 4.1.3).
@@ -14,10 +15,10 @@ package struct TrustedProxies: Sendable {
     ///
     /// The client itself may have written the elements before it in `X-Forwarded-For`. The chain
     /// ends at the first element, from the right, that cannot be parsed.
-    func clientAddress(of request: ServiceRequest) -> String {
+    func clientAddress(of request: HTTPRequest) -> String {
         guard isTrusted(request.peer) else { return request.peer }
         var chain: [Substring] = []
-        for value in request.values(of: "X-Forwarded-For") {
+        for value in request.headers.values(of: "X-Forwarded-For") {
             chain += value.split(separator: ",", omittingEmptySubsequences: false)
         }
         var client = request.peer

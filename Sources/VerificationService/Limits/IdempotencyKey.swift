@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import HTTPMessage
 internal import Verification
 
 /// The client's key for a request, by which a repeated request is recognised.
@@ -24,7 +25,7 @@ struct IdempotencyKey: Hashable, Sendable {
     ///
     /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the device's ticket or
     ///   secret.
-    init?(of request: ServiceRequest, asker: [UInt8]) throws(Problem) {
+    init?(of request: HTTPRequest, asker: [UInt8]) throws(Problem) {
         guard let text = try request.value(of: Self.header) else { return nil }
         let key = Array(text.utf8)
         guard (1...255).contains(key.count), key.allSatisfy({ (0x21...0x7E).contains($0) }) else {

@@ -1,3 +1,4 @@
+internal import HTTPMessage
 internal import JSONText
 
 /// The OpenAPI 3.1 document, generated from the routes.

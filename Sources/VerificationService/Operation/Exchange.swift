@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import HTTPMessage
 internal import JSONText
 internal import Verification
 
@@ -26,7 +27,7 @@ extension Exchange {
 }
 
 extension Service {
-    func begin(_ request: ServiceRequest) -> Exchange {
+    func begin(_ request: HTTPRequest) -> Exchange {
         metrics.begin()
         return Exchange(
             began: surroundings.instant(), id: requestID(),
@@ -37,19 +38,19 @@ extension Service {
     /// Logs the exchange and builds the response.
     func end(
         _ exchange: Exchange, _ answer: Answer, headers: [HTTPField] = []
-    ) -> ServiceResponse {
+    ) -> HTTPResponse {
         note(exchange, answer.status, outcome: answer.outcome, cause: nil)
         var fields = common(exchange)
         if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
-        return ServiceResponse(
+        return HTTPResponse(
             status: answer.status.rawValue, headers: fields + headers, body: answer.body)
     }
 
     /// Logs the exchange and builds the response with the problem.
-    func end(_ exchange: Exchange, _ refusal: Refusal) -> ServiceResponse {
+    func end(_ exchange: Exchange, _ refusal: Refusal) -> HTTPResponse {
         let problem = refusal.problem
         note(exchange, problem.status, outcome: problem.name, cause: refusal.cause)
-        return ServiceResponse(
+        return HTTPResponse(
             status: problem.status.rawValue,
             headers: common(exchange) + [contentType(of: problem.status)] + problem.headers,
             body: problem.json.rendered())

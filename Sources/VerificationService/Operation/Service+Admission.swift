@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import HTTPMessage
 internal import Verification
 
 /// An authorised, well-formed request.
@@ -22,10 +23,26 @@ struct Call: Sendable {
     func has(_ scope: Scope) -> Bool { client?.scopes.contains(scope.rawValue) ?? false }
 }
 
+extension HTTPRequest {
+    /// The value of a field that may occur at most once.
+    ///
+    /// - Throws: ``Problem/malformedHeader(_:)`` if it occurs twice.
+    func value(of name: String) throws(Problem) -> String? {
+        let values = headers.values(of: name)
+        guard values.count <= 1 else { throw .malformedHeader(name) }
+        return values.first
+    }
+}
+
 extension Service {
+    /// The maximum size of a body.
+    ///
+    /// The listener refuses longer bodies before it reads them.
+    package static let maximalBodyCount = 64 << 10
+
     /// Parses the target and finds the route.
     func route(
-        _ request: ServiceRequest, _ exchange: Exchange
+        _ request: HTTPRequest, _ exchange: Exchange
     ) throws(Refusal) -> (finding: Router.Finding, target: RequestTarget) {
         do throws(Problem) {
             guard exchange.id != nil else { throw .failed }
@@ -40,7 +57,7 @@ extension Service {
     ///
     /// Until the whole request has been validated, the client's row is the only data that is read.
     func admit(
-        _ request: ServiceRequest, _ match: Router.Match, _ target: RequestTarget,
+        _ request: HTTPRequest, _ match: Router.Match, _ target: RequestTarget,
         _ exchange: inout Exchange
     ) async throws(Refusal) -> Call {
         switch match.route.access {
@@ -86,9 +103,9 @@ extension Service {
     ///
     /// All failures look the same.
     private func authenticate(
-        _ request: ServiceRequest, _ exchange: Exchange
+        _ request: HTTPRequest, _ exchange: Exchange
     ) async throws(Refusal) -> ClientRow {
-        guard request.authorizations.count == 1, let key = bearer(request.authorizations[0]) else {
+        guard let key = request.authorization.flatMap(bearer) else {
             throw limited(Refusal(.unauthenticated), exchange)
         }
         let client = try await deciding { () async throws(VerifierError) in
@@ -131,8 +148,8 @@ extension Service {
         return values
     }
 
-    private func fields(_ request: ServiceRequest, _ route: Route) throws(Problem) -> BodyFields {
-        guard request.body.count <= ServiceRequest.maximalBodyCount else { throw .bodyTooLarge }
+    private func fields(_ request: HTTPRequest, _ route: Route) throws(Problem) -> BodyFields {
+        guard request.body.count <= Self.maximalBodyCount else { throw .bodyTooLarge }
         guard let shape = route.body else {
             guard request.body.count == 0 else { throw .malformedBody(at: nil) }
             return .none

@@ -1,9 +1,9 @@
-internal import Cryptography
+package import HTTPMessage
 
 extension Service {
     /// Answers `/livez`, `/readyz` and `/metrics` on the operator's listener, which must not be
     /// reachable by the public (OWASP ASVS 13.4.5).
-    package func answerOperations(_ request: ServiceRequest) async -> ServiceResponse {
+    package func answerOperations(_ request: HTTPRequest) async -> HTTPResponse {
         let path = request.target.split(separator: "?", maxSplits: 1).first.map(String.init)
         guard let path, ["/livez", "/readyz", "/metrics"].contains(path) else {
             return plain(.notFound, "unknown-route")
@@ -28,7 +28,7 @@ extension Service {
 
     private func plain(
         _ status: Status, _ words: String, _ headers: [HTTPField] = []
-    ) -> ServiceResponse {
+    ) -> HTTPResponse {
         text(
             status, words + "\n",
             [HTTPField("Content-Type", "text/plain; charset=utf-8")] + headers)
@@ -36,9 +36,9 @@ extension Service {
 
     private func text(
         _ status: Status, _ text: String, _ headers: [HTTPField]
-    ) -> ServiceResponse {
-        ServiceResponse(
+    ) -> HTTPResponse {
+        HTTPResponse(
             status: status.rawValue, headers: [HTTPField("Cache-Control", "no-store")] + headers,
-            body: SecretBytes(copying: Array(text.utf8).span))
+            text: text)
     }
 }

@@ -1,4 +1,5 @@
 package import Cryptography
+package import HTTPMessage
 internal import JSONText
 internal import Synchronization
 package import Verification
@@ -35,7 +36,7 @@ package final class Service: Sendable {
     /// It never throws, and it never accepts a code if the decision failed.
     ///
     /// The response to `HEAD` includes the content; the listener omits it.
-    package func answer(_ request: ServiceRequest) async -> ServiceResponse {
+    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         var exchange = begin(request)
         do throws(Refusal) {
             let (finding, target) = try route(request, exchange)
@@ -60,11 +61,11 @@ package final class Service: Sendable {
     ///
     /// - Parameter peer: the sender. The header of such a request is not trusted, so `X-Forwarded-For`
     ///   is ignored.
-    package func refuse(_ reason: UnreadableRequest, peer: String) -> ServiceResponse {
+    package func refuse(_ error: HTTPRequestError, peer: String) -> HTTPResponse {
         let nothing = SecretBytes(copying: [UInt8]().span)
-        let request = ServiceRequest(method: "", target: "", body: nothing, peer: peer)
+        let request = HTTPRequest(method: "", target: "", body: nothing, peer: peer)
         let exchange = begin(request)
-        return end(exchange, limited(Refusal(Problem(reason)), exchange))
+        return end(exchange, limited(Refusal(Problem(error)), exchange))
     }
 
     private func perform(_ call: Call) async throws(Refusal) -> Answer {

@@ -1,3 +1,4 @@
+internal import HTTPMessage
 internal import JSONText
 
 /// The reason for an error response.
@@ -197,5 +198,21 @@ extension Problem {
         case .keyUnavailable: [HTTPField("Retry-After", "60")]
         default: []
         }
+    }
+}
+
+extension Problem {
+    /// The problem in the response to a request that the listener refuses.
+    init(_ error: HTTPRequestError) {
+        self =
+            switch error {
+            case .malformed: .malformedRequest
+            case .lengthRequired: .lengthRequired
+            case .bodyTooLarge: .bodyTooLarge
+            case .unknownExpectation: .unknownExpectation
+            case .headersTooLarge: .headersTooLarge
+            case .unknownTransferCoding: .unknownTransferCoding
+            case .refusedByLibrary: .refusedByLibrary
+            }
     }
 }
