@@ -2,27 +2,26 @@ public import Courier
 public import Cryptography
 public import SecretVault
 
-/// What an application redeems, once, to know who signed in.
+/// A ticket that an application redeems, once, to learn who signed in.
 public struct LoginTicket: Sendable {
-    /// The ticket's text.
+    /// The text that the device hands to the application.
     public let text: SecretBytes
-    /// Until when it is good, as the server wrote it.
+    /// When it expires, as the server wrote it.
     public let expiresAt: String
-    /// The decision's name in the server's books.
+    /// The ID of the verification in the server's audit log.
     public let verification: String
 }
 
-/// An enrolled secret that is open, to sign in with.
+/// A sign-in with an open enrolled secret.
 ///
-/// Whatever happens between two of its steps, a kill or a power cut included, the next sign-in takes up
-/// where this one was: the nonce is on the disk before it is sent, and no secret goes before the one
-/// after it has worked.
+/// If it is interrupted between two steps, even by a power failure, the next sign-in resumes there:
+/// the nonce is on the disk before it is sent, and a secret is kept until its successor has worked.
 public struct DeviceLogin {
     private let id: RecordID
     private let vault: UnlockedVault
     private var state: EnrolledSecret
 
-    /// Takes up the entry `id`, whose content was opened after the turn was taken.
+    /// Uses the entry `id`, whose content was opened after the turn was taken.
     ///
     /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
     public init(
@@ -33,15 +32,15 @@ public struct DeviceLogin {
         self.vault = vault
     }
 
-    /// Signs in.
+    /// Signs in, resuming an interrupted sign-in.
     ///
     /// - Parameters:
-    ///   - turn: Proves that no other process signs in meanwhile; it was taken before the entry was opened.
-    ///   - sender: Asks the server; whatever it brings back must have come from the server itself (TLS, or
-    ///     this machine).
-    ///   - now: Unix seconds, kept with the secret.
-    /// - Throws: ``DeviceLoginError``; after ``DeviceLoginError/wiped(_:)`` the secret is gone, in every
-    ///   other case the next try takes up where this one was.
+    ///   - turn: Proves that no other process is signing in; taken before the entry was opened.
+    ///   - sender: Sends requests to the server. It must guarantee that responses come from the
+    ///     server (TLS, or this machine only).
+    ///   - now: Unix seconds, stored with the secret.
+    /// - Throws: ``DeviceLoginError``. After ``DeviceLoginError/wiped(_:)`` the secret is gone;
+    ///   after every other error the next sign-in resumes where this one stopped.
     public mutating func signIn(
         turn: borrowing LoginTurn, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
@@ -57,7 +56,7 @@ public struct DeviceLogin {
     }
 }
 
-/// The vault's entry with the enrolled secret.
+/// The vault entry with the enrolled secret.
 private struct VaultEntry: SecretEntry {
     let id: RecordID
     let vault: UnlockedVault
@@ -65,7 +64,7 @@ private struct VaultEntry: SecretEntry {
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
-                // Its owner may have given it another name meanwhile, or taken it away.
+                // The owner may have renamed or removed the entry in the meantime.
                 let entry = try changes.entry(id)
                 guard entry.tombstone == nil else { throw .wiped }
                 try changes.replace(
@@ -90,7 +89,9 @@ private struct VaultEntry: SecretEntry {
 }
 
 extension DeviceLogin {
-    /// Asks, and once more when the connection broke: the server does the same request once.
+    /// Sends a request, and repeats it once if the connection was lost.
+    ///
+    /// The server processes requests with the same idempotency key only once.
     static func send(
         _ request: HelperRequest, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> HelperResponse {
@@ -103,7 +104,9 @@ extension DeviceLogin {
         }
     }
 
-    /// A name for one request, the same each time, from which what it is made of can't be had.
+    /// An idempotency key: a digest that is the same for each attempt at one request.
+    ///
+    /// It reveals neither the secret nor the nonce.
     static func key(
         of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
     ) throws(DeviceLoginError) -> String {
@@ -128,7 +131,7 @@ extension DeviceLogin {
 }
 
 extension EnrolledSecret {
-    /// Reads what the vault has of an enrolment.
+    /// Parses the content of an enrolled entry.
     ///
     /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
     public init(_ content: EntryContent) throws(DeviceLoginError) {

@@ -2,34 +2,35 @@ public import Courier
 public import Cryptography
 public import SecretVault
 
-/// Why a device did not sign in, or was not enrolled.
+/// Why a sign-in or an enrolment failed.
 public enum DeviceLoginError: Error, Hashable, Sendable {
-    /// The entry is no enrolled secret.
+    /// The entry is not an enrolled secret.
     case otherKind
-    /// What the entry holds is not what this version writes.
+    /// This version cannot read the entry's content.
     case unreadable
-    /// No enrolment ticket has this form.
+    /// The text does not have the form of an enrolment ticket.
     case badTicket
-    /// The vault did not do its part.
+    /// The vault threw this error.
     case vault(VaultError)
-    /// There was no answer.
+    /// The server sent no usable response.
     case helper(HTTPHelperFailure)
-    /// The server answered with a problem.
+    /// The server responded with a problem document.
     case problem(HelperResponse.Problem)
-    /// The secret was not accepted; it stays.
+    /// The server rejected the secret; the device keeps it.
     case denied
-    /// The server asks for a wipe for a reason that is none; the secret was not accepted, and stays.
+    /// The server rejected the secret and asked to wipe it for an unknown reason; the device keeps
+    /// it.
     case wipeNotObeyed
-    /// The server told the device to forget the secret, and it did.
+    /// The server told the device to wipe the secret, and it did.
     case wiped(Tombstone.Reason)
-    /// The answer answers something else.
+    /// The response does not fit the request.
     case senseless
-    /// OpenSSL could not do its work.
+    /// A call into OpenSSL failed.
     case cryptography(CryptographyFailure)
 }
 
 extension Tombstone.Reason {
-    /// The reason of the server's that is obeyed; nothing for one that is not listed.
+    /// The reason for the server's wipe order; `nil` for an unknown reason, which is not obeyed.
     init?(_ order: HelperResponse.WipeOrder) {
         switch order {
         case .revoked: self = .revoked

@@ -1,18 +1,18 @@
 internal import Courier
 internal import Cryptography
 
-// The form in which the vault keeps it; `VaultFile.md` describes it.
+// The stored form, as `Sources/SecretVault/VaultFile.md` defines it.
 extension EnrolledSecret {
     private static let version: UInt8 = 1
 
-    /// The most bytes of a form beside its address and authorities: numbers, lengths, the credential's name,
-    /// two secrets and two nonces.
+    /// The maximum size of a form without address and authorities: numbers, lengths, the
+    /// credential's name, two secrets and two nonces.
     static let largestRest = 1 + 16 + 12 + Token.longest + 2 * (8 + Token.longest + 16)
 
-    /// What is kept is not what this version writes.
+    /// The bytes are not a form of this version.
     struct Unreadable: Error {}
 
-    /// The bytes to be sealed.
+    /// The bytes to store in the vault.
     func form() -> SecretBytes {
         let address = Array(server.text.utf8)
         let name = Array(credential.text.utf8)
@@ -34,7 +34,7 @@ extension EnrolledSecret {
         }
     }
 
-    /// Reads what ``form()`` makes; anything else is refused.
+    /// Parses the result of ``form()``; throws for anything else.
     init(reading form: SecretBytes) throws(Unreadable) {
         self = try form.withBytes { bytes throws(Unreadable) in
             var fields = FormReader()
@@ -56,7 +56,7 @@ extension EnrolledSecret {
                 throw Unreadable()
             }
             let successor = try fields.holding(bytes)
-            // The secret that a successor came for was presented with a nonce.
+            // A secret with a successor was presented, so it has a nonce.
             guard fields.position == bytes.count, successor == nil || current.nonce != nil else {
                 throw Unreadable()
             }
@@ -77,7 +77,7 @@ extension EnrolledSecret.Holding {
     }
 }
 
-/// Takes fields one after the other from bytes that are lent to each step.
+/// Reads fields in order; each method borrows the bytes.
 private struct FormReader {
     private(set) var position = 0
 
@@ -99,7 +99,7 @@ private struct FormReader {
         return text
     }
 
-    /// A secret with its nonce; nothing where both fields are empty.
+    /// A secret with its nonce; `nil` if both fields are empty.
     mutating func holding(_ bytes: Span<UInt8>) throws(Unreadable) -> EnrolledSecret.Holding? {
         let secretRange = try field(bytes)
         let nonceRange = try field(bytes)

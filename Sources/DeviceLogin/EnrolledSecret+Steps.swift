@@ -1,9 +1,9 @@
 internal import Courier
 internal import Cryptography
 
-/// A secret as it is presented once, or again.
+/// One presentation of a secret to the server.
 struct Presentation: Sendable {
-    /// Which of the two secrets it is.
+    /// Which of the two secrets is presented.
     enum Which: Hashable, Sendable {
         case current, successor
     }
@@ -12,32 +12,32 @@ struct Presentation: Sendable {
     let secret: SecretBytes
     let nonce: RotationNonce
     let generation: UInt64
-    /// Whether it may have been sent before, so that its answer may be an old one.
+    /// Whether it may have been sent before, so that the response may be a repeated one.
     let isRepeated: Bool
 }
 
-/// What an answer means for the device.
+/// What a response means for the device.
 enum Consequence {
-    /// Signed in; this is what must be kept from now on.
+    /// Signed in; the device must keep this state from now on.
     case signedIn(EnrolledSecret, HelperResponse.Acceptance)
-    /// The server does not know the successor: the secret before it is asked about it again.
+    /// The server does not know the successor: present the secret before it again.
     case askAgain(Presentation)
-    /// Not signed in; nothing changes.
+    /// Rejected; nothing changes.
     case denied
-    /// The secret must go, for this reason.
+    /// The secret must be wiped, for this reason.
     case wipe(HelperResponse.WipeOrder)
-    /// An answer that answers something else; nothing changes.
+    /// The response does not fit the request; nothing changes.
     case senseless
 }
 
-// The device's side of the rotation, as decisions without a disk, a network or a clock.
+// The device's side of the rotation, as pure logic without disk, network or clock.
 extension EnrolledSecret {
-    /// Which secret is presented next, and what must be on the disk before it is.
+    /// The secret to present next, and the state that must be on the disk first.
     ///
-    /// The newest secret is presented. A nonce that was chosen before is taken again: an answer to it may
-    /// be on its way, or was lost.
+    /// The newest secret is presented. A nonce that was already chosen is reused, because its
+    /// response may be in transit or lost.
     ///
-    /// - Returns: the presentation, and the state to keep; no state when it is kept already.
+    /// - Returns: the presentation, and the state to keep; `nil` if the state is already kept.
     func presentation(
         with fresh: RotationNonce, now: Int64
     ) -> (Presentation, keeping: EnrolledSecret?) {
@@ -57,7 +57,7 @@ extension EnrolledSecret {
         return (presentation, state)
     }
 
-    /// What `answer` to `presentation` means.
+    /// What the response `answer` to `presentation` means.
     func consequence(
         of answer: HelperResponse, to presentation: Presentation, now: Int64
     ) -> Consequence {
@@ -70,8 +70,8 @@ extension EnrolledSecret {
         case .denied(wipe: .unlisted): return .denied
         case .denied(wipe: let reason?): return .wipe(reason)
         case .denied(wipe: nil):
-            // A server that lost its last writing (an older copy was put in its place) never handed the
-            // successor out. The same nonce brings the same one again, and can't look like a thief's.
+            // A server that was restored from an older copy has never issued the successor. The
+            // same nonce yields the same successor again, and cannot be mistaken for theft.
             guard presentation.which == .successor, let nonce = current.nonce else {
                 return .denied
             }
@@ -83,15 +83,15 @@ extension EnrolledSecret {
         }
     }
 
-    /// The state after `presentation` was accepted; nothing when the answer does not fit it.
+    /// The state after `presentation` was accepted; `nil` if the response does not fit it.
     private func accepting(
         _ next: HelperResponse.HandedSecret, to presentation: Presentation, now: Int64
     ) -> EnrolledSecret? {
         guard next.generation == presentation.generation + 1 else { return nil }
         let holding = Holding(secret: presentation.secret, nonce: presentation.nonce)
-        // A server that hands out what it was given rotates nothing.
+        // A server that returns the secret it was given does not rotate.
         guard !(next.secret == presentation.secret) else { return nil }
-        // A successor that is handed out again may be on its way already, with the nonce that it has.
+        // A successor that is issued again may already have been presented, so it keeps its nonce.
         let isKnown = successor.map { $0.secret == next.secret } ?? false
         return EnrolledSecret(
             server: server, authorities: authorities, credential: credential, changed: now,

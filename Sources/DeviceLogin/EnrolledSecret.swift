@@ -1,31 +1,31 @@
 public import Courier
 internal import Cryptography
 
-/// What a device keeps of its enrolment: the secret in use, and what is under way.
+/// The state of an enrolment on the device: the secret in use, and its successor.
 ///
-/// Both the secret in use and the one that is to follow it are kept until the latter has worked once, each
-/// with the nonce that it was sent with, so that whatever was lost on the way can be asked again.
+/// Both are kept until the successor has worked once, each with the nonce that it was sent with, so
+/// that every lost response can be requested again.
 public struct EnrolledSecret: Sendable {
-    /// A secret, and the nonce that it is presented with once that was chosen.
+    /// A secret, and the nonce to present it with once that is chosen.
     public struct Holding: Sendable {
         let secret: SecretBytes
         var nonce: RotationNonce?
     }
 
-    /// Where to sign in.
+    /// The server to sign in to.
     public let server: ServerAddress
-    /// The authorities to trust instead of the system's, in PEM; empty for the system's.
+    /// The certificate authorities to trust, in PEM; empty for the system's.
     public let authorities: [UInt8]
     /// The credential's public name.
     public let credential: Token
-    /// When it changed last, in Unix seconds.
+    /// When the state last changed, in Unix seconds.
     public let changed: Int64
-    /// How many secrets were there before the one in use.
+    /// How many secrets preceded the one in use.
     public let generation: UInt64
     let current: Holding
     let successor: Holding?
 
-    /// What came of an enrolment.
+    /// The state after an enrolment.
     init(
         server: ServerAddress, authorities: [UInt8], credential: Token,
         handed: HelperResponse.HandedSecret, now: Int64
@@ -49,11 +49,11 @@ public struct EnrolledSecret: Sendable {
         self.successor = successor
     }
 
-    /// Whether a secret was presented and its answer has not come.
+    /// Whether a secret was presented and no response has arrived.
     public var isUnanswered: Bool {
         if let successor { successor.nonce != nil } else { current.nonce != nil }
     }
 
-    /// Whether a successor was handed out that has not worked yet.
+    /// Whether a successor was issued that has not yet worked.
     public var hasSuccessor: Bool { successor != nil }
 }

@@ -2,35 +2,36 @@ public import Courier
 public import Cryptography
 public import SecretVault
 
-/// The redeeming of a ticket for a secret that goes into the vault.
+/// An enrolment: redeems a ticket for a secret, and stores that in the vault.
 public struct Enrolment: Sendable {
-    /// Where to sign in.
+    /// The server to sign in to.
     public let server: ServerAddress
-    /// The authorities to trust instead of the system's, in PEM; empty for the system's.
+    /// The certificate authorities to trust, in PEM; empty for the system's.
     public let authorities: [UInt8]
-    /// What the account's owner will know the device by; may be empty.
+    /// The device's name, as the account's owner will see it; may be empty.
     public let deviceName: String
-    /// Who issued it and whose it is: the entry's name.
+    /// The issuer and account: the name of the entry.
     public let name: (issuer: String, account: String)
-    /// Decides who must be there before it opens, and what failing costs, from what an earlier enrolment of
-    /// the name had; from the default where there was none.
+    /// Chooses the access control, given that of an earlier enrolment under this name, or the
+    /// default if there is none.
     public let accessControl: @Sendable (AccessControl) -> AccessControl
 
-    /// More certificates than anybody trusts one by one, and as many as fit into a record beside the
-    /// longest address, names and secrets.
+    /// The maximum size of the certificates in bytes: what fits in a record with the longest
+    /// address, names and secrets.
     public static let largestAuthorities = 62 << 10
-    /// Bytes of a device's name.
+    /// The maximum size of a device's name in bytes.
     public static let longestDeviceName = 255
 
-    /// States what is wanted.
+    /// Describes an enrolment.
     public init(
         server: ServerAddress, authorities: [UInt8], deviceName: String,
         name: (issuer: String, account: String),
         accessControl: @escaping @Sendable (AccessControl) -> AccessControl = { $0 }
     ) {
-        precondition(authorities.count <= Enrolment.largestAuthorities, "limited where it is read")
         precondition(
-            deviceName.utf8.count <= Enrolment.longestDeviceName, "limited where it is read")
+            authorities.count <= Enrolment.largestAuthorities, "the caller enforces this limit")
+        precondition(
+            deviceName.utf8.count <= Enrolment.longestDeviceName, "the caller enforces this limit")
         self.server = server
         self.authorities = authorities
         self.deviceName = deviceName
@@ -38,25 +39,27 @@ public struct Enrolment: Sendable {
         self.accessControl = accessControl
     }
 
-    /// Redeems `ticket` and keeps the secret; what an earlier enrolment left under the name is purged in the same
-    /// saving.
+    /// Redeems `ticket` and stores the secret; the same save purges earlier enrolments under the
+    /// name.
     ///
-    /// A run that was killed, or that lost its answer, is repeated with the same ticket: the server
-    /// answers the same again.
+    /// If a run is killed or loses the response, repeat it with the same ticket: the server sends
+    /// the same response again.
     ///
     /// - Parameters:
-    ///   - turn: proves that no other process signs in meanwhile.
-    ///   - isEarlier: tells the entries of this name.
-    ///   - confirmed: the entries of this name that ask at each use and whose owner agreed.
-    /// - Throws: ``VaultError/presenceNeeded`` in ``DeviceLoginError/vault(_:)`` for an earlier entry that
-    ///   asks at each use and is not among `confirmed`; nothing is replaced then.
+    ///   - turn: proves that no other process is signing in.
+    ///   - isEarlier: whether an entry is an earlier enrolment under this name.
+    ///   - confirmed: entries of this name that require a check at each use, and whose owner has
+    ///     confirmed the replacement.
+    /// - Throws: ``VaultError/presenceNeeded`` in ``DeviceLoginError/vault(_:)`` for an earlier
+    ///   entry that requires a check at each use and is not among `confirmed`; then nothing is
+    ///   replaced.
     @discardableResult public func redeem(
         _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginTurn,
         over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool,
         confirmed: Set<RecordID> = []
     ) throws(DeviceLoginError) -> EnrolledSecret {
         guard Token.isToken(ticket) else { throw .badTicket }
-        // A vault that has no room says so before the ticket is spent.
+        // Make sure that the vault has room before the ticket is redeemed.
         try inVault { () throws(VaultError) in
             try vault.rehearse { changes throws(VaultError) in
                 try put(largestForm, into: &changes, now: now, isEarlier, confirmed)
@@ -78,7 +81,7 @@ public struct Enrolment: Sendable {
         return state
     }
 
-    /// As many bytes as the secret will take at most.
+    /// A placeholder of the maximum size of the stored secret.
     private var largestForm: SecretBytes {
         let count = EnrolledSecret.largestRest + server.text.utf8.count + authorities.count
         return SecretBytes(capacity: count) { output in
@@ -91,7 +94,7 @@ public struct Enrolment: Sendable {
     ) throws(DeviceLoginError) -> (Token, HelperResponse.HandedSecret) {
         switch try DeviceLogin.send(request, over: &sender) {
         case .enrolled(let credential, let handed):
-            // A number that could not be counted on from is none.
+            // Reject a generation that leaves no room for later ones.
             guard handed.generation < 1 << 62 else { throw .senseless }
             return (credential, handed)
         case .problem(let problem): throw .problem(problem)
@@ -105,7 +108,7 @@ public struct Enrolment: Sendable {
     ) throws(VaultError) {
         var access = AccessControl.standard(for: .enrolled)
         for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
-            // It may have begun to ask after its owner was asked.
+            // The entry may have been set to per-use after its owner confirmed.
             guard !entry.asksAtUse || confirmed.contains(entry.id) else { throw .presenceNeeded }
             access = entry.accessControl
             try changes.remove(entry.id, purge: true)

@@ -1,28 +1,30 @@
 internal import Courier
 internal import SecretVault
 
-/// Where a device keeps its enrolled secret; each call is durable before it returns.
+/// Where a device stores its enrolled secret; each change is durable when the call returns.
 protocol SecretEntry {
-    /// Replaces what is kept.
+    /// Replaces the stored state.
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError)
-    /// Deletes the secret.
+    /// Wipes the secret.
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError)
 }
 
-/// The steps of a sign-in, in their order, independent of the vault so that a test can stop it between any two.
+/// The steps of a sign-in, independent of the vault so that a test can stop between any two.
 struct SignIn<Entry: SecretEntry> {
-    /// What is kept now.
+    /// The stored state.
     private(set) var state: EnrolledSecret
     private let entry: Entry
     private let nonces: () throws(DeviceLoginError) -> RotationNonce
     private let now: Int64
 
-    /// A sign-in takes one exchange, or two when it takes up an earlier one; more make no sense.
+    /// A sign-in takes one exchange, or two if it resumes an earlier one.
+    ///
+    /// The limit stops a misbehaving server.
     private var mostRounds: Int { 3 }
 
     /// - Parameters:
-    ///   - state: what `entry` keeps.
-    ///   - nonces: makes a fresh nonce.
+    ///   - state: the state stored in `entry`.
+    ///   - nonces: generates a fresh nonce.
     ///   - now: Unix seconds.
     init(
         state: EnrolledSecret, entry: Entry,
@@ -34,17 +36,17 @@ struct SignIn<Entry: SecretEntry> {
         self.now = now
     }
 
-    /// Signs in.
     mutating func run(
         over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> LoginTicket {
         for _ in 0..<mostRounds {
             let (presentation, written) = state.presentation(with: try nonces(), now: now)
-            // On the disk before it is sent: a lost answer can be asked for again.
+            // Store the nonce before sending it, so that a lost response can be requested again.
             if let written { try keep(written) }
             let (next, acceptance, isRepeated) = try present(presentation, over: &sender)
             try keep(next)
-            // The ticket of an answer that was given before may have lapsed; the successor brings another.
+            // The ticket of a repeated response may have expired; presenting the successor yields a
+            // new one.
             if isRepeated { continue }
             return LoginTicket(
                 text: acceptance.login, expiresAt: acceptance.expiresAt.text,

@@ -124,7 +124,6 @@ extension ListedSecret {
 }
 
 extension EntryTraits {
-
     /// The maximum encoded size in bytes.
     static let room = 19
     private static let algorithms: [HashAlgorithm] = [.sha1, .sha256, .sha512]

@@ -42,8 +42,9 @@ extension UnlockedVault {
     /// earlier proof for the entry becomes invalid. If the entry does not accept the check, the
     /// check does not run, and ``VaultError/otherCheckDemanded`` is thrown.
     ///
-    /// - Parameters: - words: the purpose, as shown to the person. - lifetime: how long the proof
-    ///   is valid.
+    /// - Parameters:
+    ///   - words: the purpose, as shown to the person.
+    ///   - lifetime: how long the proof is valid.
     public func prove<Check: PresenceCheck>(
         _ check: inout Check, for id: RecordID, words: String,
         reading: @autoclosure () -> ClockReading = .now(),

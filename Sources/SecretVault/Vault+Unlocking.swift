@@ -17,10 +17,11 @@ extension Vault {
     /// If entries were wiped without the vault key, the vault is saved, so that the manifest
     /// records this and no older file can restore their secrets.
     ///
-    /// - Parameters: - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all
-    ///   slots that are tried; 20 corresponds to a gigabyte of memory. - readOnly: whether to open
-    ///   a vault that cannot be written (a read-only file system, no permission), without counting
-    ///   and only for reading.
+    /// - Parameters:
+    ///   - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots that are
+    ///     tried; 20 corresponds to a gigabyte of memory.
+    ///   - readOnly: whether to open a vault that cannot be written (a read-only file system, no
+    ///     permission), without counting and only for reading.
     /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
     ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` if the attempt could not
     ///   be counted, and was not made; ``VaultError/writable`` if it could be counted despite

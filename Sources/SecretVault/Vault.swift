@@ -16,8 +16,9 @@ public enum Vault {
 
     /// Creates a vault at `path`, and its folder (mode 0700) if there is none.
     ///
-    /// - Parameters: - recoveryKey: a new key that also opens it. Show it to the owner first. -
-    ///   now: Unix seconds, stored as the creation time of the slots.
+    /// - Parameters:
+    ///   - recoveryKey: a new key that also opens it. Show it to the owner first.
+    ///   - now: Unix seconds, stored as the creation time of the slots.
     /// - Returns: what to report to the owner.
     /// - Throws: ``VaultError/alreadyExists`` if there is anything at the path;
     ///   ``VaultError/reservedPlace``; ``VaultError/inTheWay(name:)``.

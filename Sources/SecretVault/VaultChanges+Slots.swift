@@ -33,9 +33,11 @@ extension VaultChanges {
     /// saved from now on. The previous generation is erased, because the old passphrase would still
     /// open it.
     ///
-    /// - Parameters: - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that
-    ///   has reused its number since is not changed. - keepsKey: whether the vault keeps its key.
-    ///   The old passphrase with an older file then opens everything that is saved later.
+    /// - Parameters:
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that has reused
+    ///     its number since is not changed.
+    ///   - keepsKey: whether the vault keeps its key. The old passphrase with an older file then
+    ///     opens everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
     public mutating func changePassphrase(
         of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64,
@@ -53,9 +55,11 @@ extension VaultChanges {
     /// Removes a way to open the vault, gives the vault a new key, and erases the previous
     /// generation.
     ///
-    /// - Parameters: - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that
-    ///   has reused its number since is not changed. - keepsKey: whether the vault keeps its key.
-    ///   Whoever can open the slot in an older file can then open everything that is saved later.
+    /// - Parameters:
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that has reused
+    ///     its number since is not changed.
+    ///   - keepsKey: whether the vault keeps its key. Whoever can open the slot in an older file
+    ///     can then open everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last slot that opens
     ///   the vault on every device.
     public mutating func removeSlot(_ slot: SlotSummary, keepsKey: Bool = false)

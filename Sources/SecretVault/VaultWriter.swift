@@ -53,9 +53,10 @@ struct VaultWriter: ~Copyable {
 
     /// Replaces the file of the vault `vaultID`; keeps the old file as the previous generation.
     ///
-    /// - Parameters: - old: the bytes that were read. The file is replaced only if it still
-    ///   contains them. - purging: whether to keep no older file. The caller then calls
-    ///   ``eraseAllButCurrent(of:)``.
+    /// - Parameters:
+    ///   - old: the bytes that were read. The file is replaced only if it still contains them.
+    ///   - purging: whether to keep no older file. The caller then calls
+    ///     ``eraseAllButCurrent(of:)``.
     /// - Throws: ``VaultError/changedMeanwhile``.
     func save(
         _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8], purging: Bool
