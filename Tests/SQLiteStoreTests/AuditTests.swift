@@ -6,7 +6,7 @@ import Verification
 
 @testable import SQLiteStore
 
-/// What somebody may do to a copy of the database, and what an audit says.
+/// Edits to a copy of the database, and the findings of an audit.
 struct AuditTests {
     static let edits: [(String, String)] = [
         ("the first event deleted", "DELETE FROM events WHERE position = 1"),
@@ -38,23 +38,23 @@ struct AuditTests {
                 + "events.position) WHERE position IN (3, 4)"
         ),
         (
-            "an event doubled",
+            "an event duplicated",
             "INSERT INTO events SELECT 11, chain, 11, behind, time, body, digest FROM events "
                 + "WHERE position = 5"
         ),
-        ("the recorded end of another chain", "UPDATE events SET chain = 2 WHERE position > 8"),
+        ("events moved to another chain", "UPDATE events SET chain = 2 WHERE position > 8"),
         (
-            "the tail cut off, and the recorded end put in its place without the key",
+            "the tail cut off, and the recorded end adjusted without the key",
             "DELETE FROM events WHERE position > 6; UPDATE chains SET head_sequence = 6, "
                 + "head_digest = (SELECT digest FROM events WHERE position = 6)"
         ),
         (
-            "the beginning moved",
+            "the beginning cut off, and the recorded start adjusted",
             "DELETE FROM events WHERE position < 4; UPDATE chains SET start_sequence = 3"
         ),
     ]
 
-    @Test("V-30 an audit finds what was done to a copy of the database", arguments: edits)
+    @Test("V-30 an audit finds each edit to a copy of the database", arguments: edits)
     func edited(what: String, script: String) async throws {
         let database = try await filled()
         let copy = try copyAside(database)
@@ -66,13 +66,13 @@ struct AuditTests {
         #expect(try SQLiteStore.audit(at: copy, key: key).findings != [], "\(what)")
     }
 
-    @Test("O-03 an audit finds what was erased", arguments: StoreContract.erasures)
+    @Test("O-03 an audit finds erased events", arguments: StoreContract.erasures)
     func erased(what: String, script: String) async throws {
         let database = try await filled()
         let store = try database.open()
         let key = database.keys.auditKey
         let early = try #require(try store.events(after: 4, limit: 1).first)
-        // As an audit printed it when there were five events.
+        // The checkpoint that an audit printed when there were five events.
         let checkpoint = try EventChain(
             resuming: ChainMark(
                 node: early.node, sequence: 5, digest: early.digest, authentication: []),
@@ -91,7 +91,7 @@ struct AuditTests {
         }
     }
 
-    @Test("O-03 what was pruned explains an earlier checkpoint, and nothing else does")
+    @Test("O-03 only authentic pruning explains a missing event of an earlier checkpoint")
     func prunedCheckpoint() async throws {
         let database = try await filled()
         let store = try database.open()
@@ -110,7 +110,7 @@ struct AuditTests {
     }
 
     @Test(
-        "an edited position of the chain's end is damage",
+        "an edited position of the chain's end is reported as damage",
         arguments: ["0", "-1", "9", "11", "9223372036854775807", "3"])
     func editedPosition(position: String) async throws {
         let database = try await filled()
@@ -128,7 +128,7 @@ struct AuditTests {
         #expect(failure.trouble == .damaged)
     }
 
-    @Test("V-30 a database without a recorded end is damaged")
+    @Test("V-30 a database without a recorded chain end is reported as damaged")
     func noRecord() async throws {
         let database = try await filled()
         let copy = try copyAside(database)
@@ -138,14 +138,14 @@ struct AuditTests {
         }
     }
 
-    @Test("V-30 another key finds every mark forged")
+    @Test("V-30 an audit with another key reports every checkpoint as forged")
     func otherKey() async throws {
         let database = try await filled()
         let other = try KeyRing.make().auditKey
         #expect(try SQLiteStore.audit(at: copyAside(database), key: other).findings != [])
     }
 
-    @Test("V-30 an older state is found by a mark that was kept elsewhere, and not opened again")
+    @Test("V-30 a checkpoint kept elsewhere reveals a rollback, and the database is not opened")
     func putBack() async throws {
         let database = try await filled()
         let old = try database.folder.bytes(of: "verifier.db")
@@ -154,7 +154,7 @@ struct AuditTests {
         let mark = try #require(try store.chains().last?.head)
         store.close()
         #expect(ChainMark(text: mark.text) == mark)
-        // The whole file, its recorded end with it: authentic by itself.
+        // The whole file with its recorded end, which is authentic on its own.
         try database.folder.write(old, to: "verifier.db")
         try setMode(0o600, of: database.path)
         try FileManager.default.moveItem(
@@ -171,7 +171,7 @@ struct AuditTests {
         #expect(throws: SQLiteStoreError.putBack) { try database.open() }
     }
 
-    @Test("a mark that is spoiled is told, and one of a pruned event does no harm")
+    @Test("a damaged checkpoint is reported, and one of a pruned event is accepted")
     func marks() async throws {
         let database = try await filled()
         let store = try database.open()
@@ -196,25 +196,25 @@ struct AuditTests {
         #expect(throws: SQLiteStoreError.damagedMark) { try database.open() }
     }
 
-    @Test("a running store does not go on from an end that somebody moved back")
+    @Test("a running store does not append to a chain whose end was moved back")
     func movedBack() async throws {
         let database = try await filled()
         let store = try database.open()
         let script = try marksAsScript(store)
         _ = try await store.commit([.appendEvent(.sample(11)), .insertTicket(.sample(1))])
-        // Authentic, and older than what this process has written.
+        // Authentic, but older than what this process wrote.
         try edit(database.path, "DELETE FROM events WHERE position = 11; " + script)
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
         }
-        // Not older, and not authentic.
+        // Not older, but not authentic.
         try edit(database.path, "UPDATE chains SET head_sequence = 20, head_position = 20")
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.appendEvent(.sample(12))])
         }
     }
 
-    @Test("an audit sees one moment while others append")
+    @Test("an audit reads one snapshot while others append")
     func whileWriting() async throws {
         let database = try await filled()
         let store = try database.open()

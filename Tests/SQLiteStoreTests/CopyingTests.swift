@@ -9,11 +9,11 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Copies: made while others write, and made databases again with nothing spent in them.
+/// Backups that are made during writes, and restored so that nothing spent is accepted again.
 struct CopyingTests {
     static let start = UnixTime(seconds: 1_795_000_000)
 
-    @Test("a backup is one whole file of one moment, while others write")
+    @Test("a backup is one complete file with one snapshot, even during writes")
     func consistent() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -45,7 +45,7 @@ struct CopyingTests {
                 == (0..<5).map { "backup\($0).db" })
     }
 
-    @Test("a backup is not opened as a database, nor written over anything")
+    @Test("a backup cannot be opened as a database, and overwrites nothing")
     func refused() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -54,7 +54,7 @@ struct CopyingTests {
         #expect(throws: SQLiteStoreError.exists) { try store.backUp(to: path, now: .at(0)) }
         #expect(try database.folder.bytes(of: "backup.db") == [1])
         try removeFile(path)
-        // What a killed one left is no hindrance.
+        // The leftovers of a killed backup do not prevent the next one.
         try database.folder.write([1], to: "backup.db.new")
         try setMode(0o600, of: path + ".new")
         try store.backUp(to: path, now: .at(0))
@@ -63,7 +63,7 @@ struct CopyingTests {
             try SQLiteStore(opening: path, key: database.keys.auditKey)
         }
         #expect(try database.folder.bytes(of: "backup.db") == before)
-        // Neither is it restored over a database, or beside what is left of one.
+        // A restore does not overwrite a database or the files left beside one.
         for name in ["verifier.db", "other.db-wal"] {
             if name == "other.db-wal" { try database.folder.write([1], to: name) }
             let target = database.folder.file(name.replacing("-wal", with: ""))
@@ -74,7 +74,7 @@ struct CopyingTests {
         }
     }
 
-    @Test("T-10 N-18 a restored copy takes nothing that could have been spent since the backup")
+    @Test("T-10 N-18 a restored copy accepts nothing that may have been spent since the backup")
     func restored() async throws {
         let database = try TestDatabase()
         let key = database.keys.auditKey
@@ -92,7 +92,7 @@ struct CopyingTests {
         try store.backUp(to: backup, now: clock.now)
         let last = try #require(try store.events(after: 0, limit: 1_000).last)
 
-        // Spent since.
+        // These codes are spent after the backup.
         clock.advance(seconds: 600)
         let spent = try code(generator, clock.now)
         let lookUp = try presented(recovery.codes[0])
@@ -118,11 +118,11 @@ struct CopyingTests {
         #expect(try renewed.ticket(digest: TicketRow.sample(1).digest) == nil)
         #expect(try renewed.answer(key: AnswerRow.sample(1).key) == nil)
         #expect(try renewed.clients().map(\.revokedAt) == [clock.now])
-        // Later codes are taken.
+        // Later codes are accepted.
         clock.advance(seconds: 3_600)
         #expect(isAccepted(try await again.verify(code(generator, clock.now), subject: alice)))
 
-        // The old events are there, the new ones stand in a chain of their own far behind them.
+        // The old events remain, and the new ones are in their own chain at much later positions.
         #expect(try renewed.chains().count == 2)
         #expect(try renewed.audit().findings == [])
         let events = try renewed.events(after: 0, limit: 1_000)
@@ -132,7 +132,7 @@ struct CopyingTests {
         #expect(later.allSatisfy { $0.position > last.position + 1_000_000 })
     }
 
-    @Test("a restore in the place of the lost database is opened, the lost one's mark or not")
+    @Test("a database restored in place of a lost one opens, with or without the old checkpoint")
     func inPlace() async throws {
         let database = try TestDatabase()
         let key = database.keys.auditKey
@@ -150,7 +150,7 @@ struct CopyingTests {
         #expect(try renewed.clients() == [.sample(1)])
         #expect(try renewed.audit().findings == [])
         renewed.close()
-        // A backup of the restored one, and so on.
+        // A backup of the restored database can be restored in turn.
         let second = database.folder.file("second.db")
         try database.open().backUp(to: second, now: .at(2))
         let third = database.folder.file("third.db")
@@ -158,7 +158,7 @@ struct CopyingTests {
         #expect(try SQLiteStore(opening: third, key: key).chains().count == 3)
     }
 
-    @Test("T-10 O-07 a clock behind the backup or its newest event restores nothing by itself")
+    @Test("T-10 O-07 a restore refuses a clock behind the backup or its newest event")
     func clockBehind() async throws {
         let database = try TestDatabase()
         let key = database.keys.auditKey
@@ -178,7 +178,7 @@ struct CopyingTests {
             }
             #expect(try !names(in: database.folder.path).contains { $0.hasPrefix("target") })
         }
-        // Whoever vouches for the clock gets everything up to the newest time refused.
+        // If the operator vouches for the clock, everything up to the newest time is refused.
         _ = try SQLiteStore.restore(
             from: late, to: target, key: key, now: .at(0), trustingClock: true)
         let restored = try SQLiteStore(opening: target, key: key)
@@ -187,7 +187,7 @@ struct CopyingTests {
         _ = try SQLiteStore.restore(from: backup, to: other, key: key, now: .at(100))
     }
 
-    @Test("O-01 O-07 the times that a backup tells of are authenticated")
+    @Test("O-01 O-07 the times recorded in a backup are authenticated")
     func timesOfBackup() async throws {
         let database = try TestDatabase()
         let key = database.keys.auditKey
@@ -227,7 +227,7 @@ struct CopyingTests {
         _ = try SQLiteStore.restore(from: backup, to: target, key: key, now: .at(300))
     }
 
-    @Test("another key, a foreign file and a damaged backup are refused, and nothing is made")
+    @Test("a wrong key, a foreign file and a damaged backup are refused, and no file is created")
     func unusable() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -241,7 +241,7 @@ struct CopyingTests {
         #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
             try restore(backup, KeyRing.make().auditKey)
         }
-        // The sample's body is none of the verifier's.
+        // The verifier cannot decode the sample row's body.
         #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "row"))) {
             try restore(backup, database.keys.auditKey)
         }
@@ -254,7 +254,8 @@ struct CopyingTests {
         #expect(!(try names(in: database.folder.path).contains("target.db")))
     }
 
-    /// Confirmed by the code of the first step; the clock goes on to the next.
+    /// Enrols a credential, confirms it with the first time step's code, and moves the clock to the
+    /// next step.
     private func enrolTOTP(
         _ verifier: Verifier, _ subject: Subject, _ clock: Moment
     ) async throws -> (CredentialID, OneTimePassword.Credential) {

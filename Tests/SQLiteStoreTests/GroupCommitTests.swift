@@ -7,9 +7,9 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Who shares a transaction with whom, and what a member's failure costs the others.
+/// Which commits share a transaction, and how a member's failure affects the others.
 struct GroupCommitTests {
-    @Test("what waits together is committed together, in one transaction")
+    @Test("commits that wait at the same time share one transaction")
     func together() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -19,14 +19,14 @@ struct GroupCommitTests {
         }
         #expect(outcomes == Array(repeating: .success(.done), count: 50))
         #expect(try transactions(database) == before + 1)
-        // One alone waits for nobody.
+        // A lone commit waits for no other.
         _ = try await store.commit([.insertTicket(.sample(1))])
         #expect(try transactions(database) == before + 2)
         #expect(try store.audit().events == 50)
         #expect(try store.audit().findings == [])
     }
 
-    @Test("a member whose condition does not hold, or that fails, leaves the others as they are")
+    @Test("a member that fails, or whose condition does not hold, does not affect the others")
     func spoiled() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -38,7 +38,7 @@ struct GroupCommitTests {
             return switch index % 3 {
             case 0: own
             case 1: own + [.spendTicket(digest: TicketRow.sample(1).digest)]
-            // No database takes this version.
+            // SQLite cannot store this version.
             default: own + [.insertCredential(.sample(100 + index, version: .max))]
             }
         }
@@ -52,7 +52,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("one that fails by its first change, or loses by it, takes no other with it")
+    @Test("a member that fails or loses at its first change does not affect the others")
     func spoiledAtOnce() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -61,7 +61,7 @@ struct GroupCommitTests {
                 switch index % 3 {
                 case 0: .insertCredential(.sample(index))
                 case 1: .updateCredential(.sample(100 + index, version: 2))
-                // No database takes this version.
+                // SQLite cannot store this version.
                 default: .insertCredential(.sample(index, version: .max))
                 }
             return [first, .appendEvent(.sample(index))]
@@ -72,7 +72,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    /// What thirty members come to of which the second loses and the third fails, and so on.
+    /// The results of thirty members, if the second of every three loses and the third fails.
     private var inTurn: [Result<CommitOutcome, StoreFailure>] {
         let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
         return (0..<30).map { index in
@@ -80,7 +80,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("members see what those before them did")
+    @Test("members see the changes of earlier members")
     func inOrder() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -92,7 +92,7 @@ struct GroupCommitTests {
         #expect(outcomes.filter { $0 == .success(.conflict) }.count == 19)
     }
 
-    @Test("when nothing of a transaction holds, nothing is written")
+    @Test("a transaction without a successful member writes nothing")
     func nothing() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -106,7 +106,7 @@ struct GroupCommitTests {
         #expect(try transactions(database) == before)
     }
 
-    @Test("one that does not fit on the disk does not take along those that do")
+    @Test("a member that does not fit on the disk does not affect those that fit")
     func tooLarge() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -132,7 +132,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    /// What so many commits come to that all wait before the writer takes the first.
+    /// The results of commits that all wait before the writer takes the first one.
     private func waitingTogether(
         _ store: SQLiteStore, count: Int, _ changes: @escaping @Sendable (Int) -> [StoreChange]
     ) async throws -> [Result<CommitOutcome, StoreFailure>] {
@@ -164,13 +164,13 @@ struct GroupCommitTests {
         return outcomes
     }
 
-    /// How many transactions stand in the write-ahead log: each ends with a frame that tells the
+    /// The number of transactions in the write-ahead log: the last frame of each contains the
     /// file's new size (https://sqlite.org/fileformat.html, section 4.1).
     private func transactions(_ database: TestDatabase) throws -> Int {
         let log = try database.folder.bytes(of: "verifier.db-wal")
         var count = 0
         for frame in stride(from: 32, to: log.count, by: 24 + Schema.pageSize) {
-            // Frames of an older round of the log have another salt.
+            // Frames from before the log restarted have a different salt.
             let isCurrent: Bool = log[frame + 8..<frame + 16].elementsEqual(log[16..<24])
             let size: ArraySlice<UInt8> = log[frame + 4..<frame + 8]
             if isCurrent, size.contains(where: { $0 != 0 }) { count += 1 }
@@ -179,7 +179,7 @@ struct GroupCommitTests {
     }
 }
 
-/// Something that happens once, seen from another thread.
+/// A one-time event that another thread can observe.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 

@@ -5,14 +5,14 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Kills and disturbs a process while its log is taken into the file beside its decisions.
+/// Kills or disturbs a process while its log is checkpointed beside its decisions.
 @Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
 struct KilledCheckpointTests {
-    /// So many write more than two intervals of pages.
+    /// Enough decisions to write more pages than two checkpoint intervals.
     private static let decisions = 500
 
     @Test(
-        "killed while the log is taken in, no answered decision is lost",
+        "no acknowledged decision is lost if the process is killed during a checkpoint",
         arguments: [("pwrite64", 1), ("pwrite64", 7), ("pwrite64", 20), ("fdatasync", 1)])
     func killed(call: String, time: Int) throws {
         let strace = try #require(Strace())
@@ -26,7 +26,7 @@ struct KilledCheckpointTests {
     }
 
     @Test(
-        "when the disk confirms nothing of the file once, the log is kept for the next to open it")
+        "the log is kept for the next start if the disk once does not confirm a checkpoint")
     func unconfirmed() throws {
         let strace = try #require(Strace())
         let database = try prepared()
@@ -34,7 +34,8 @@ struct KilledCheckpointTests {
             command(database), fault: "error=EIO", at: "fdatasync", time: "1", on: database.path)
         #expect(run.status == 0)
         #expect(run.text.split(separator: "\n").count { $0.hasPrefix("done ") } == Self.decisions)
-        // Its header and three pages a decision: nothing of it was begun anew, nor taken away.
+        // The log contains its header and three pages per decision: it was neither restarted nor
+        // truncated.
         #expect(try database.folder.bytes(of: "verifier.db-wal").count > Schema.pageSize * 1_200)
         try expectWhole(database, Self.decisions...Self.decisions)
         #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }

@@ -7,14 +7,14 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Kills backups and restores, call by call of the system.
+/// Kills backups and restores at each system call.
 @Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
 struct KilledCopyTests {
-    /// The calls by which files change and get their names: between two of them nothing changes.
+    /// The system calls that change or rename files.
     static let calls = KilledDecisionTests.writing + ["write", "unlinkat", "fchmod"]
 
     @Test(
-        "a backup that was killed leaves a whole copy or none, and the database as it was",
+        "a killed backup leaves a complete copy or none, and an unchanged database",
         arguments: calls)
     func backup(call: String) async throws {
         let strace = try #require(Strace())
@@ -30,7 +30,7 @@ struct KilledCopyTests {
             isThere.insert(isMade)
             if outcome.text == "done\n" { #expect(isMade) }
             if isMade { try origin.expectCopy(copy) }
-            // The next one is not hindered by what is left of this one.
+            // The next backup works despite the leftovers of the killed one.
             if !isMade {
                 let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
                     .run(Array(command("backup", database).dropFirst()))
@@ -45,7 +45,7 @@ struct KilledCopyTests {
     }
 
     @Test(
-        "a restore that was killed leaves no database that takes what was spent",
+        "a killed restore leaves no database that accepts what was spent",
         arguments: calls, [true, false])
     func restore(call: String, hasOldMark: Bool) async throws {
         let strace = try #require(Strace())
@@ -61,7 +61,7 @@ struct KilledCopyTests {
             isThere.insert(isMade)
             if outcome.text == "done\n" { #expect(isMade) }
             if !isMade {
-                // An empty database in its place would be opened only where there never was one.
+                // An empty database is created only if there never was one.
                 if hasOldMark {
                     #expect(throws: SQLiteStoreError.putBack) { try database.open() }
                 }
@@ -79,7 +79,7 @@ struct KilledCopyTests {
     }
 }
 
-/// A database with something of each kind in it, and its backup.
+/// A database with one row of each kind, and its backup.
 private struct Origin {
     private let database: TestDatabase
     private let recovery: CredentialID
@@ -101,7 +101,7 @@ private struct Origin {
         recovery = grant.credential
     }
 
-    /// A folder with copies of these files in it.
+    /// Copies these files to a new folder.
     func copied(_ names: String?...) throws -> TestDatabase {
         let copy = try TestDatabase()
         for name in names.compactMap({ $0 }) {
@@ -111,7 +111,8 @@ private struct Origin {
         return copy
     }
 
-    /// Expects a whole copy: it is sound, no database to be opened, and can be made one.
+    /// Expects a complete copy that passes the integrity check, cannot be opened as a database, and
+    /// can be restored.
     func expectCopy(_ path: String) throws {
         let key = database.keys.auditKey
         let report = try SQLiteStore.audit(at: path, key: key)
@@ -123,7 +124,7 @@ private struct Origin {
         try expectRenewed(restored)
     }
 
-    /// Expects a database in which nothing is left of what may have been spent since the backup.
+    /// Expects a database without anything that may have been spent since the backup.
     func expectRenewed(_ database: TestDatabase) throws {
         let store = try database.open()
         #expect(try store.credential(recovery)?.state == .revoked)

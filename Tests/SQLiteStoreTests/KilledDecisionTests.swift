@@ -5,15 +5,15 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Kills, starves and watches a process that decides, call by call of the system.
+/// Kills, obstructs and traces a process that decides, at each system call.
 @Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
 struct KilledDecisionTests {
     static let decisions = 2
 
-    /// The calls by which a database changes.
+    /// The system calls that change a database.
     static let writing = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "renameat"]
 
-    @Test("killed at any write, no answered decision is lost", arguments: writing)
+    @Test("a kill at any write loses no acknowledged decision", arguments: writing)
     func killed(call: String) throws {
         let strace = try #require(Strace())
         var time = 0
@@ -31,12 +31,12 @@ struct KilledDecisionTests {
             answered.insert(told.count)
             try expectWhole(database, atLeast: told.count, atMost: told.count + 1)
         }
-        // Of some calls there are few; the log's pages are written in each decision.
+        // Some of the calls are rare; the log's pages are written in every decision.
         if call == "pwrite64" { #expect(answered == [0, 1, 2]) }
         if call == "fdatasync" { #expect(answered.isSuperset(of: [0, 1])) }
     }
 
-    @Test("an answer leaves only when the disk has confirmed what it rests on")
+    @Test("a decision is reported only after the disk has confirmed its data")
     func confirmed() throws {
         let strace = try #require(Strace())
         let database = try prepared()
@@ -54,7 +54,7 @@ struct KilledDecisionTests {
     }
 
     @Test(
-        "when a write fails, it is told, nothing is accepted, and later ones are done",
+        "a failed write is reported, accepts nothing, and does not affect later writes",
         arguments: [
             ("pwrite64", "ENOSPC", "full"), ("pwrite64", "EFBIG", "unavailable"),
             ("pwrite64", "EIO", "unavailable"),
@@ -68,13 +68,13 @@ struct KilledDecisionTests {
             let run = try strace.run(
                 command(database), fault: "error=\(error)", at: call, time: "\(time)")
             let lines = run.text.split(separator: "\n")
-            // It may also have hit the opening, which is refused then, or the closing.
+            // The error may also have hit the opening, which is then refused, or the closing.
             if lines.first?.hasPrefix("refused") == true { continue }
             let failures = lines.filter { $0.hasPrefix("failure") }
             let done = lines.count - failures.count
             #expect(done == Self.decisions, "\(lines)")
             for line in failures { #expect(line.hasPrefix("failure \(trouble) "), "\(line)") }
-            // What the disk did not confirm may be there all the same; nothing else may.
+            // A write that the disk did not confirm may still be stored; nothing else may.
             let unknown = call == "fdatasync" ? failures.count : 0
             try expectWhole(database, atLeast: done, atMost: done + unknown)
             failed += failures.count
@@ -100,7 +100,7 @@ struct KilledDecisionTests {
         let row = try #require(try store.credential(.sample(1_000)))
         let done = Int(row.version) - 1
         #expect((atLeast...atMost).contains(done), "\(done) of \(atLeast) to \(atMost)")
-        // The row and its event came together or not at all.
+        // A row and its event are written together or not at all.
         #expect(try store.events(after: 0, limit: 100).count == done + 1)
         let report = try store.audit()
         #expect(report.findings == [])

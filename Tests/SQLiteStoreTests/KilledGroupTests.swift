@@ -5,14 +5,15 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Kills a process whose callers decide at once, and so share transactions, call by call of the system.
+/// Kills a process whose callers decide at the same time and share transactions, at each system
+/// call.
 @Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
 struct KilledGroupTests {
     static let callers = 12
     static let rounds = 2
 
     @Test(
-        "killed at any write, no decision of a group that was answered is lost",
+        "no acknowledged decision of a group is lost if the process is killed at any write",
         arguments: KilledDecisionTests.writing + ["write"])
     func killed(call: String) throws {
         let strace = try #require(Strace())
@@ -27,13 +28,13 @@ struct KilledGroupTests {
             try expectWhole(database, told)
         }
         #expect(answers.max() == Self.callers * Self.rounds)
-        // Of some calls there are few, and none while decisions are written.
+        // Some of the calls are rare or do not occur while decisions are written.
         if call == "pwrite64" { #expect(killed > 20) }
         if call == "fdatasync" { #expect(killed > 2) }
         if ["pwrite64", "fdatasync", "write"].contains(call) { #expect(answers.count > 2) }
     }
 
-    @Test("the decisions of callers that come at once share transactions")
+    @Test("decisions of simultaneous callers share transactions")
     func shared() throws {
         let strace = try #require(Strace())
         let database = try prepared()
@@ -56,7 +57,7 @@ struct KilledGroupTests {
         [BuiltProgram.path("store-writer"), "together", database.path, "1000", "\(Self.callers)"]
     }
 
-    /// How often each row's caller was told that it was done.
+    /// The number of decisions that were acknowledged for each row.
     private func answered(_ outcome: ForeignProgram.Outcome) throws -> [Int: Int] {
         var told: [Int: Int] = [:]
         for line in outcome.text.split(separator: "\n") {
@@ -73,12 +74,12 @@ struct KilledGroupTests {
         for number in 1_000..<(1_000 + Self.callers) {
             let row = try #require(try store.credential(.sample(number)))
             let moves = Int(row.version) - 1
-            // At most the decision that was on its way is there without an answer.
+            // At most one unacknowledged decision per row is stored: the one in progress.
             let answered = told[number] ?? 0
             #expect((answered...(answered + 1)).contains(moves), "\(moves) of \(answered)")
             done += moves
         }
-        // The rows and their events came together or not at all.
+        // Rows and their events are written together or not at all.
         #expect(try store.events(after: 0, limit: 1_000).count == Self.callers + done)
         let report = try store.audit()
         #expect(report.findings == [])

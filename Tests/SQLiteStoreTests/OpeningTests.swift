@@ -7,9 +7,9 @@ import Verification
 
 @testable import SQLiteStore
 
-/// What is made, what is opened, and what is refused.
+/// Which databases are created, opened and refused.
 struct OpeningTests {
-    @Test("a missing database is made, with its folder, for its owner alone")
+    @Test("a missing database is created with its folder, private to its owner")
     func made() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a/b/verifier.db")
@@ -22,7 +22,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("what was written is there after closing and opening, in one file")
+    @Test("data is complete in one file after closing and reopening")
     func reopened() async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -38,7 +38,7 @@ struct OpeningTests {
         #expect(try second.audit().findings == [])
     }
 
-    @Test("a closed store refuses in words")
+    @Test("a closed store reports that it is closed")
     func closed() async throws {
         let store = try TestDatabase().open()
         store.close()
@@ -51,7 +51,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a file or folder that others may change is refused, and so is what is no file")
+    @Test("a file or folder that others can change is refused, as is anything but a file")
     func exposed() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -82,7 +82,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("an empty file becomes a database; a foreign or damaged one is refused and left alone")
+    @Test("an empty file becomes a database; a foreign or damaged one is refused unchanged")
     func foreign() throws {
         let database = try TestDatabase()
         let folder = database.folder
@@ -99,7 +99,7 @@ struct OpeningTests {
         #expect(try folder.bytes(of: "foreign.db") == before)
     }
 
-    @Test("a newer schema is refused, and told by its number")
+    @Test("a newer schema is refused with its number")
     func newer() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -107,14 +107,14 @@ struct OpeningTests {
         #expect(throws: SQLiteStoreError.newer(schema: 99)) { try database.open() }
     }
 
-    @Test("a name that looks like a URI is a name")
+    @Test("a file name that looks like a URI is used as a file name")
     func uri() throws {
         let database = try TestDatabase()
         try open(database, "file:x?mode=memory")
         #expect(try names(in: database.folder.path).contains("file:x?mode=memory"))
     }
 
-    @Test("many who open a fresh database at once make one, with one chain")
+    @Test("processes that open a new database at the same time create one, with one chain")
     func freshRace() async throws {
         let database = try TestDatabase()
         let writer = ForeignProgram(path: BuiltProgram.path("store-writer"))
@@ -139,7 +139,7 @@ struct OpeningTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("the settings that durability rests on are on")
+    @Test("the settings that durability depends on are in effect")
     func settings() throws {
         let database = try TestDatabase()
         let folder = DatabaseLocation(database.path)
@@ -159,7 +159,7 @@ struct OpeningTests {
         try SQLiteStore(opening: database.folder.file(name), key: database.keys.auditKey).close()
     }
 
-    @Test("a database that others write and prune is opened, and not taken for an earlier state")
+    @Test("a database that others write and prune opens without a rollback error")
     func underLoad() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -190,7 +190,7 @@ struct OpeningTests {
     }
 }
 
-/// Changes a database behind the program's back.
+/// Changes a database without the store.
 func edit(_ path: String, _ script: String) throws {
     let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(1))
     try connection.execute(script)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Verification
 
-/// Several processes on one file: each decision happens once.
+/// Several processes share one file; each decision happens once.
 struct ProcessRaceTests {
-    @Test("three processes and this one move one row on, and none of the moves is lost")
+    @Test("no update is lost when four processes advance one row")
     func counting() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -29,7 +29,7 @@ struct ProcessRaceTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("T-10 each ticket is spent by one of three processes")
+    @Test("T-10 each ticket is spent by exactly one of three processes")
     func spending() async throws {
         let database = try TestDatabase()
         let store = try database.open()

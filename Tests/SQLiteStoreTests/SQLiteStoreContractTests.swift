@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Verification
 
-/// The rules that every store keeps, once alone and once with two stores on one file.
+/// Runs the contract against one store, and against two stores on one file.
 struct SQLiteStoreContractTests {
-    @Test("the contract of stores", arguments: StoreContract.rules)
+    @Test("store contract", arguments: StoreContract.rules)
     func alone(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -14,7 +14,7 @@ struct SQLiteStoreContractTests {
         try await expectSound(store)
     }
 
-    @Test("the contract of stores, with two on one file", arguments: StoreContract.rules)
+    @Test("store contract, with two stores on one file", arguments: StoreContract.rules)
     func together(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let first = try database.open()

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// `strace`, which shows a program's system calls, and disturbs them one by one.
+/// `strace`, which traces a program's system calls and can make them fail.
 struct Strace {
     let program: ForeignProgram
 
-    /// Whether it is there and may trace a program; some containers forbid it.
+    /// Whether it is installed and may trace a program; some containers forbid it.
     static let canTrace: Bool = {
         do {
             let outcome = try ForeignProgram("strace")?.run(["-o", "/dev/null", "true"])
@@ -19,19 +19,19 @@ struct Strace {
         program = found
     }
 
-    /// The calls of all threads of a program that is not disturbed, in their order.
+    /// The system calls of all threads of an undisturbed program, in order.
     func calls(of command: [String]) throws -> [Substring] {
         let log = try TemporaryFolder()
         let outcome = try program.run(["-f", "-o", log.file("calls")] + command)
         guard outcome.status == 0 else { throw StraceError.failed(outcome.status) }
         return String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
             .split(separator: "\n")
-            // Each line begins with the number of the thread.
+            // Each line begins with the thread's number.
             .map { $0.drop { $0.isNumber || $0 == " " } }
     }
 
-    /// Runs a program and does `fault` to the call `name` whenever a thread makes it for the
-    /// `time`th time; on the file at `path` alone, if one is named.
+    /// Runs a program and injects `fault` into the `time`th call of `name` in any thread; only on
+    /// the file at `path`, if one is given.
     func run(
         _ command: [String], fault: String, at name: String, time: String, on path: String? = nil
     ) throws -> ForeignProgram.Outcome {
@@ -44,12 +44,12 @@ struct Strace {
 enum StraceError: Error { case failed(Int32) }
 
 extension Strace {
-    /// Kills a program when a thread makes the call `name` for the first time, then for the second
-    /// time, and so on, until it is through.
+    /// Kills a program at the first call of `name`, then at the second one, and so on, until it
+    /// runs to completion.
     ///
-    /// - Parameter prepare: makes what the next run works on; the words of its command.
-    /// - Parameter check: looks at what a run left behind, and what it said.
-    /// - Returns: how many runs were killed.
+    /// - Parameter prepare: prepares the files for the next run and returns its command.
+    /// - Parameter check: checks the files and the output of a run.
+    /// - Returns: the number of killed runs.
     func killAtEach(
         _ name: String, prepare: () throws -> [String],
         check: (ForeignProgram.Outcome) throws -> Void

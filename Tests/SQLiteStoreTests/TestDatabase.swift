@@ -3,7 +3,7 @@ import StoreContract
 import TestSupport
 import Verification
 
-/// A database in a folder of its own, with the key that its events are tied by.
+/// A database in its own folder, with the key that authenticates its events.
 struct TestDatabase {
     let folder: TemporaryFolder
     let keys: KeyRing
@@ -15,9 +15,9 @@ struct TestDatabase {
 
     var path: String { folder.file("verifier.db") }
 
-    /// Opens it, as each process would.
+    /// Opens it as another process would.
     func open(timeout: Duration = .seconds(20)) throws -> SQLiteStore {
-        // Longer than in production: the machine may be busy with other tests.
+        // Longer than in production, because the machine may be busy with other tests.
         try SQLiteStore(opening: path, key: keys.auditKey, timeout: timeout)
     }
 }

@@ -6,9 +6,9 @@ import Verification
 
 @testable import SQLiteStore
 
-/// A database that is locked, full, read-only or damaged: never an acceptance, never a hang.
+/// A database that is locked, full, read-only or damaged: the store neither accepts nor hangs.
 struct TroubleTests {
-    @Test("a lock that another holds for too long is told; reads go on, and so does all afterwards")
+    @Test("a lock held too long is reported, while reads continue; later commits succeed")
     func locked() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .milliseconds(50))
@@ -30,7 +30,7 @@ struct TroubleTests {
         #expect(try await store.commit(spending) == .done)
     }
 
-    @Test("a lock that another process holds while opening is told")
+    @Test("a lock that another process holds during opening is reported")
     func lockedOpening() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -43,7 +43,7 @@ struct TroubleTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("a database that can't be written refuses every decision, and reads on")
+    @Test("a read-only database refuses every decision, and can still be read")
     func readOnly() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -66,7 +66,7 @@ struct TroubleTests {
         #expect(try store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
     }
 
-    @Test("a damaged page is told by those who need it; the others go on")
+    @Test("a damaged page is reported by calls that need it; others succeed")
     func damagedPage() async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -95,7 +95,7 @@ struct TroubleTests {
         #expect(try store.audit().isSound == false)
     }
 
-    @Test("a file that was cut short is refused")
+    @Test("a truncated file is refused")
     func cutShort() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -109,7 +109,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("a file that was deleted or moved away is noticed, and nothing is answered from it")
+    @Test("a deleted or moved file is detected, and no call returns its data")
     func fileGone() async throws {
         for isDeleted in [true, false] {
             let database = try TestDatabase()
@@ -126,9 +126,9 @@ struct TroubleTests {
                 try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
             }
             #expect(throws: gone) { try store.credential(.sample(1)) }
-            // What the server asks before it says that it is ready.
+            // The read that the readiness check makes.
             #expect(throws: gone) { try store.events(after: UInt64(Int64.max), limit: 1) }
-            // By the readers' own connections, too.
+            // Also on the readers' own connections.
             async let held: Void = store.committer.perform { _ throws(StoreFailure) in
                 #expect(throws: StoreFailure.self) { try store.credential(.sample(1)) }
             }
@@ -137,7 +137,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("a row that makes no sense is damage, and not a row")
+    @Test("a row that cannot be decoded is reported as damaged")
     func strangeRow() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -155,8 +155,8 @@ struct TroubleTests {
     }
 
     @Test(
-        "a full disk refuses in words, keeps what was answered, and is forgiven",
-        .enabled(if: SmallDisk.canMount, "no small disk can be mounted here"))
+        "a full disk is reported, keeps acknowledged data, and works again once there is space",
+        .enabled(if: SmallDisk.canMount, "this machine cannot mount a small disk"))
     func fullDisk() async throws {
         let disk = try SmallDisk(bytes: 1 << 20)
         let ballast = try disk.fill("ballast", count: 200_000)
@@ -185,7 +185,7 @@ struct TroubleTests {
         store.close()
     }
 
-    // In place: the file stays its owner's alone.
+    // Overwrites the file in place, so that it stays private to its owner.
     private func write(_ bytes: [UInt8], over path: String) throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try file.truncate(atOffset: 0)

@@ -6,22 +6,22 @@ import Verification
 
 @testable import SQLiteStore
 
-/// When the write-ahead log is taken into the file, and how long it gets.
+/// When the write-ahead log is checkpointed, and how long it grows.
 struct WriteAheadLogTests {
-    @Test("the log is taken into the file beside the writer, long before it is full")
+    @Test("the log is checkpointed beside the writer, long before it is full")
     func beside() async throws {
         let database = try TestDatabase()
         let store = try database.open()
         let mark = Array("the first row of all".utf8)
         try await write(mark, to: store, slot: 0)
         #expect(try !holds(database, mark))
-        // Each takes a page of its own and more.
+        // Each write takes at least one page of its own.
         for slot in 1...300 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try frames(database) < Int(WriteAheadLog.usualLength) / 2)
         try eventually { try holds(database, mark) }
     }
 
-    @Test("the log begins anew when it is full, with a reader in between as well")
+    @Test("a full log restarts, even with a reader in between")
     func limited() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -29,12 +29,12 @@ struct WriteAheadLogTests {
             for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
             #expect(try store.audit().findings == [], "\(round)")
         }
-        // Of nine thousand pages that were written.
+        // About nine thousand pages were written.
         #expect(try frames(database) < Int(WriteAheadLog.usualLength + 2 * WriteAheadLog.interval))
         #expect(try store.events(after: 0, limit: 5_000).count == 3_000)
     }
 
-    @Test("a reader that stays holds up nobody, and the log begins anew when it has gone")
+    @Test("a long-running reader blocks nobody, and the log restarts once it ends")
     func reader() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -49,12 +49,12 @@ struct WriteAheadLogTests {
         let length = try frames(database)
         #expect(length > Int(WriteAheadLog.usualLength))
         try reader.connection.execute("COMMIT")
-        // The file stays as long as it was; its frames are used again from the first.
+        // The file keeps its length; its frames are reused from the first one.
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try frames(database) < length + 2 * Int(WriteAheadLog.interval))
     }
 
-    @Test("what the disk did not confirm stays in the log, for whoever opens the file next")
+    @Test("pages that the disk did not confirm stay in the log until the next opening")
     func unconfirmed() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -75,7 +75,7 @@ struct WriteAheadLogTests {
         #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }
     }
 
-    @Test("why the log is not taken in is told until it is")
+    @Test("a failed checkpoint is reported until one succeeds")
     func told() {
         let checkpointer = Checkpointer(path: "")
         #expect(checkpointer.failure == nil)
@@ -86,7 +86,7 @@ struct WriteAheadLogTests {
         #expect(checkpointer.failure == nil)
     }
 
-    @Test("closing takes all of it into the file, and leaves nothing beside it")
+    @Test("closing checkpoints the whole log and leaves no other file")
     func closed() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -120,7 +120,7 @@ struct WriteAheadLogTests {
         let end = ContinuousClock.now + .seconds(60)
         while try !isSo() {
             guard .now < end else {
-                Issue.record("it did not happen")
+                Issue.record("the condition never held")
                 return
             }
         }

@@ -2,7 +2,7 @@ import Verification
 
 extension StoreContract {
     static let commitRules = [
-        Rule("when one condition does not hold, nothing of the commit is done") { subject in
+        Rule("a commit with one failed condition changes nothing") { subject in
             let store = subject.store
             _ = try await store.commit([
                 .insertCredential(.sample(1)), .insertTicket(.sample(1)),
@@ -39,7 +39,7 @@ extension StoreContract {
             try expectEqual(try await store.events(after: 0, limit: 10), [])
             try expectEqual(try await store.chains().last?.head, head)
         },
-        Rule("changes happen in their order, each on what the ones before it left") { subject in
+        Rule("changes are applied in order, each to the result of the earlier ones") { subject in
             let store = subject.store
             try expectEqual(
                 try await store.commit([
@@ -61,7 +61,7 @@ extension StoreContract {
             try expectEqual(try await store.commit(spending), .conflict)
             try expectEqual(try await store.ticket(digest: ticket.digest), nil)
         },
-        Rule("dropping a credential's tickets leaves the others'") { subject in
+        Rule("dropping a credential's tickets keeps those of other credentials") { subject in
             let store = subject.store
             _ = try await store.commit([
                 .insertTicket(.sample(1)), .insertTicket(.sample(2)),
@@ -74,13 +74,13 @@ extension StoreContract {
                 try expectEqual(row != nil, isThere)
             }
         },
-        Rule("O-06 ending a credential's answers deletes what is sealed in them, and no row") {
+        Rule("O-06 ending a credential's answers deletes their sealed content but no row") {
             subject in
             let store = subject.store
             for row in [AnswerRow.sample(1, credential: 1), .sample(2, credential: 2), .sample(3)] {
                 try expectEqual(try await store.commit([.insertAnswer(row)]), .done)
             }
-            // What comes behind it in the same commit stays.
+            // An answer that the same commit adds later stays.
             let changes: [StoreChange] = [
                 .endAnswers(of: .sample(1)), .insertAnswer(.sample(4, credential: 1, key: 2)),
             ]
@@ -95,10 +95,10 @@ extension StoreContract {
             try expectEqual(try await store.commit([.endAnswers(of: .sample(1))]), .done)
             try expectEqual(try await store.commit([.endAnswers(of: .sample(9))]), .done)
             try expectEqual(try await store.keyUsage().map(\.answers), [2])
-            // The key stays taken.
+            // The ended answer's key still cannot be used again.
             try expectEqual(try await store.commit([.insertAnswer(.sample(1))]), .conflict)
         },
-        Rule("of two clients that are not revoked, one has a name") { subject in
+        Rule("a name belongs to only one client that is not revoked") { subject in
             let store = subject.store
             let first = ClientRow.sample(1, name: "shop")
             try expectEqual(try await store.commit([.insertClient(first)]), .done)
@@ -111,7 +111,7 @@ extension StoreContract {
             try expectEqual(try await subject.second.commit([.insertClient(second)]), .done)
             try expectEqual(try await store.clients(), [revoked, second, other])
         },
-        Rule("a client that gets another digest is found by it, and no longer by the one before") {
+        Rule("a client whose digest changes is found by the new digest only") {
             subject in
             let store = subject.store
             try expectEqual(
@@ -122,12 +122,12 @@ extension StoreContract {
             let second = subject.second
             try expectEqual(try await second.client(digest: ClientRow.sample(1).digest), nil)
             try expectEqual(try await second.client(digest: renewed.digest), renewed)
-            // A digest is nobody else's.
+            // An update cannot take another client's digest.
             let taken = StoreChange.updateClient(.sample(2, version: 2, digest: 3))
             try expectEqual(try await store.commit([taken]), .conflict)
             try expectEqual(try await store.clients(), [renewed, .sample(2)])
         },
-        Rule("answers, clients and tickets come back as they were put") { subject in
+        Rule("answers, clients and tickets are read exactly as they were written") { subject in
             let store = subject.store
             let clients = [
                 ClientRow.sample(1),
@@ -151,7 +151,7 @@ extension StoreContract {
                 try expectEqual(try await subject.second.ticket(digest: ticket.digest), ticket)
             }
         },
-        Rule("a decoy is written whatever is there, and is nobody's row") { subject in
+        Rule("a dummy row is always written, and never read as a credential") { subject in
             for value in [1, 2, 1 + DecoyRow.slotCount] {
                 let decoy = DecoyRow(slot: UInt64(value), body: sampleBytes(value, count: 200))
                 try expectEqual(try await subject.store.commit([.writeDecoy(decoy)]), .done)

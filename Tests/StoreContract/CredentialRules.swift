@@ -2,7 +2,7 @@ import Verification
 
 extension StoreContract {
     static let credentialRules = [
-        Rule("a row comes back as it was put, every column at its ends") { subject in
+        Rule("a row is read exactly as it was written, with each column at its limits") { subject in
             let rows = [
                 CredentialRow.sample(1),
                 .sample(
@@ -27,7 +27,7 @@ extension StoreContract {
             }
             try expectEqual(try await subject.store.credential(.sample(7)), nil)
         },
-        Rule("an update replaces every column, on condition of the version before it") { subject in
+        Rule("an update replaces every column if the stored version precedes it") { subject in
             let store = subject.store
             _ = try await store.commit([.insertCredential(.sample(1))])
             let next = CredentialRow.sample(
@@ -41,7 +41,7 @@ extension StoreContract {
             try expectEqual(try await store.commit([.updateCredential(next)]), .done)
             try expectEqual(try await store.commit([.updateCredential(next)]), .conflict)
             try expectEqual(try await store.credential(.sample(1)), next)
-            // Only the body, as most decisions do.
+            // Changes only the body, as most decisions do.
             let third = next.next(body: [1])
             try expectEqual(try await store.commit([.updateCredential(third)]), .done)
             try expectEqual(try await store.credential(.sample(1)), third)
@@ -49,14 +49,14 @@ extension StoreContract {
             try expectEqual(try await store.commit([.updateCredential(missing)]), .conflict)
             try expectEqual(try await store.credential(.sample(2)), nil)
         },
-        Rule("an id is there once") { subject in
+        Rule("an id is unique") { subject in
             let store = subject.store
             try expectEqual(try await store.commit([.insertCredential(.sample(1))]), .done)
             let again = CredentialRow.sample(1, subject: "bob")
             try expectEqual(try await store.commit([.insertCredential(again)]), .conflict)
             try expectEqual(try await store.credential(.sample(1)), .sample(1))
         },
-        Rule("T-04 a fingerprint is there once, also when its row has ended") { subject in
+        Rule("T-04 a fingerprint is unique, even after its credential has ended") { subject in
             let store = subject.store
             let first = CredentialRow.sample(1, fingerprint: 5)
             try expectEqual(try await store.commit([.insertCredential(first)]), .done)
@@ -70,7 +70,8 @@ extension StoreContract {
                 try await store.credential(fingerprint: sampleBytes(5, count: 32)), ended)
             try expectEqual(
                 try await store.credential(fingerprint: sampleBytes(6, count: 32)), nil)
-            // Nor does an update take another row's; a row without one stands in nobody's way.
+            // An update cannot take another row's fingerprint. Rows without a fingerprint never
+            // conflict.
             try expectEqual(
                 try await store.commit([
                     .insertCredential(.sample(3)), .insertCredential(.sample(4)),
@@ -79,7 +80,7 @@ extension StoreContract {
             try expectEqual(try await store.commit([.updateCredential(taking)]), .conflict)
             try expectEqual(try await store.credential(.sample(3)), .sample(3))
         },
-        Rule("a fingerprint that one change gives up is the next one's, in one commit") { subject in
+        Rule("a fingerprint that one change releases is free for the commit's next") { subject in
             let store = subject.store
             let first = CredentialRow.sample(1, fingerprint: 5)
             try expectEqual(try await store.commit([.insertCredential(first)]), .done)

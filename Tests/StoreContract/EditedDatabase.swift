@@ -1,13 +1,13 @@
 public import Verification
 
-/// A store together with a way into its database for somebody who can write it and has no key.
+/// A store, with write access to its database for an attacker who has no key.
 public struct EditedDatabase: Sendable {
-    /// What an audit finds in a database.
+    /// The findings of an audit.
     public struct Findings: Sendable {
         let events: [AuditTrail.Finding]
         let rows: [RowAudit.Finding]
 
-        /// Takes what is wrong with the chains of events, and with the rows.
+        /// Takes the findings about the event chains and those about the rows.
         public init(events: [AuditTrail.Finding], rows: [RowAudit.Finding]) {
             self.events = events
             self.rows = rows
@@ -22,14 +22,14 @@ public struct EditedDatabase: Sendable {
     let columns: @Sendable (_ table: String) throws -> [String]
     let audit: @Sendable () throws -> Findings
 
-    /// Takes a store and its database's SQL.
+    /// Takes a store and functions that give SQL access to its database.
     ///
     /// - Parameters:
-    ///   - key: ties the store's events together.
-    ///   - schema: what stands in front of a table's name.
-    ///   - bytes: how bytes are spelled.
-    ///   - run: runs statements.
-    ///   - columns: the names of a table's columns.
+    ///   - key: authenticates the store's events.
+    ///   - schema: the prefix of table names.
+    ///   - bytes: converts bytes to an SQL literal.
+    ///   - run: runs SQL statements.
+    ///   - columns: returns a table's column names.
     ///   - audit: audits the database.
     public init(
         _ store: any VerificationStore, key: AuditKey, schema: String = "",
@@ -54,20 +54,18 @@ public struct EditedDatabase: Sendable {
                 + "WHERE \(table.key) = \(bytes(row))")
     }
 
-    /// Deletes every row.
     func empty(_ table: StoredTable) throws { try run("DELETE FROM \(schema)\(table.rawValue)") }
 
-    /// Deletes one row.
     func delete(_ table: StoredTable, _ row: [UInt8]) throws {
         try run("DELETE FROM \(schema)\(table.rawValue) WHERE \(table.key) = \(bytes(row))")
     }
 
-    /// Keeps a copy of all rows.
+    /// Copies all rows to a second table.
     func keep(_ table: StoredTable) throws {
         try run("CREATE TABLE \(schema)kept AS SELECT * FROM \(schema)\(table.rawValue)")
     }
 
-    /// Puts one row back as it was kept.
+    /// Restores one row from the copy that `keep(_:)` made.
     func putBack(_ table: StoredTable, _ row: [UInt8]) throws {
         let columns = try columns(table.rawValue).joined(separator: ", ")
         try delete(table, row)
@@ -76,7 +74,7 @@ public struct EditedDatabase: Sendable {
                 + "FROM \(schema)kept WHERE \(table.key) = \(bytes(row))")
     }
 
-    /// Gives one row what another one has in `column`.
+    /// Overwrites one row's `column` with another row's value.
     func copy(_ column: String, in table: StoredTable, from source: [UInt8], to row: [UInt8]) throws
     {
         let name = schema + table.rawValue
@@ -90,7 +88,7 @@ public struct EditedDatabase: Sendable {
 enum StoredTable: String, CaseIterable {
     case credentials, tickets, answers, clients
 
-    /// The primary key.
+    /// The name of the primary key column.
     var key: String {
         switch self {
         case .credentials, .clients: "id"
@@ -99,7 +97,7 @@ enum StoredTable: String, CaseIterable {
         }
     }
 
-    /// Every column, with another value for it and the text that it is spelled by.
+    /// For each column, a different value as SQL.
     func edits(_ bytes: ([UInt8]) -> String) -> [(column: String, value: String)] {
         let other = bytes(sampleBytes(77, count: 32))
         let otherID = bytes(sampleBytes(77, count: 16))

@@ -1,8 +1,8 @@
 public import Verification
 
-// What somebody without the key does to rows that are authentic by themselves, and to the events.
+// Attacks by somebody without the key on the events, and on rows that are authentic on their own.
 extension StoreContract {
-    /// O-02: an older version of a row is authentic, and an audit names its credential.
+    /// O-02: an older version of a row is authentic, but an audit names its credential.
     static func checkPutBackRows(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...3 {
@@ -16,25 +16,25 @@ extension StoreContract {
         try database.putBack(.credentials, CredentialID.sample(1).bytes)
         try expectEqual(try await store.credential(.sample(1)), .sample(1))
         try expectEqual(try database.audit().rows, [.putBack(.credential(.sample(1)))])
-        // Nor does it help to go on from there, to the same version and beyond.
+        // Continuing from the old row, to the same version and beyond, does not hide the rollback.
         for version: UInt64 in 2...5 {
             try await write(.updateCredential(.sample(1, version: version)), 1, store)
             try expectEqual(try database.audit().rows, [.putBack(.credential(.sample(1)))])
         }
     }
 
-    /// O-02: a row that no event tells of, and one that is gone.
+    /// O-02: an audit finds a row that no event records, and a row that was deleted.
     static func checkUnrecordedRows(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...2 {
             try await write(.insertCredential(.sample(number)), number, store)
         }
-        // A pending row goes without an event.
+        // A pending row may be deleted without an event.
         try await write(
             .insertCredential(.sample(3, state: .pending, lapsesAt: 1)), 3, store)
         _ = try await store.prune(Pruning(now: .at(2)))
         try expectEqual(try database.audit().rows, [])
-        // Authentic rows whose events never were.
+        // The rows are authentic, but their events never existed.
         try expectEqual(
             try await store.commit([
                 .insertCredential(.sample(4)), .updateCredential(.sample(2, version: 2)),
@@ -52,7 +52,8 @@ extension StoreContract {
             ])
     }
 
-    /// O-02: a revoked client whose row is put back, one that no event tells of, and one that is gone.
+    /// O-02: an audit finds a revoked client that was restored, one that no event records, and one
+    /// that was deleted.
     static func checkClients(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...2 { try await write(.insertClient(.sample(number)), number, store) }
@@ -61,11 +62,11 @@ extension StoreContract {
         try expectEqual(try database.audit().rows, [])
         let ids = (1...3).map { sampleBytes($0, count: 16) }
         try database.putBack(.clients, ids[0])
-        // The row is authentic, so its key works again; the audit tells.
+        // The restored row is authentic, so its key works again; the audit reports it.
         try expectEqual(
             try await store.client(digest: ClientRow.sample(1).digest), ClientRow.sample(1))
         try expectEqual(try database.audit().rows, [.putBack(.client(ids[0]))])
-        // Nor does it help to revoke it once more.
+        // Revoking it again does not hide the rollback.
         try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
         try expectEqual(try database.audit().rows, [.putBack(.client(ids[0]))])
         try expectEqual(try await store.commit([.insertClient(.sample(3))]), .done)
@@ -78,7 +79,7 @@ extension StoreContract {
             ])
     }
 
-    /// O-01: a row whose primary key was emptied is found.
+    /// O-01: an audit finds a row whose primary key was emptied.
     static func checkEmptyKeys(_ database: EditedDatabase) async throws {
         let changes: [(StoredTable, StoreChange, [UInt8])] = [
             (.tickets, .insertTicket(.sample(1)), TicketRow.sample(1).digest),
@@ -96,7 +97,7 @@ extension StoreContract {
         }
     }
 
-    /// O-03: the recorded position of a chain's end is that of its last event.
+    /// O-03: the recorded position of a chain's end must be that of its last event.
     static func checkHeadPosition(_ database: EditedDatabase) async throws {
         for number in 1...3 {
             _ = try await database.store.commit([.appendEvent(.sample(number))])
@@ -122,7 +123,7 @@ extension StoreContract {
         _ = try await store.commit(inserts + [.appendEvent(.sample(1))])
         try database.keep(.credentials)
         let updates = (1...40).map { StoreChange.updateCredential(.sample($0, version: 2)) }
-        // The event stands before some of the rows.
+        // The event comes before some of the rows.
         let event = StoreChange.appendEvent(Event(.keysRotated, time: .at(0), number: 40))
         _ = try await store.commit(Array(updates[..<5]) + [event] + Array(updates[5...]))
         try expectEqual(try database.audit().rows, [])
@@ -134,7 +135,8 @@ extension StoreContract {
             [.putBack(.credential(.sample(3))), .putBack(.credential(.sample(40)))])
     }
 
-    /// O-03: events taken away, with the chains' ends adjusted by who has no key; there are ten events.
+    /// O-03: deletions of events, with the chain's ends adjusted by an attacker who has no key;
+    /// there are ten events.
     public static let erasures: [(String, String)] = [
         (
             "everything",
@@ -142,7 +144,7 @@ extension StoreContract {
                 + "start_authentication = head_authentication; DELETE FROM events"
         ),
         (
-            "everything, as if it had been pruned",
+            "all events, disguised as pruning",
             "UPDATE chains SET start_sequence = head_sequence, start_digest = head_digest, "
                 + "start_position = head_position, start_behind = head_position - 1, "
                 + "pruned_before = 1700000100000, pruned_at = 1700000100000, "
@@ -159,7 +161,7 @@ extension StoreContract {
         ("the beginning alone", "DELETE FROM events WHERE position <= 7"),
         ("the middle", "DELETE FROM events WHERE position BETWEEN 3 AND 8"),
         (
-            "the middle, closed up",
+            "the middle, with the gap closed",
             "DELETE FROM events WHERE position BETWEEN 3 AND 8; "
                 + "UPDATE events SET position = position - 6, sequence = sequence - 6 "
                 + "WHERE position > 8; "
@@ -177,16 +179,18 @@ extension StoreContract {
             "all places",
             "UPDATE events SET position = position + 100; UPDATE events SET behind = behind + 100"
         ),
-        ("what it stood behind", "UPDATE events SET behind = 3 WHERE position = 5"),
+        ("the position before an event", "UPDATE events SET behind = 3 WHERE position = 5"),
     ]
 
-    /// What is done to fifty events, one a day, by who has no key and wants the server to erase them; the
-    /// chain's records are as they were, but for the last.
+    /// O-03: changes to fifty events, one per day, by an attacker who has no key and wants the
+    /// server to delete them as old.
+    ///
+    /// Only the last one changes the chain's records.
     public static let disguises: [(String, String)] = [
         ("all times", "UPDATE events SET time = 1000"),
         ("an old event's time", "UPDATE events SET time = time + 1 WHERE position = 5"),
-        ("a young event's time", "UPDATE events SET time = 1000 WHERE position = 21"),
-        ("a time far off", "UPDATE events SET time = 9000000000000 WHERE position = 1"),
+        ("a recent event's time", "UPDATE events SET time = 1000 WHERE position = 21"),
+        ("a time far in the future", "UPDATE events SET time = 9000000000000 WHERE position = 1"),
         ("an old event", "DELETE FROM events WHERE position = 7"),
         ("the first event", "DELETE FROM events WHERE position = 1"),
         (
@@ -203,8 +207,8 @@ extension StoreContract {
         ("the beginning", "UPDATE chains SET start_position = 1"),
     ]
 
-    /// O-03: the server takes no event away, and authenticates no beginning, where one that is to go is
-    /// not what was written.
+    /// O-03: if an event to be pruned is not authentic, the server deletes no event and
+    /// authenticates no new start of the chain.
     public static func checkDisguise(
         _ store: any VerificationStore, edit: () throws -> Void
     ) async throws {
@@ -216,7 +220,7 @@ extension StoreContract {
         try edit()
         let chains = try await store.chains()
         let events = try await store.events(after: 0, limit: 100)
-        // The first twenty are old.
+        // The first twenty events are old enough to be pruned.
         let pruning = Pruning(now: .at(50 * 86_400), eventsBefore: .at(20 * 86_400 + 1))
         let outcome = try await store.prune(pruning)
         try expectEqual(outcome.events, 0)
@@ -225,7 +229,7 @@ extension StoreContract {
         try expectEqual(try await store.chains(), chains)
     }
 
-    /// O-03: an event that was made up, or whose time was changed, does not bear the clock out.
+    /// O-03: a forged event, or one whose time was changed, does not confirm the clock.
     static func checkWitness(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...50 {
@@ -240,9 +244,9 @@ extension StoreContract {
         try expectEqual(try await isBorneOut(60), true)
         try expectEqual(try await isBorneOut(500), false)
         _ = try await store.prune(Pruning(now: nil, eventsBefore: .at(46 * 86_400)))
-        // The first event that is kept is tied to the chain's beginning.
+        // The first event that was kept is linked to the chain's start.
         try expectEqual(try await isBorneOut(74), true)
-        // An event that is tied with another key.
+        // An event that was linked with another key.
         guard let head = try await store.chains().first(where: { $0.head.sequence == 50 })?.head
         else { throw ContractBreach(description: "one chain") }
         var chain = EventChain(resuming: head, at: 50, key: try KeyRing.make().auditKey)
@@ -255,7 +259,7 @@ extension StoreContract {
                 + "FROM \(events) WHERE position = 50")
         try expectEqual(try await store.events(after: 50, limit: 1).first?.event, leap)
         try expectEqual(try await isBorneOut(500), false)
-        // An authentic event that gets another time.
+        // An authentic event whose time was changed.
         try database.run(
             "DELETE FROM \(events) WHERE position = 51; UPDATE \(events) "
                 + "SET time = \(forged.time.milliseconds) WHERE position = 50")

@@ -1,11 +1,11 @@
 import Verification
 
 extension StoreContract {
-    /// A rule about a database that somebody without the key can write.
+    /// A rule about a database that an attacker without the key can write.
     public struct EditingRule: Sendable, CustomStringConvertible {
-        /// What must hold, as a sentence.
+        /// The rule, as a sentence.
         public let description: String
-        /// Tries it on a new database; throws a ``ContractBreach`` where it does not hold.
+        /// Checks the rule on a new database; throws a ``ContractBreach`` if it is broken.
         public let check: @Sendable (EditedDatabase) async throws -> Void
 
         init(
@@ -17,30 +17,30 @@ extension StoreContract {
         }
     }
 
-    /// Every such rule, but for ``disguises``.
+    /// All of these rules except ``disguises``.
     public static let editingRules = [
         EditingRule(
-            "O-01 each column of each table, changed in turn, is damage and never a row",
+            "O-01 a row with any column changed is reported as damaged and never returned",
             checkEveryColumn),
-        EditingRule("O-01 an authentic row in another row's place is damage", checkSwaps),
+        EditingRule("O-01 an authentic row in another's place is reported as damaged", checkSwaps),
         EditingRule("O-01 an audit names a row whose key was emptied", checkEmptyKeys),
         EditingRule(
-            "O-02 an audit names the credential whose row was put back to an older version",
+            "O-02 an audit names a credential whose row was rolled back to an older version",
             checkPutBackRows),
         EditingRule(
-            "O-02 an audit names rows that no event tells of, and those that are gone",
+            "O-02 an audit names rows that no event records, and rows that were deleted",
             checkUnrecordedRows),
         EditingRule(
-            "O-02 an audit names clients whose rows were put back, made up or taken away",
+            "O-02 an audit names clients whose rows were rolled back, forged or deleted",
             checkClients),
         EditingRule("O-02 an event names every row that its commit wrote", checkSharedEvents),
         EditingRule(
-            "O-03 an audit names a chain whose end's position was changed", checkHeadPosition),
-        EditingRule("O-03 a clock is borne out by authentic events alone", checkWitness),
+            "O-03 an audit names a chain whose end position was changed", checkHeadPosition),
+        EditingRule("O-03 only authentic events confirm the clock", checkWitness),
     ]
 }
 
-// Rows that were edited without the key are damage, never rows.
+// Rows that were edited without the key must be reported as damaged, never returned.
 extension StoreContract {
     /// O-01: every column of every table, changed in turn.
     static func checkEveryColumn(_ database: EditedDatabase) async throws {
@@ -52,30 +52,30 @@ extension StoreContract {
                 try database.set("\(edit.column) = \(edit.value)", in: table, row)
                 let what = "\(table): \(edit.column) = \(edit.value)"
                 try await database.expectDamage(table, 1_000 + number, what)
-                // Gone, so that the next edit can have the same value.
+                // Deleted, so that the next edit can use the same value.
                 try database.empty(table)
             }
         }
     }
 
-    /// O-01: what is authentic in one row, put into another one.
+    /// O-01: authentic values copied into another row.
     static func checkSwaps(_ database: EditedDatabase) async throws {
         for table in StoredTable.allCases {
             let columns = try database.columns(table.rawValue).filter { $0 != table.key }
             let first = try await database.insert(table, 1)
             let second = try await database.insert(table, 2)
-            // Everything but the columns that must be unique: the row in another place.
+            // Copies all columns except those that must be unique: the whole row in another place.
             for column in columns where !["fingerprint", "digest"].contains(column) {
                 try database.copy(column, in: table, from: first, to: second)
             }
-            try await database.expectDamage(table, 2, "\(table): a row in another's place")
+            try await database.expectDamage(table, 2, "\(table): a row in another row's place")
             try database.empty(table)
         }
     }
 }
 
 extension EditedDatabase {
-    /// Inserts the row of a number; its key.
+    /// Inserts the row with this number and returns its key.
     fileprivate func insert(_ table: StoredTable, _ number: Int) async throws -> [UInt8] {
         let (change, key): (StoreChange, [UInt8]) =
             switch table {
@@ -104,7 +104,7 @@ extension EditedDatabase {
         return key
     }
 
-    /// No read gives a row of the table, whatever it asks for, and one of them at least says damage.
+    /// Expects that no read returns the row, and that at least one read reports damage.
     fileprivate func expectDamage(_ table: StoredTable, _ number: Int, _ what: String) async throws
     {
         var damaged = 0
@@ -117,10 +117,10 @@ extension EditedDatabase {
                 damaged += 1
             }
         }
-        try expect(damaged > 0, "\(what): no damage")
+        try expect(damaged > 0, "\(what): no read reported damage")
     }
 
-    /// Every way to get at a row of a table.
+    /// Every way to read a row of the table.
     private func reads(
         _ table: StoredTable, _ number: Int
     ) -> [() async throws -> [any StoredRow]] {

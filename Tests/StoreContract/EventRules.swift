@@ -3,10 +3,10 @@ public import Verification
 
 extension StoreContract {
     static let eventRules = [
-        Rule("events stand in the order of their commits, and their chain is whole") { subject in
+        Rule("events are ordered by their commits, and their chain is complete") { subject in
             var expected: [Event] = []
             for number in 0..<10 {
-                // Now one store appends, now the other, as two processes do.
+                // The stores take turns to append, as two processes would.
                 let store = number.isMultiple(of: 3) ? subject.store : subject.second
                 let events = [Event.sample(number), .sample(100 + number, at: Int64(-number))]
                 let changes = events.map { StoreChange.appendEvent($0) }
@@ -16,7 +16,7 @@ extension StoreContract {
             try await expectEvents(expected, in: subject)
             try expectEqual(try await audit(subject), [])
         },
-        Rule("who reads on from the last position misses no event and sees none twice") { subject in
+        Rule("reading on from the last position skips no event and repeats none") { subject in
             for number in 0..<10 {
                 _ = try await subject.store.commit([.appendEvent(.sample(number))])
             }
@@ -35,7 +35,7 @@ extension StoreContract {
                 try expectEqual(read, all)
             }
         },
-        Rule("the chain's recorded end is its last event's, and authentic") { subject in
+        Rule("the chain's recorded end is its last event, and authentic") { subject in
             for number in 0..<3 {
                 _ = try await subject.store.commit([.appendEvent(.sample(number))])
                 let last = try await subject.second.events(after: 0, limit: 100).last
@@ -48,11 +48,11 @@ extension StoreContract {
     ]
 
     static let pruningRules = [
-        Rule("what is due goes, and nothing else") { subject in
+        Rule("pruning deletes what has expired and nothing else") { subject in
             let store = subject.store
             let staying: [CredentialRow] = [
                 .sample(1, state: .pending, lapsesAt: 11), .sample(2),
-                // A row that is in use does not lapse, whatever stands there.
+                // An active or revoked row does not lapse, even if it has a time.
                 .sample(3, lapsesAt: 1), .sample(4, state: .revoked, fingerprint: 1),
             ]
             let going: [CredentialRow] = [
@@ -76,11 +76,11 @@ extension StoreContract {
                 try expectEqual(try await store.ticket(digest: bytes) != nil, number == 11)
                 try expectEqual(try await store.answer(key: bytes) != nil, number == 11)
             }
-            // The fingerprint of an enrolment that lapsed is free again.
+            // The fingerprint of an enrolment that lapsed can be used again.
             try expectEqual(
                 try await store.commit([.insertCredential(.sample(7, fingerprint: 2))]), .done)
         },
-        Rule("O-06 an enrolment that lapses takes with it what answers hold of its secrets") {
+        Rule("O-06 pruning a lapsed enrolment deletes its secrets from answers") {
             subject in
             let store = subject.store
             for number in 1...2 {
@@ -99,7 +99,7 @@ extension StoreContract {
                         number, credential: number, key: number == 1 ? nil : 1, expiresAt: 99))
             }
         },
-        Rule("without a time, nothing lapses") { subject in
+        Rule("pruning without a time deletes no lapsed rows") { subject in
             let store = subject.store
             _ = try await store.commit([
                 .insertTicket(.sample(1, expiresAt: 0)), .insertAnswer(.sample(1, expiresAt: 0)),
@@ -110,7 +110,7 @@ extension StoreContract {
                 try await store.prune(Pruning(now: nil, eventsBefore: .at(9))),
                 PruningOutcome(credentials: 0, tickets: 0, answers: 0, events: 1))
         },
-        Rule("one call takes no more than its limit, and a later one the rest") { subject in
+        Rule("pruning deletes at most its limit per call, and the rest in later calls") { subject in
             let store = subject.store
             for number in 0..<25 {
                 _ = try await store.commit([
@@ -127,9 +127,9 @@ extension StoreContract {
                         credentials: count, tickets: count, answers: count, events: count))
             }
         },
-        Rule("events go from the front only, and the chain stays whole") { subject in
+        Rule("pruning deletes only the oldest events, and the chain stays valid") { subject in
             let store = subject.store
-            // The clock was set back at the fifth.
+            // The clock was set back after the fifth event.
             let seconds: [Int64] = [0, 1, 2, 3, 100, 4, 5, 6]
             for (number, second) in seconds.enumerated() {
                 _ = try await store.commit([.appendEvent(.sample(number, at: second))])
@@ -141,16 +141,16 @@ extension StoreContract {
                 try expectEqual(kept, Array(all.suffix(left)))
                 try expectEqual(try await audit(subject), [])
             }
-            // Positions and numbers go on where they were.
+            // Positions and sequence numbers continue.
             _ = try await subject.second.commit([.appendEvent(.sample(50))])
             let next = try await store.events(after: 0, limit: 100)
             try expectEqual(next.count, 1)
-            try expect(next[0].position > all[7].position, "a position that was there before")
+            try expect(next[0].position > all[7].position, "a position was used again")
             try expectEqual(try await audit(subject), [])
         },
     ]
 
-    /// What is wrong with the store's chains.
+    /// Audits the store's chains.
     public static func audit(_ subject: Subject) async throws -> [AuditTrail.Finding] {
         var trail = try AuditTrail(chains: try await subject.store.chains(), key: subject.key)
         for event in try await subject.store.events(after: 0, limit: 100_000) {

@@ -1,20 +1,21 @@
 package import Verification
 
-/// A store that lets so many readers read before the first of them goes on: a race that is lost by
-/// all but one, on any machine and however busy it is.
+/// A store that holds readers back until a given number of them have read: a race that all but one
+/// of them lose, on any machine, however busy it is.
 package actor GatheringStore: VerificationStore {
-    /// Which reading they do together.
+    /// The read that the callers make at the same time.
     package enum Reading: Sendable {
         case credential, ticket, fingerprint
     }
 
     private let store: any VerificationStore
     private var reading = Reading.credential
-    /// Readers that are still awaited; nothing waits before ``gather(_:reading:)`` and after the last came.
+    /// The number of readers still expected; 0 before ``gather(_:reading:)`` and after the last
+    /// reader.
     private var awaited = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Stands in front of `store`.
+    /// Wraps `store`.
     package init(_ store: any VerificationStore) { self.store = store }
 
     /// Holds the next `count` readers back until all of them have read.

@@ -2,7 +2,7 @@ import Verification
 
 extension StoreContract {
     static let raceRules = [
-        Rule("fifty who write the same version of a row: one does") { subject in
+        Rule("one of fifty writers of the same row version wins") { subject in
             let stores = [subject.store, subject.second]
             _ = try await subject.store.commit([.insertCredential(.sample(1))])
             for version: UInt64 in 2...6 {
@@ -27,7 +27,7 @@ extension StoreContract {
             try expectEqual(try await subject.store.events(after: 0, limit: 100).count, 5)
             try expectEqual(try await audit(subject), [])
         },
-        Rule("fifty who decide again when they lose: each is counted once") { subject in
+        Rule("each of fifty writers that retry after losing is counted once") { subject in
             let stores = [subject.store, subject.second]
             _ = try await subject.store.commit([.insertCredential(.sample(1, body: 0))])
             _ = try await race(50) { index in
@@ -35,15 +35,16 @@ extension StoreContract {
                 var tries = 0
                 while true {
                     guard let row = try await store.credential(.sample(1)) else {
-                        throw ContractBreach(description: "the row is gone")
+                        throw ContractBreach(description: "the row is missing")
                     }
                     let change = StoreChange.updateCredential(
                         .sample(1, version: row.version + 1, body: Int(row.version)))
                     let event = StoreChange.appendEvent(.sample(index))
                     if try await store.commit([change, event]) == .done { return tries }
                     tries += 1
-                    // Each round has a winner, so that nobody loses more often than there are others.
-                    try expect(tries <= 50, "nobody wins")
+                    // Every round has a winner, so no writer loses more often than there are
+                    // others.
+                    try expect(tries <= 50, "no writer wins")
                 }
             }
             let row = try await subject.store.credential(.sample(1))
@@ -52,10 +53,10 @@ extension StoreContract {
             try expectEqual(Set(events.compactMap { $0.event?.number }), Set(0..<50))
             try expectEqual(try await audit(subject), [])
         },
-        Rule("fifty who enrol for one subject: as many do as there is room for") { subject in
+        Rule("fifty enrolments for one subject succeed up to the subject's limit") { subject in
             let stores = [subject.store, subject.second]
             let alice = Verification.Subject.sample("alice")
-            // Neither another subject's row nor one that is revoked takes any room.
+            // Rows of other subjects and revoked rows do not count towards the limit.
             _ = try await subject.store.commit([
                 .insertCredential(.sample(90, subject: "bob")),
                 .insertCredential(.sample(91, state: .revoked)), .insertCredential(.sample(92)),
@@ -69,7 +70,7 @@ extension StoreContract {
             let rows = try await subject.store.credentials(
                 of: alice, includingRevoked: false, limit: 100)
             try expectEqual(rows.count, 32)
-            // One that ends makes room, in the same commit.
+            // Revoking a credential makes room within the same commit.
             let change = [
                 StoreChange.updateCredential(.sample(92, state: .revoked, version: 2)),
                 .expectRoom(for: alice, limit: 32), .insertCredential(.sample(93)),
@@ -81,7 +82,7 @@ extension StoreContract {
                 ]), .conflict)
             try expectEqual(try await subject.store.credential(.sample(94)), nil)
         },
-        Rule("T-04 fifty who enrol one seed: one does") { subject in
+        Rule("T-04 one of fifty enrolments of the same seed succeeds") { subject in
             let stores = [subject.store, subject.second]
             let outcomes = try await race(50) { index in
                 try await stores[index % 2].commit([
@@ -90,7 +91,7 @@ extension StoreContract {
             }
             try expectEqual(outcomes.filter { $0 == .done }.count, 1)
         },
-        Rule("fifty who spend one ticket, or keep one answer: one does") { subject in
+        Rule("one of fifty commits that spend one ticket or store one answer succeeds") { subject in
             let stores = [subject.store, subject.second]
             _ = try await subject.store.commit([.insertTicket(.sample(1))])
             for change in [
@@ -104,7 +105,7 @@ extension StoreContract {
             }
             try expectEqual(try await subject.store.events(after: 0, limit: 100).count, 2)
         },
-        Rule("a hundred that have nothing in common: all are done") { subject in
+        Rule("a hundred commits without common rows all succeed") { subject in
             let stores = [subject.store, subject.second]
             let outcomes = try await race(100) { index in
                 try await stores[index % 2].commit([
@@ -118,7 +119,7 @@ extension StoreContract {
         },
     ]
 
-    /// What so many tasks come to that run at once, by their numbers.
+    /// Runs `count` tasks at the same time and returns their results by number.
     static func race<Result: Sendable>(
         _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Result
     ) async throws -> [Result] {

@@ -2,7 +2,7 @@ import Verification
 
 extension StoreContract {
     static let readingRules = [
-        Rule("a subject's rows come the oldest first, revoked ones only when asked for") {
+        Rule("a subject's rows are listed oldest first, revoked ones only on request") {
             subject in
             let store = subject.store
             let rows = [
@@ -19,7 +19,7 @@ extension StoreContract {
                 try await store.credentials(
                     of: .sample("alice"), includingRevoked: revoked, limit: limit)
             }
-            // Of the same age, by id.
+            // Rows of the same age are ordered by id.
             let all = [rows[0], rows[1], rows[2], rows[4], rows[3]]
             let alive = all.filter { $0.state != .revoked }
             try expectEqual(try await read(true, 10), all)
@@ -27,13 +27,13 @@ extension StoreContract {
             try expectEqual(try await read(true, 2), Array(all.prefix(2)))
             try expectEqual(try await read(false, 3), Array(alive.prefix(3)))
             try expectEqual(try await read(false, 0), [])
-            // `\u{e9}` and `e\u{301}` are one text to Swift, and two subjects.
+            // `\u{e9}` and `e\u{301}` are equal strings in Swift, but two subjects.
             _ = try await store.commit([.insertCredential(.sample(20, subject: "\u{e9}"))])
             try expectEqual(
                 try await store.credentials(
                     of: .sample("e\u{301}"), includingRevoked: true, limit: 10), [])
         },
-        Rule("who is revoked leaves the list, who changes hands changes it") { subject in
+        Rule("revoked rows leave their list, and reassigned rows change lists") { subject in
             let store = subject.store
             _ = try await store.commit([.insertCredential(.sample(1))])
             _ = try await store.commit([
@@ -51,7 +51,7 @@ extension StoreContract {
                 try await store.credentials(
                     of: .sample("bob"), includingRevoked: false, limit: 10), [])
         },
-        Rule("the rows of a key come by id, page by page, and are counted") { subject in
+        Rule("a key's rows are listed by id, page by page, and counted") { subject in
             let store = subject.store
             var rows: [CredentialRow] = []
             for number in 0..<20 {

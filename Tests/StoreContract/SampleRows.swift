@@ -1,8 +1,8 @@
 public import Verification
 
-// Rows whose content means nothing to anybody but can be told apart.
+// Rows with arbitrary but distinguishable content.
 
-/// So many bytes of a value.
+/// `count` bytes derived from a value.
 public func sampleBytes(_ value: Int, count: Int) -> [UInt8] {
     (0..<count).map { index in
         index < 8 ? UInt8(truncatingIfNeeded: value >> (8 * index)) : UInt8(index & 0xff)
@@ -10,7 +10,7 @@ public func sampleBytes(_ value: Int, count: Int) -> [UInt8] {
 }
 
 extension CredentialID {
-    /// The id of a number.
+    /// The id with this number.
     public static func sample(_ number: Int) -> CredentialID {
         guard let id = CredentialID(bytes: sampleBytes(number, count: count)) else {
             preconditionFailure("an id has 16 bytes")
@@ -20,28 +20,28 @@ extension CredentialID {
 }
 
 extension KeyID {
-    /// A key version.
+    /// The key version with this number.
     public static func sample(_ number: UInt32) -> KeyID {
-        guard let id = KeyID(number) else { preconditionFailure("key versions begin at 1") }
+        guard let id = KeyID(number) else { preconditionFailure("key versions start at 1") }
         return id
     }
 }
 
 extension Subject {
-    /// Somebody.
+    /// A subject.
     public static func sample(_ name: String) -> Subject {
-        guard let subject = Subject(name) else { preconditionFailure("that is a name") }
+        guard let subject = Subject(name) else { preconditionFailure("invalid subject name") }
         return subject
     }
 }
 
 extension UnixTime {
-    /// A second of the tests' own time.
+    /// A second in the tests' own time.
     public static func at(_ second: Int64) -> UnixTime { UnixTime(seconds: 1_700_000_000 + second) }
 }
 
 extension CredentialRow {
-    /// A row of a number.
+    /// The row with this number.
     public static func sample(
         _ number: Int, subject: String = "alice", kind: CredentialKind = .totp,
         state: CredentialState = .active, version: UInt64 = 1, key: UInt32? = 1,
@@ -55,7 +55,7 @@ extension CredentialRow {
             body: sampleBytes(body, count: 200))
     }
 
-    /// The row's next version with another body, all else unchanged.
+    /// The row's next version with another body and everything else unchanged.
     public func next(body: [UInt8]) -> CredentialRow {
         CredentialRow(
             id: id, subject: subject, kind: kind, state: state, version: version + 1,
@@ -65,7 +65,7 @@ extension CredentialRow {
 }
 
 extension TicketRow {
-    /// A ticket of a number.
+    /// The ticket with this number.
     public static func sample(
         _ number: Int, credential: Int = 1, expiresAt: Int64 = 60
     ) -> TicketRow {
@@ -81,7 +81,7 @@ extension TicketRow {
 }
 
 extension AnswerRow {
-    /// An answer of a number.
+    /// The answer with this number.
     public static func sample(
         _ number: Int, credential: Int? = nil, key: UInt32? = 1, expiresAt: Int64 = 60
     ) -> AnswerRow {
@@ -94,7 +94,7 @@ extension AnswerRow {
 }
 
 extension ClientRow {
-    /// A client of a number.
+    /// The client with this number.
     public static func sample(
         _ number: Int, version: UInt64 = 1, digest: Int? = nil, name: String? = nil,
         scopes: [String] = ["enrol", "verify"], revokedAt: Int64? = nil
@@ -107,7 +107,7 @@ extension ClientRow {
 }
 
 extension Event {
-    /// An event of a number, which is its figure.
+    /// The event with this number as its value.
     public static func sample(_ number: Int, at second: Int64 = 0) -> Event {
         Event(
             .accepted, time: .at(second), subject: .sample("alice"), credential: .sample(number),

@@ -1,15 +1,14 @@
 public import Verification
 
-/// What every store must do, as a list of rules that each store's tests go through.
+/// The rules that every store must follow; each store's tests run them all.
 public enum StoreContract {
-    /// A store that a rule is tried on: new, and with nothing in it.
+    /// The store that a rule is checked on: new and empty.
     public struct Subject: Sendable {
-        /// The store.
+        /// The store of the first process.
         public let store: any VerificationStore
-        /// The same store, as another process would have opened it; the store itself where there is
-        /// no such thing.
+        /// The same store as opened by a second process; the store itself if this is impossible.
         public let second: any VerificationStore
-        /// The key that ties its events together.
+        /// The key that authenticates the store's events.
         public let key: AuditKey
 
         /// Takes a store.
@@ -22,11 +21,11 @@ public enum StoreContract {
         }
     }
 
-    /// One rule.
+    /// A rule that every store must follow.
     public struct Rule: Sendable, CustomStringConvertible {
-        /// What must hold, as a sentence.
+        /// The rule, as a sentence.
         public let description: String
-        /// Tries it; throws a ``ContractBreach`` where it does not hold.
+        /// Checks the rule; throws a ``ContractBreach`` if it is broken.
         public let check: @Sendable (Subject) async throws -> Void
 
         init(_ description: String, _ check: @escaping @Sendable (Subject) async throws -> Void) {
@@ -35,25 +34,25 @@ public enum StoreContract {
         }
     }
 
-    /// Every rule.
+    /// Every rule, in the order of the suites.
     public static let rules =
         credentialRules + commitRules + readingRules + eventRules + pruningRules + raceRules
 }
 
-/// A rule that a store breaks.
+/// A rule that a store broke.
 public struct ContractBreach: Error, CustomStringConvertible {
     /// What was expected, and where.
     public let description: String
 }
 
-/// Stops a rule that does not hold.
+/// Ends a rule if a condition does not hold.
 func expect(
     _ holds: Bool, _ what: String, file: StaticString = #fileID, line: UInt = #line
 ) throws(ContractBreach) {
     guard holds else { throw ContractBreach(description: "\(file):\(line): \(what)") }
 }
 
-/// Stops a rule when two values differ.
+/// Ends a rule if two values differ.
 func expectEqual<Value: Equatable>(
     _ found: Value, _ expected: Value, file: StaticString = #fileID, line: UInt = #line
 ) throws(ContractBreach) {

@@ -1,9 +1,9 @@
 internal import Cryptography
 public import Verification
 
-/// Keys that every process of a test makes the same.
+/// Keys that are the same in every process of a test.
 public enum StoreKeys {
-    /// A ring of one version that everybody knows.
+    /// A key ring with one version made of known bytes.
     public static let known: KeyRing = {
         let source = RandomSource(
             bytes: { count throws(CryptographyFailure) in sampleBytes(1, count: count) },
@@ -13,7 +13,7 @@ public enum StoreKeys {
         do {
             return try KeyRing.make(randomness: source)
         } catch {
-            preconditionFailure("a ring can be made of known bytes")
+            preconditionFailure("invalid key ring")
         }
     }()
 }
