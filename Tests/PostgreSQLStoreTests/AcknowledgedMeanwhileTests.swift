@@ -7,11 +7,12 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// What one connection is acknowledged while the answer to another one, about where the chains end, is
-/// still on its way: that answer is older than what is known by then, and nothing is missing.
+/// One connection gets an acknowledgement while another waits for an answer about the chains' ends.
+///
+/// That answer is older than what the process knows by then, but nothing is missing.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct AcknowledgedMeanwhileTests {
-    /// What asks where the chains end.
+    /// The operation that asks for the chains' ends.
     enum Question: CaseIterable { case compare, lease }
 
     @Test("a stored end that was read before an acknowledgement is not behind it")
@@ -21,7 +22,7 @@ struct AcknowledgedMeanwhileTests {
 
     private func ask(_ question: Question) async throws {
         let database = try TestDatabase()
-        // Makes the tables.
+        // Creates the tables.
         try database.open().close()
         let proxy = try FaultyProxy(to: database.server.port)
         let known = KnownHeads()
@@ -31,7 +32,7 @@ struct AcknowledgedMeanwhileTests {
         try commit(1, by: writer)
         let asking = try session(
             proxy.url(for: database.url), StoreStatement.writing, known)
-        // The database has answered, and the answer is held back.
+        // The database has answered, and the proxy holds the answer back.
         proxy.arm(ProxyFault(.stall, at: .message(.dataRow, .none)))
         let answer = Task.detached { () -> PostgreSQLFailure? in
             do throws(PostgreSQLFailure) {
@@ -68,9 +69,9 @@ struct AcknowledgedMeanwhileTests {
     }
 }
 
-/// Where an answer is put that is there when the call returns.
+/// Holds an answer that is there when the call returns.
 private final class Mailbox: @unchecked Sendable {
-    // Sendable by hand: the commit answers on the thread that asks.
+    // `@unchecked Sendable` is safe: the commit answers on the calling thread.
     private(set) var taken: Result<CommitOutcome, StoreFailure>?
     func put(_ answer: Result<CommitOutcome, StoreFailure>) { taken = answer }
 }

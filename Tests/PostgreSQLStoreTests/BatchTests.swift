@@ -5,10 +5,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Who shares a transaction with whom, and what a member's failure costs the others.
+/// Which commits share a transaction, and how a member's failure affects the others.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct BatchTests {
-    @Test("what waits together is committed together, in one transaction")
+    @Test("commits that wait at the same time share one transaction")
     func together() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -20,7 +20,7 @@ struct BatchTests {
         #expect(try database.audit().isWhole(events: 51))
     }
 
-    @Test("a member whose condition does not hold, or that fails, leaves the others as they are")
+    @Test("a member that fails, or whose condition does not hold, does not affect the others")
     func spoiled() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -33,7 +33,7 @@ struct BatchTests {
             case 0: own
             case 1: own + [.spendTicket(digest: TicketRow.sample(index).digest)]
             case 2: own + [.updateCredential(.sample(100 + index, version: 2))]
-            // No column takes this version.
+            // The column cannot hold this version.
             default: own + [.insertCredential(.sample(100 + index, version: .max))]
             }
         }
@@ -51,7 +51,7 @@ struct BatchTests {
         #expect(try database.audit().findings == [])
     }
 
-    @Test("what a constraint refuses is told of its member alone")
+    @Test("a violated constraint is reported only to its member")
     func refused() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -64,7 +64,8 @@ struct BatchTests {
             switch index % 3 {
             case 0: [.insertTicket(.sample(index))]
             case 1: [.insertTicket(.sample(index, expiresAt: 1_000))]
-            // Another row has this fingerprint; where several take it, one waits for the other.
+            // Another row has this fingerprint; if several members want it, one waits for the
+            // other.
             default: [.updateCredential(.sample(201, version: 2, fingerprint: 1))]
             }
         }
@@ -78,7 +79,7 @@ struct BatchTests {
         #expect(try await store.credential(.sample(201)) == .sample(201))
     }
 
-    @Test("members that touch the same row are done one after the other")
+    @Test("members that touch the same row are committed one after the other")
     func inOrder() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -90,7 +91,7 @@ struct BatchTests {
         #expect(outcomes.count { $0 == .success(.conflict) } == 19)
     }
 
-    @Test("stores that lock the same rows in whatever order they are asked do so in one")
+    @Test("stores lock common rows in the same order, whatever the order of the changes")
     func deadlocks() async throws {
         let database = try TestDatabase()
         let connections = PostgreSQLStore.Connections(reading: 1, writing: 2)
@@ -119,7 +120,7 @@ struct BatchTests {
             }
             try await group.waitForAll()
         }
-        // The server's statistics are told when a session ends.
+        // The server publishes a session's statistics when the session ends.
         for store in stores { store.close() }
         #expect(
             try database.query(

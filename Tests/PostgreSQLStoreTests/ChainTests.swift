@@ -6,14 +6,14 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Chains of events: one for each that commits, taken up again, never forked, and audited.
+/// Event chains: one for each writer, continued by later writers, never forked, and audited.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct ChainTests {
     private func count(_ database: TestDatabase) throws -> String {
         try database.query("SELECT count(*) FROM watchword.chains")
     }
 
-    @Test("each that commits has a chain of its own, and who comes later takes it up")
+    @Test("each writer has its own chain, and a later writer continues it")
     func leases() async throws {
         let database = try TestDatabase()
         let connections = PostgreSQLStore.Connections(reading: 1, writing: 2)
@@ -32,7 +32,7 @@ struct ChainTests {
             #expect(
                 try database.audit().isWhole(events: 10 * round))
             for store in stores { store.close() }
-            // The server may need a moment to see that they went.
+            // The server may need a moment to notice that the sessions have ended.
             while try database.query(
                 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = "
                     + "(SELECT oid FROM pg_database WHERE datname = current_database())") != "0"
@@ -42,7 +42,7 @@ struct ChainTests {
         }
     }
 
-    @Test("positions become visible in their order, whoever commits")
+    @Test("positions become visible in order, whichever store commits")
     func positions() async throws {
         let database = try TestDatabase()
         let connections = PostgreSQLStore.Connections(reading: 1, writing: 3)
@@ -70,13 +70,13 @@ struct ChainTests {
             read += try await reader.events(after: read.last?.position ?? 0, limit: 7)
         }
         try await writing.value
-        // None came in behind the reader.
+        // No event appeared later at a position that was already read.
         #expect(try await reader.events(after: 0, limit: 1_000) == read)
         #expect(read.map(\.position) == (1...240).map(UInt64.init))
         #expect(try database.audit().findings == [])
     }
 
-    @Test("who watches is told at each so many events, before they are answered")
+    @Test("the callback runs after every given number of events, before the commits return")
     func watched() async throws {
         let database = try TestDatabase()
         let store = try database.open(connections: .init(reading: 1, writing: 2))
@@ -86,13 +86,13 @@ struct ChainTests {
             _ = try await store.commit([.appendEvent(.sample(number))])
             #expect(told.withLock { $0 } == number / 5)
         }
-        // More than so many in one commit are told once.
+        // A commit with more events than that number causes only one call.
         _ = try await store.commit((0..<13).map { .appendEvent(.sample($0)) })
         #expect(told.withLock { $0 } == 4)
         #expect(store.ends.map(\.position).max() == 30)
     }
 
-    @Test("a chain that was closed is not appended to, and another one is begun")
+    @Test("a closed chain gets no more events, and a new chain begins")
     func closed() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -104,7 +104,7 @@ struct ChainTests {
     }
 
     @Test(
-        "V-30 a forged end of the chain is not gone on from",
+        "V-30 a writer does not continue from a forged end of a chain",
         arguments: [
             "head_sequence = head_sequence + 1", "head_digest = sha256(head_digest)",
             "head_sequence = 1, head_digest = (SELECT digest FROM watchword.events "
@@ -138,7 +138,7 @@ struct ChainTests {
         "UPDATE watchword.chains SET start_sequence = 2",
     ]
 
-    @Test("V-30 an audit finds what was done to the database", arguments: edits)
+    @Test("V-30 an audit finds each edit to the database", arguments: edits)
     func edited(script: String) async throws {
         let database = try TestDatabase()
         let stores = [try database.open(), try database.open()]
@@ -150,7 +150,7 @@ struct ChainTests {
         #expect(try database.audit().findings != [])
     }
 
-    @Test("O-03 an audit finds what was erased", arguments: StoreContract.erasures)
+    @Test("O-03 an audit finds erased events", arguments: StoreContract.erasures)
     func erased(what: String, script: String) async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -165,7 +165,7 @@ struct ChainTests {
         #expect(try database.audit(checkpoints: early).findings != [], "\(what)")
     }
 
-    @Test("O-03 events that were moved between two chains' places are found")
+    @Test("O-03 an audit finds events that were swapped between two chains")
     func swapped() async throws {
         let database = try TestDatabase()
         let stores = [try database.open(), try database.open()]

@@ -4,20 +4,20 @@ import Testing
 
 @testable import PostgreSQLStore
 
-/// What a pool does while nobody answers, with connections that do what a test says.
+/// How a pool behaves when the server does not answer, with connections that the tests control.
 struct ConnectionPoolTests {
-    /// Connections, and what befalls them.
+    /// The simulated connections and their state.
     private final class Stage: Sendable {
         struct Content {
-            /// Jobs that nobody answers.
+            /// The jobs that get no answer.
             var silent: Set<Int> = []
-            /// Whether somebody answers who is asked in doubt, and how many were asked.
+            /// Whether a connection that is tested answers, and how many were tested.
             var isAnswered = true
             var asked = 0
-            /// Whether a new connection is held up until this is over.
+            /// Whether new connections are held up until this becomes false.
             var isHeld = false
             var opening = 0
-            /// The same of what is done, and how often something is.
+            /// Whether jobs are held up, and how many have started.
             var isPerformingHeld = false
             var performing = 0
             var done: [Int] = []
@@ -34,21 +34,21 @@ struct ConnectionPoolTests {
             changed.unlock()
         }
 
-        /// Waits until `condition` holds, however long that takes.
+        /// Waits until `condition` holds, however long it takes.
         func wait(until condition: (Content) -> Bool) {
             changed.lock()
             while !content.withLock({ condition($0) }) { changed.wait() }
             changed.unlock()
         }
 
-        /// Takes until no connection is held up.
+        /// Opens a connection, once connections are no longer held up.
         private func open() {
             change { $0.opening += 1 }
             wait { !$0.isHeld }
             change { $0.opening -= 1 }
         }
 
-        /// A pool that has so many connections, whose jobs are numbers.
+        /// A pool of `count` connections, whose jobs are numbers.
         func pool(_ count: Int) throws -> ConnectionPool<Void, Int> {
             try ConnectionPool(
                 .init(
@@ -79,7 +79,7 @@ struct ConnectionPoolTests {
         }
     }
 
-    @Test("once nobody answered, calls fail at once, for as long as nobody can be connected to")
+    @Test("after a timeout, calls fail immediately until a connection can be opened")
     func known() throws {
         let stage = Stage()
         let pool = try stage.pool(1)
@@ -89,7 +89,7 @@ struct ConnectionPoolTests {
         }
         pool.submit(1)
         stage.wait { $0.opening == 1 }
-        // Before the call returns, while a new connection is waited for.
+        // Before the call returns, while the pool tries to open a connection.
         for job in 2...50 { pool.submit(job) }
         #expect(stage.content.withLock { $0.refused.values.filter { $0 == "timeout" }.count } == 50)
         stage.change { $0.isHeld = false }
@@ -97,7 +97,7 @@ struct ConnectionPoolTests {
         pool.close()
     }
 
-    @Test("what waits behind a call that nobody answers is refused with it")
+    @Test("jobs that wait behind a call that times out are refused with it")
     func queued() throws {
         let stage = Stage()
         let pool = try stage.pool(1)
@@ -116,7 +116,7 @@ struct ConnectionPoolTests {
         pool.close()
     }
 
-    @Test("where somebody answers on another connection, calls go on over that one")
+    @Test("calls continue on another connection if the server answers on it")
     func doubted() throws {
         let stage = Stage()
         let pool = try stage.pool(2)
@@ -125,14 +125,14 @@ struct ConnectionPoolTests {
             content.isHeld = true
         }
         pool.submit(1)
-        // No new connection can be had.
+        // No new connection can be opened.
         expectDone(2, by: pool, on: stage)
         #expect(stage.content.withLock { $0.asked } == 1)
         stage.change { $0.isHeld = false }
         pool.close()
     }
 
-    @Test("where nobody answers on the other ones either, no call is made to find out")
+    @Test("connections that do not answer either are found out without a caller's job")
     func silent() throws {
         let stage = Stage()
         let pool = try stage.pool(3)
@@ -150,9 +150,10 @@ struct ConnectionPoolTests {
         pool.close()
     }
 
-    /// Submits a job again and again until it is done.
+    /// Submits a job repeatedly until it is done.
     ///
-    /// A pool that never goes on is a test that never ends: a bound would be a measure of speed.
+    /// There is no deadline, because it would measure speed: if the pool never recovers, the test
+    /// never ends.
     private func expectDone(_ job: Int, by pool: ConnectionPool<Void, Int>, on stage: Stage) {
         while true {
             stage.change { $0.refused[job] = nil }

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import Verification
 
-/// Connections that break or fall silent in every state of the protocol.
+/// Connections that break or stall in every state of the protocol.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct CutConnectionTests {
-    @Test("cut behind any byte of a decision, either way, a connection costs no answered decision")
+    @Test("a connection cut after any byte of a decision loses no acknowledged decision")
     func decisions() async throws {
         let bench = try await Bench()
         for way in ProxyFault.Way.allCases {
@@ -24,7 +24,7 @@ struct CutConnectionTests {
         try await bench.expectWhole()
     }
 
-    @Test("cut while it opens, a connection is made again, and decides as before")
+    @Test("a connection cut while it opens is opened again, and decides as before")
     func opening() async throws {
         let bench = try await Bench()
         for way in ProxyFault.Way.allCases {
@@ -39,17 +39,17 @@ struct CutConnectionTests {
                 let fault = ProxyFault(.cut, at: .byte(way, byte))
                 if try await bench.decide(during: fault) { happened += 1 }
             }
-            // How much there is to say differs with the chains that others have not left yet.
+            // The number of messages depends on the chains that other sessions still hold.
             #expect(happened > 20)
         }
         try await bench.expectWhole()
     }
 
     @Test(
-        "cut before, in the middle of and behind each message, a connection costs no decision",
+        "a connection cut before, within or after any message loses no decision",
         arguments: ProxyFault.Message.allCases, ProxyFault.Part.allCases)
     func messages(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
-        // Nothing is sent without preparation.
+        // This message occurs only without prepared statements.
         guard message != .query else { return }
         let bench = try await Bench()
         for count in 1...3 {
@@ -60,7 +60,7 @@ struct CutConnectionTests {
     }
 
     @Test(
-        "a connection that falls silent is given up, and what arrives late is decided once",
+        "a stalled connection is given up, and a late decision happens only once",
         arguments: [
             (ProxyFault.Message.bind, ProxyFault.Part.half), (.sync, .none), (.sync, .half),
             (.sync, .all), (.commandComplete, .half), (.readyForQuery, .none),
@@ -74,7 +74,7 @@ struct CutConnectionTests {
         try await bench.expectWhole()
     }
 
-    @Test("cut behind any byte of a read, a connection gives the row or no answer, never another")
+    @Test("a read cut after any byte returns the right row or fails")
     func reads() async throws {
         let bench = try await Bench()
         let row = try await bench.observer.credential(.sample(1))
@@ -95,7 +95,7 @@ struct CutConnectionTests {
         }
     }
 
-    @Test("once a call has found out that nobody answers, a thousand others do not wait for it")
+    @Test("after one call has timed out, a thousand others fail without waiting")
     func silent() async throws {
         let bench = try await Bench(timeout: .milliseconds(400))
         for _ in 0..<2 {
@@ -116,7 +116,7 @@ struct CutConnectionTests {
         }
     }
 
-    @Test("while nothing gets through, calls fail; when it does again, they are done")
+    @Test("calls fail while the connection is blocked, and succeed afterwards")
     func refused() async throws {
         let bench = try await Bench()
         for _ in 0..<3 {
@@ -135,16 +135,16 @@ struct CutConnectionTests {
     }
 }
 
-/// A row that a store behind a proxy moves on, and another store looks at.
+/// A row that a store behind a proxy advances and another store observes.
 private final class Bench: Sendable {
     let proxy: FaultyProxy
     let store: PostgreSQLStore
-    /// The same database, without the proxy.
+    /// The same database without the proxy.
     let observer: PostgreSQLStore
     private let database: TestDatabase
     private let counts = Counts()
 
-    /// What became of the decisions.
+    /// How the decisions ended.
     private actor Counts {
         var done = 0
         var unknown = 0
@@ -166,10 +166,10 @@ private final class Bench: Sendable {
             connections: .init(reading: 1, writing: 1))
     }
 
-    /// Decides once with a fault in the way, then until it is done without one.
+    /// Decides once with a fault injected, then retries without one until a decision succeeds.
     ///
-    /// - Parameter mustFail: whether the fault has to happen, and its caller must not be answered.
-    /// - Returns: whether the fault happened.
+    /// - Parameter mustFail: whether the fault must occur and must make the call fail.
+    /// - Returns: whether the fault occurred.
     @discardableResult
     func decide(during fault: ProxyFault? = nil, mustFail: Bool = false) async throws -> Bool {
         var hasHappened = false
@@ -182,12 +182,12 @@ private final class Bench: Sendable {
         }
         let end = ContinuousClock.now + .seconds(60)
         while try await !step() {
-            try #require(ContinuousClock.now < end, "the store does not come back")
+            try #require(ContinuousClock.now < end, "the store does not recover")
         }
         return hasHappened
     }
 
-    /// One decision; whether it was answered as done.
+    /// Makes one decision, and returns whether it was acknowledged.
     private func step() async throws -> Bool {
         let row = try #require(try await observer.credential(.sample(1)))
         let next = row.next(body: row.body)
@@ -195,7 +195,8 @@ private final class Bench: Sendable {
             let outcome = try await store.commit([
                 .updateCredential(next), .appendEvent(.sample(Int(next.version))),
             ])
-            // A decision whose fate is not known may have come late, and before this one.
+            // An earlier decision with an unknown result may have been committed late, before this
+            // one.
             guard outcome == .done else {
                 #expect(await counts.unknown > 0)
                 return false
@@ -212,18 +213,20 @@ private final class Bench: Sendable {
         }
     }
 
-    /// Expects that a call fails, and a thousand more before a thousand time-outs could be over.
+    /// Expects that a call fails, and that a thousand more fail before a thousand timeouts could
+    /// pass.
     func expectUnavailable(_ call: () async throws(StoreFailure) -> Void) async throws {
-        // No measure of speed: it ends a test that would otherwise take a quarter of an hour.
+        // Not a measure of speed: the deadline ends a test that would otherwise take a quarter of
+        // an hour.
         let end = ContinuousClock.now + .seconds(60)
         for _ in 0...1_000 {
-            try #require(ContinuousClock.now < end, "each call waits")
+            try #require(ContinuousClock.now < end, "every call waits for a timeout")
             let failure = await #expect(throws: StoreFailure.self) { try await call() }
             #expect(failure?.trouble == .unavailable)
         }
     }
 
-    /// Expects that every decision that was answered is there, none twice, each with its event.
+    /// Expects every acknowledged decision exactly once, with its event.
     func expectWhole() async throws {
         store.close()
         proxy.heal()

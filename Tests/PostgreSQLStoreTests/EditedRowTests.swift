@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import Verification
 
-/// Rows that were changed by somebody who can write the database and has no key.
+/// Rows that were changed by an attacker who can write the database and has no key.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct EditedRowTests {
     @Test(
-        "O-01 O-02 O-03 what is changed without the key is damage, or an audit names it",
+        "O-01 O-02 O-03 changes without the key are reported as damage or by an audit",
         arguments: StoreContract.editingRules)
     func rules(rule: StoreContract.EditingRule) async throws {
         let database = try TestDatabase()
@@ -17,7 +17,7 @@ struct EditedRowTests {
     }
 
     @Test(
-        "O-03 nothing is pruned where the oldest events were changed",
+        "O-03 nothing is pruned if the oldest events were changed",
         arguments: StoreContract.disguises)
     func disguised(what: String, script: String) async throws {
         let database = try TestDatabase()

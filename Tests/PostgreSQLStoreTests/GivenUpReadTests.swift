@@ -5,10 +5,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Reads that the server gives up for another transaction.
+/// Reads that the server aborts in favour of another transaction.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct GivenUpReadTests {
-    /// The table behind a view that fails with `code` the first `count` times.
+    /// A database whose table is behind a view that fails with `code` the first `count` times.
     private func database(failing count: Int, with code: String) async throws -> (
         TestDatabase, PostgreSQLStore
     ) {
@@ -32,14 +32,14 @@ struct GivenUpReadTests {
     }
 
     @Test(
-        "a read that is given up for another transaction is tried again",
+        "a read that the server aborted for another transaction is retried",
         arguments: ["40001", "40P01"])
     func triedAgain(code: String) async throws {
         let (_, store) = try await database(failing: 3, with: code)
         #expect(try await store.credential(.sample(1)) == .sample(1))
     }
 
-    @Test("a read is not tried again for ever")
+    @Test("a read is retried only a limited number of times")
     func bounded() async throws {
         let (database, store) = try await database(failing: 1_000, with: "40001")
         await #expect(throws: StoreFailure(.busy, code: "40001")) {
@@ -50,6 +50,6 @@ struct GivenUpReadTests {
 }
 
 extension CommitOutcome {
-    /// Stops a test whose preparation failed.
+    /// Ends a test whose preparation failed.
     fileprivate func expectDone() throws { #expect(self == .done) }
 }

@@ -5,9 +5,9 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// A connection of somebody else, who holds a lock until he lets go.
+/// A separate connection that holds a lock until it is released.
 final class HeldLock: @unchecked Sendable {
-    // Sendable by hand: a test uses it from one task at a time.
+    // `@unchecked Sendable` is safe: a test uses it from one task at a time.
     private let connection: PostgreSQLConnection
 
     /// Runs `statement` in a transaction that stays open.
@@ -16,7 +16,7 @@ final class HeldLock: @unchecked Sendable {
         try connection.execute("BEGIN; \(statement)")
     }
 
-    /// The row that every transaction locks last, so that what comes meanwhile waits together.
+    /// Locks the row that every transaction locks last, so that later commits wait together.
     static func counter(_ database: TestDatabase) throws -> HeldLock {
         try HeldLock(database, "SELECT position FROM watchword.counter FOR UPDATE")
     }
@@ -24,7 +24,7 @@ final class HeldLock: @unchecked Sendable {
     func release() throws { try connection.execute("ROLLBACK") }
 }
 
-/// Whether something has ended.
+/// Records that something has ended.
 private final class End: Sendable {
     private let value = Mutex(false)
     var isThere: Bool { value.withLock { $0 } }
@@ -32,7 +32,7 @@ private final class End: Sendable {
 }
 
 extension TestDatabase {
-    /// Commits all of `changes` while the first of them holds the line, so that they wait together.
+    /// Commits all of `changes` together: the first is blocked until the others are waiting.
     func waitingTogether(
         _ store: PostgreSQLStore, count: Int,
         _ changes: @escaping @Sendable (Int) -> [StoreChange]
@@ -43,9 +43,9 @@ extension TestDatabase {
             defer { end.note() }
             return await outcome(store, [.appendEvent(.sample(1_000))])
         }()
-        // Where the machine is so busy that it gives up waiting, that is no reason to wait for ever.
+        // If the wait times out on a busy machine, the test fails instead of waiting for ever.
         func expectWaiting() throws { try #require(!end.isThere) }
-        // Once the first is under way, the others can only wait.
+        // Once the first commit has started, the others can only wait.
         while try query(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
                 + "AND wait_event_type = 'Lock'") != "1"
@@ -80,12 +80,12 @@ extension TestDatabase {
         }
     }
 
-    /// How many transactions the events come from.
+    /// The number of transactions that wrote the events.
     func transactions() throws -> Int? {
         Int(try query("SELECT count(DISTINCT xmin::text) FROM watchword.events"))
     }
 
-    /// What an audit finds.
+    /// Audits the database.
     func audit(checkpoints: [ChainMark] = []) throws -> PostgreSQLAuditReport {
         try PostgreSQLStore.audit(
             at: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
@@ -94,6 +94,6 @@ extension TestDatabase {
 }
 
 extension PostgreSQLAuditReport {
-    /// Whether nothing was found, among so many events.
+    /// Whether the audit found no problems among `events` events.
     func isWhole(events: Int) -> Bool { findings == [] && self.events == events }
 }

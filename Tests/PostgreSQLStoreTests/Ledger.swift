@@ -3,8 +3,8 @@ import Synchronization
 import Testing
 import Verification
 
-/// Callers that decide without pause over several stores of one database, whatever befalls it, and
-/// remember what they were told.
+/// Callers that decide continuously on several stores of one database while faults happen, and
+/// record every result.
 final class Ledger: Sendable {
     private static let rows = 8
     private static let tickets = 4_000
@@ -17,7 +17,7 @@ final class Ledger: Sendable {
 
     private struct Content {
         var next = 0
-        /// By which decisions each use was told to be done.
+        /// The decisions that were told that they had spent each use.
         var done: [Use: [Int]] = [:]
         var failures: [StoreFailure: Int] = [:]
         var isOver = false
@@ -35,7 +35,7 @@ final class Ledger: Sendable {
             let outcome = try await stores[0].commit([.insertCredential(.sample(row))])
             try #require(outcome == .done)
         }
-        // One after the other would take as many round trips.
+        // One after the other, they would take as many round trips.
         try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
             for ticket in 0..<Self.tickets {
                 group.addTask {
@@ -48,7 +48,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Lets so many callers decide on each store, while `trouble` happens to the database.
+    /// Runs `callers` callers on each store, while `trouble` happens to the database.
     func run(callers: Int, during trouble: @escaping @Sendable () async throws -> Void) async throws
     {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -64,35 +64,35 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Waits until so many more decisions were done from now on.
+    /// Waits until `count` more decisions succeed.
     func awaitProgress(_ count: Int) async throws {
         let before = content.withLock { $0.doneCount }
         try await wait("no progress") { $0.doneCount >= before + count }
     }
 
-    /// Waits until so many more calls failed from now on.
+    /// Waits until `count` more calls fail.
     func awaitFailures(_ count: Int) async throws {
         let before = content.withLock { $0.failureCount }
         try await wait("no failures") { $0.failureCount >= before + count }
     }
 
-    /// How often calls failed of what.
+    /// The number of failed calls for each failure.
     var failures: [StoreFailure: Int] { content.withLock { $0.failures } }
 
-    /// What calls failed of.
+    /// The kinds of failures.
     var troubles: Set<StoreFailure.Trouble> {
         content.withLock { Set($0.failures.keys.map(\.trouble)) }
     }
 
-    /// Expects that nothing was accepted twice, and that everything that was is in the database.
+    /// Expects that nothing was accepted twice, and that everything accepted is in the database.
     func expectKept(in store: any VerificationStore, key: AuditKey) async throws {
         let done = content.withLock { $0.done }
         #expect(done.values.allSatisfy { $0.count == 1 }, "something was accepted twice")
         let events = try await store.events(after: 0, limit: 1_000_000)
         let kept = events.compactMap { $0.event?.number }
-        #expect(Set(kept).count == kept.count, "a decision is there twice")
+        #expect(Set(kept).count == kept.count, "a decision is stored twice")
         let lost = Set(done.values.joined().map { Int64($0) }).subtracting(kept)
-        #expect(lost == [], "decisions that were answered are gone")
+        #expect(lost == [], "acknowledged decisions are missing")
         for use in done.keys {
             switch use {
             case .ticket(let number):
@@ -100,7 +100,7 @@ final class Ledger: Sendable {
                 #expect(ticket == nil, "a spent ticket is back")
             case .version(let row, let version):
                 let stored = try await store.credential(.sample(row))?.version ?? 0
-                #expect(stored >= version, "a row went back")
+                #expect(stored >= version, "a row was rolled back")
             }
         }
         let findings = try await StoreContract.audit(StoreContract.Subject(store, key: key))
@@ -112,7 +112,7 @@ final class Ledger: Sendable {
     private func end() { content.withLock { $0.isOver = true } }
 
     private func wait(_ what: String, until condition: (Content) -> Bool) async throws {
-        // No measure of speed: it ends a test that would otherwise never end.
+        // Not a measure of speed: the deadline ends a test that would otherwise never end.
         let end = ContinuousClock.now + .seconds(60)
         while !content.withLock({ condition($0) }) {
             let facts = content.withLock { "\($0.doneCount) done, failures: \($0.failures)" }
@@ -121,7 +121,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// One decision; on a use that another caller wants, too.
+    /// Makes one decision on a use that another caller also wants.
     private func decide(on store: any VerificationStore) async {
         let number = content.withLock { content in
             content.next += 1
@@ -134,12 +134,13 @@ final class Ledger: Sendable {
             content.withLock { $0.done[use, default: []].append(number) }
         } catch {
             content.withLock { $0.failures[error, default: 0] += 1 }
-            // While there is no database, callers leave the processors to those who bring it back.
+            // While the database is down, callers leave the processors to the programs that restart
+            // it.
             do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
         }
     }
 
-    /// Tickets in turn, and rows when there are no tickets left and in between.
+    /// Tickets and rows in turn; only rows once no tickets are left.
     private func wish(
         _ pair: Int, of store: any VerificationStore
     ) async throws(StoreFailure) -> (Use, StoreChange) {

@@ -4,18 +4,18 @@ import StoreContract
 import Testing
 import Verification
 
-/// The rules that every store keeps: alone, with two stores on one database, and with several
-/// connections that commit in each of them.
+/// Runs the contract against one store, against two stores on one database, and against stores with
+/// several writers.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct PostgreSQLStoreContractTests {
-    @Test("the contract of stores", arguments: StoreContract.rules)
+    @Test("store contract", arguments: StoreContract.rules)
     func alone(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let store = try database.open()
         try await rule.check(StoreContract.Subject(store, key: database.keys.auditKey))
     }
 
-    @Test("the contract of stores, with two on one database", arguments: StoreContract.rules)
+    @Test("store contract, with two stores on one database", arguments: StoreContract.rules)
     func together(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -25,7 +25,7 @@ struct PostgreSQLStoreContractTests {
     }
 
     @Test(
-        "the contract of stores, with several that commit in each", arguments: StoreContract.rules)
+        "store contract, with several writers in each store", arguments: StoreContract.rules)
     func several(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let connections = PostgreSQLStore.Connections(reading: 3, writing: 3)

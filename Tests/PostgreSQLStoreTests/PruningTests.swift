@@ -5,10 +5,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Two processes that keep house at once, while others decide.
+/// Two processes that prune at the same time, while others decide.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PruningTests {
-    @Test("two that prune at once take each thing away once, and the chains stay whole")
+    @Test("two concurrent prunings delete each row once, and the chains stay valid")
     func together() async throws {
         let database = try TestDatabase()
         let stores = [try database.open(), try database.open()]
@@ -40,7 +40,7 @@ struct PruningTests {
         #expect(try database.audit().isWhole(events: 30))
     }
 
-    @Test("what a decision holds is left for the next time, and nobody waits for it")
+    @Test("pruning skips rows that a decision has locked, without waiting")
     func held() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -5,10 +5,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// A database that was put back to an earlier state: noticed, not served, and settled.
+/// A database that was rolled back to an earlier state: detected, refused, and recovered.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PutBackTests {
-    /// Keeps the tables as they are now, to be put back by ``putBack(_:)``.
+    /// Copies the current tables; ``putBack(_:)`` restores them.
     private func keep(_ database: TestDatabase) throws {
         for table in ["events", "chains", "counter", "tickets", "clients"] {
             try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)")
@@ -24,7 +24,7 @@ struct PutBackTests {
         }
     }
 
-    @Test("an earlier state is refused to who knows better, and can be served once it is settled")
+    @Test("a rolled back database is refused by stores that know later ends, until recovery")
     func settled() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -40,7 +40,7 @@ struct PutBackTests {
         let ends = store.ends
         #expect(ends.map(\.position) == [2])
         try putBack(database)
-        // Who is connected notices at its next commit, who is not when it connects.
+        // A connected store detects the rollback at its next commit, others when they connect.
         await #expect(throws: StoreFailure(.damaged, code: "behind")) {
             try await store.commit([.appendEvent(.sample(3))])
         }
@@ -60,12 +60,12 @@ struct PutBackTests {
         let events = try await later.events(after: 0, limit: 10)
         #expect(
             events.compactMap(\.event?.kind) == [.accepted, .clientRevoked, .restored, .accepted])
-        // Nobody who read on in the lost state is told an old position.
+        // A client that had read the lost events never gets an old position.
         #expect(events[1].position > 1_000_000_000)
         #expect(try database.audit().isWhole(events: 4))
     }
 
-    @Test("T-10 O-07 a clock behind the newest event settles nothing by itself")
+    @Test("T-10 O-07 recovery refuses a clock behind the newest event")
     func clockBehind() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -96,7 +96,7 @@ struct PutBackTests {
             try database.query(
                 "DELETE FROM watchword.events; INSERT INTO watchword.events TABLE kept")
         }
-        // Whoever vouches for the clock gets everything up to the newest event refused.
+        // If the operator vouches for the clock, everything up to the newest event is refused.
         let (_, end) = try PostgreSQLStore.settle(
             address, key: key, now: .at(0), trustingClock: true)
         let settled = try PostgreSQLStore(connecting: address, key: key, known: [end])
@@ -105,7 +105,7 @@ struct PutBackTests {
             try await settled.events(after: 3, limit: 9).compactMap(\.event?.time) == [.at(110)])
     }
 
-    @Test("another event in the place of one that was acknowledged is no continuation")
+    @Test("a chain with another event in place of an acknowledged one is refused")
     func forked() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -116,7 +116,7 @@ struct PutBackTests {
         let ends = store.ends
         store.close()
         try putBack(database)
-        // A stranger takes the chain up where it ends, and goes farther than the first had come.
+        // Another store continues the chain from its rolled back end, beyond the first store's end.
         let stranger = try database.open()
         for number in 3...5 { _ = try await stranger.commit([.appendEvent(.sample(number))]) }
         #expect(stranger.ends.map(\.mark.node) == ends.map(\.mark.node))
@@ -124,7 +124,7 @@ struct PutBackTests {
             try PostgreSQLStore(
                 connecting: address, key: database.keys.auditKey, known: ends)
         }
-        // What goes on from the known end is served.
+        // A chain that continues from the known end is accepted.
         let known = stranger.ends
         _ = try await stranger.commit([.appendEvent(.sample(6))])
         try PostgreSQLStore(
@@ -132,7 +132,7 @@ struct PutBackTests {
         ).close()
     }
 
-    @Test("an end that was kept and is not authentic is refused")
+    @Test("a stored chain end that is not authentic is refused")
     func forgedEnd() async throws {
         let database = try TestDatabase()
         let store = try database.open()

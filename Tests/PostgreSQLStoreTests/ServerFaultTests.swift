@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 import Verification
 
-/// A database that is killed, started again, replaced or locked under load: nothing is accepted twice,
-/// nothing that was answered is gone, and the stores go on by themselves.
+/// A database that is killed, restarted, replaced or locked under load: nothing is accepted twice,
+/// no acknowledged decision is lost, and the stores recover on their own.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct ServerFaultTests {
     private static let connections = PostgreSQLStore.Connections(reading: 1, writing: 3)
 
-    @Test("T-10 killed, stopped and started again under load, a database accepts nothing twice")
+    @Test("T-10 nothing is accepted twice when a database is killed and restarted under load")
     func restarted() async throws {
         let server = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: server)
@@ -25,12 +25,12 @@ struct ServerFaultTests {
             }
             try await ledger.awaitProgress(150)
         }
-        // There was no database, or none yet; nothing else was wrong with it.
+        // The database was down or starting; there must be no other failures.
         #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(in: open(database), key: database.keys.auditKey)
     }
 
-    @Test("a primary is replaced by its synchronous standby under load, and nothing is lost")
+    @Test("nothing is lost when a synchronous standby replaces the primary under load")
     func synchronous() async throws {
         let primary = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
@@ -51,7 +51,7 @@ struct ServerFaultTests {
     }
 
     @Test(
-        "what no standby has is not answered, also where the server itself would not wait for one")
+        "a commit without a standby is not acknowledged, even if the server would not wait")
     func withheld() async throws {
         let primary = try await offThePool {
             try PostgreSQLServer.start(settings: ["synchronous_commit": "off"])
@@ -71,7 +71,7 @@ struct ServerFaultTests {
             try primary.kill9()
             try standby.promote()
         }
-        // Nobody was told that it was spent, and so nothing is missing.
+        // The spend was never acknowledged, so nothing is missing.
         #expect(
             try await eventually { () throws(StoreFailure) in
                 try await store.commit([spending, .appendEvent(.sample(2))])
@@ -79,7 +79,7 @@ struct ServerFaultTests {
         #expect(try await store.events(after: 0, limit: 9).compactMap { $0.event?.number } == [2])
     }
 
-    @Test("a synchronous standby that falls silent costs few connections, and its return is enough")
+    @Test("a stalled synchronous standby blocks few connections, and they recover with it")
     func silentStandby() async throws {
         let primary = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
@@ -95,7 +95,7 @@ struct ServerFaultTests {
             }
             #expect(failure?.trouble == .unavailable)
         }
-        // The one that found out.
+        // The one that detected it.
         let waiting = try await offThePool {
             try primary.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         }
@@ -105,12 +105,12 @@ struct ServerFaultTests {
             try await eventually { () throws(StoreFailure) in
                 try await store.commit([.appendEvent(.sample(2))])
             } == .done)
-        // Where the one that waited has not left its chain yet, another one was begun.
+        // If the blocked connection has not yet released its chain, another chain was begun.
         #expect(try await store.chains().count <= chains + 1)
         withExtendedLifetime(standby) {}
     }
 
-    @Test("an asynchronous standby that lacks what was answered is noticed, and not used")
+    @Test("an asynchronous standby that lacks acknowledged events is detected and not used")
     func asynchronous() async throws {
         let primary = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
@@ -127,7 +127,7 @@ struct ServerFaultTests {
             try standby.awaitReplay(of: position)
             try primary.withholdReplication()
         }
-        // Answered, and only where it was answered.
+        // Acknowledged, but stored only on the old primary.
         #expect(
             try await witness.commit([.spendTicket(digest: digest), .appendEvent(.sample(3))])
                 == .done)
@@ -135,11 +135,11 @@ struct ServerFaultTests {
             try primary.kill9()
             try standby.promote()
         }
-        // Who was told so knows better than the database, and stays with it.
+        // The store that got the acknowledgement refuses the standby, permanently.
         for _ in 0..<3 {
             try await expectDamaged(witness, digest)
         }
-        // Who was told nothing that is gone has no way of knowing: there the ticket is spent again.
+        // A store without lost acknowledgements cannot know: there the ticket is spent again.
         #expect(
             try await eventually { () throws(StoreFailure) in
                 try await stranger.commit([.spendTicket(digest: digest), .appendEvent(.sample(4))])
@@ -147,17 +147,17 @@ struct ServerFaultTests {
         try await expectDamaged(witness, digest)
     }
 
-    @Test("a database that only reads refuses every decision, and reads on")
+    @Test("a read-only database refuses every decision, and can still be read")
     func readOnly() async throws {
         let server = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: server)
         let store = try database.open()
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
         let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
-        // A new connection would look for a server that takes what is written.
+        // A new connection would look for a writable server.
         #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
         try await readOnly(true, server)
-        // The connection that commits hears of it a moment later.
+        // The connection that commits learns of it a moment later.
         let end = ContinuousClock.now + .seconds(60)
         while try await isWritten(store), ContinuousClock.now < end {}
         await #expect(throws: StoreFailure(.readOnly, code: "25006")) {
@@ -169,7 +169,7 @@ struct ServerFaultTests {
         #expect(try await store.commit([spending, .appendEvent(.sample(1))]) == .done)
     }
 
-    /// Whether a commit is done, and not refused because the database only reads.
+    /// Whether a commit succeeds, rather than being refused because the database is read-only.
     private func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
         do throws(StoreFailure) {
             return try await store.commit([.appendEvent(.sample(0))]) == .done
@@ -195,7 +195,7 @@ struct ServerFaultTests {
         }
     }
 
-    /// Expects that the store answers nothing any more, once it has found the database.
+    /// Expects that the store refuses every call, once it is connected to the database.
     private func expectDamaged(_ store: PostgreSQLStore, _ digest: [UInt8]) async throws {
         let damaged = StoreFailure(.damaged, code: "behind")
         #expect(
@@ -207,7 +207,7 @@ struct ServerFaultTests {
             } == damaged)
     }
 
-    /// What a call fails of that is no mere lack of a connection.
+    /// The failure of a call, once it is not merely a lack of connection.
     private func failure<Found>(
         _ call: () async throws(StoreFailure) -> Found
     ) async throws -> StoreFailure? {
@@ -220,9 +220,10 @@ struct ServerFaultTests {
     }
 }
 
-/// What a call comes to once the store has a connection again.
+/// The result of a call once the store is connected again.
 ///
-/// - Throws: any other failure, or that one after a minute, which is no measure of speed.
+/// - Throws: any other failure, or the connection failure after a minute, which is not a measure of
+///   speed.
 func eventually<Found>(
     _ call: () async throws(StoreFailure) -> Found
 ) async throws(StoreFailure) -> Found {
@@ -238,6 +239,6 @@ func eventually<Found>(
 }
 
 extension TestDatabase {
-    /// The database's name, on whichever server.
+    /// The database's name, on any server.
     fileprivate var name: String { url.split(separator: "/").last.map(String.init) ?? url }
 }

@@ -6,10 +6,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Reads that one statement answers: each gets what it would have got alone.
+/// Reads that one statement answers: each gets the same rows as it would alone.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct SharedReadTests {
-    /// What became of some reads, by their places.
+    /// The results of several reads, by index.
     private final class Answers: Sendable {
         let found = Mutex<[Int: Result<[CredentialRow], PostgreSQLFailure>]>([:])
 
@@ -27,7 +27,7 @@ struct SharedReadTests {
             }
         }
 
-        /// The numbers of the rows that each got.
+        /// The numbers of the rows that each read returned.
         func rows(_ count: Int) -> [[CredentialRow]?] {
             found.withLock { found in (0..<count).map { try? found[$0]?.get() } }
         }
@@ -56,7 +56,7 @@ struct SharedReadTests {
     }
 
     @Test(
-        "who asks together gets rows of their own, the oldest first, and no more than they asked for"
+        "reads that share a statement get their own rows, oldest first, up to their limits"
     )
     func together() async throws {
         let session = try await session(try TestDatabase())
@@ -68,7 +68,7 @@ struct SharedReadTests {
         #expect(answers.rows(jobs.count) == Self.expected)
     }
 
-    @Test("what fails together is asked once more, each alone")
+    @Test("reads that fail together are repeated separately, once")
     func failing() async throws {
         let session = try await session(try TestDatabase())
         let answers = Answers()

@@ -6,10 +6,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// What is opened, by how many at once, and what is refused.
+/// Which databases are opened, even by several processes at once, and which are refused.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct StartTests {
-    @Test("eight that start at once on an empty database make its tables once")
+    @Test("eight stores that start on an empty database create its tables once")
     func together() async throws {
         let database = try TestDatabase()
         let stores = try await withThrowingTaskGroup(of: PostgreSQLStore.self) { group in
@@ -23,7 +23,7 @@ struct StartTests {
         #expect(try database.audit().isWhole(events: 8))
     }
 
-    @Test("tables that a newer version made are not touched")
+    @Test("tables of a newer version stay unchanged")
     func newer() async throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -33,7 +33,7 @@ struct StartTests {
         #expect(try database.query("SELECT taken FROM watchword.steps") == "7")
     }
 
-    @Test("tables that a newer version takes over are used no more by who has to connect again")
+    @Test("a store does not reconnect to tables that a newer version has taken over")
     func takenOver() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -44,7 +44,7 @@ struct StartTests {
         }
     }
 
-    @Test("a database that does not keep texts in UTF-8 is refused")
+    @Test("a database whose encoding is not UTF-8 is refused")
     func encoding() async throws {
         let server = try PostgreSQLServer.shared()
         try server.query(
@@ -55,7 +55,7 @@ struct StartTests {
         }
     }
 
-    @Test("another key is told from the one that the events are tied by")
+    @Test("a key that did not authenticate the events is refused")
     func otherKey() async throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -66,7 +66,7 @@ struct StartTests {
         }
     }
 
-    @Test("a wrong password is told of without it, and the right one lets in")
+    @Test("a wrong password is reported but not shown, and the right one is accepted")
     func password() async throws {
         let database = try TestDatabase()
         let wrong = database.url.replacing("watchword@", with: "guarded:hunter2@")
@@ -75,7 +75,7 @@ struct StartTests {
         #expect(!address.shown.contains("hunter2"))
         do {
             _ = try PostgreSQLStore(connecting: address, key: StoreKeys.known.auditKey)
-            Issue.record("it let in")
+            Issue.record("the wrong password was accepted")
         } catch {
             guard case .unreachable(let message) = error else {
                 Issue.record("\(error)")
@@ -88,7 +88,7 @@ struct StartTests {
         #expect(PostgreSQLAddress("postgresql://a b:c@/%") == nil)
     }
 
-    @Test("a key's number belongs to who names it first")
+    @Test("a key number belongs to the first key registered under it")
     func claims() async throws {
         let database = try TestDatabase()
         let stores = [try database.open(), try database.open()]

@@ -6,10 +6,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Whom a store talks to, as the connection string says.
+/// Which servers a store connects to, according to the connection string.
 @Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql-15 or openssl is missing"))
 struct TLSTests {
-    @Test("over TLS a server with the right certificate is talked to, and another one is not")
+    @Test("a TLS server is accepted with the right certificate and refused with another one")
     func verified() async throws {
         let folder = try TemporaryFolder()
         let server = try await offThePool {
@@ -31,7 +31,7 @@ struct TLSTests {
             _ = try PostgreSQLStore(
                 connecting: try #require(PostgreSQLAddress(url + folder.file("other.pem"))),
                 key: database.keys.auditKey)
-            Issue.record("a certificate that nobody vouches for was taken")
+            Issue.record("an untrusted certificate was accepted")
         } catch let error as PostgreSQLStoreError {
             guard case .unreachable(let message) = error else { throw error }
             #expect(message.contains("certificate"))

@@ -4,9 +4,9 @@ import StoreContract
 import Testing
 import Verification
 
-/// An empty database on a server that tests share, with the key that its events are tied by.
+/// An empty database on a server that the tests share, with the key that authenticates its events.
 struct TestDatabase {
-    /// Tests that run at once open more connections together than a server takes by itself.
+    /// Concurrent tests open more connections than a server allows by default.
     private static let shared = Result {
         try PostgreSQLServer.start(settings: ["max_connections": "500"])
     }
@@ -22,17 +22,17 @@ struct TestDatabase {
         keys = StoreKeys.known
     }
 
-    /// Opens it, as each process would.
+    /// Opens it as another process would.
     func open(
         timeout: Duration = .seconds(20), connections: PostgreSQLStore.Connections = .standard
     ) throws -> PostgreSQLStore {
-        // Longer than in production: the machine may be busy with other tests.
+        // Longer than in production, because the machine may be busy with other tests.
         try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             timeout: timeout, connections: connections)
     }
 
-    /// Runs SQL as the superuser; its rows, a line each.
+    /// Runs SQL as the superuser and returns one line per row.
     @discardableResult
     func query(_ sql: String) throws -> String { try server.query(sql, in: url) }
 }

@@ -6,10 +6,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// What a store says of a database that gives up, blocks or goes, and that it goes on afterwards.
+/// How a store reports a database that aborts, blocks or disconnects, and that it recovers.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct TroubleTests {
-    /// Lets the first `count` tickets that are written fail as `statement` says.
+    /// Makes the first `count` writes of tickets fail as `statement` says.
     private func spoil(_ database: TestDatabase, _ count: Int, _ statement: String) throws {
         try database.query(
             """
@@ -29,7 +29,7 @@ struct TroubleTests {
     }
 
     @Test(
-        "a transaction that the database gave up for another one is done again",
+        "a transaction that the database aborted for another one is retried",
         arguments: ["40001", "40P01"])
     func passing(code: String) async throws {
         let database = try TestDatabase()
@@ -42,7 +42,7 @@ struct TroubleTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
-    @Test("one that fails at its end, when all its statements are done, is done again or refused")
+    @Test("a transaction that fails at its commit is retried or refused")
     func failingAtItsEnd() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -73,7 +73,7 @@ struct TroubleTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
-    @Test("one that is given up for ever is busy, and nothing of it is done")
+    @Test("a transaction that is aborted again and again is reported as busy and changes nothing")
     func givenUp() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .milliseconds(500))
@@ -88,7 +88,7 @@ struct TroubleTests {
         #expect(try await store.events(after: 0, limit: 10) == [])
     }
 
-    @Test("a lock that somebody keeps, and a statement that does not end, are busy")
+    @Test("a lock that is never released and a statement that never ends are reported as busy")
     func locked() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .seconds(1))
@@ -99,7 +99,7 @@ struct TroubleTests {
         await #expect(throws: StoreFailure(.busy, code: "55P03")) {
             try await store.commit([change])
         }
-        // Who reads does not wait for who writes.
+        // Readers do not wait for writers.
         #expect(try await store.credential(.sample(1))?.version == 1)
         try lock.release()
         #expect(try await store.commit([change]) == .done)
@@ -110,7 +110,7 @@ struct TroubleTests {
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
     }
 
-    @Test("a session that is ended in the middle of a transaction is no acceptance")
+    @Test("a session terminated in the middle of a transaction accepts nothing")
     func terminated() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -124,7 +124,7 @@ struct TroubleTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
-    @Test("a commit whose wait for the standby somebody cancels is no acceptance")
+    @Test("a commit whose wait for the standby is cancelled is not acknowledged")
     func cancelled() async throws {
         let server = try await offThePool { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: server)
@@ -144,7 +144,7 @@ struct TroubleTests {
         }
         try server.query("ALTER SYSTEM RESET synchronous_standby_names")
         try server.query("SELECT pg_reload_conf()")
-        // It was done here all the same, and the chain goes on behind it.
+        // The commit took effect here anyway, and the chain continues after it.
         while (try? await store.commit([.appendEvent(.sample(3))])) != .done {
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -153,7 +153,7 @@ struct TroubleTests {
         #expect(try database.audit().findings == [])
     }
 
-    @Test("a weaker durability of a role or a database is not taken over, a stronger one is")
+    @Test("a role's or database's weaker durability is ignored, and a stronger one is kept")
     func durability() async throws {
         for (weak, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
             let database = try TestDatabase()
