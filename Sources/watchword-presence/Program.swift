@@ -1,15 +1,18 @@
 internal import PAMAuthentication
 internal import POSIX
 
-/// Runs the system's authentication modules; `watchword` starts it and talks to it over pipes.
+/// Runs the system's authentication modules (PAM).
+///
+/// `watchword` starts it and communicates over pipes.
 @main struct Program {
     private static let about =
-        "watchword-presence asks the system's modules (PAM) for watchword, over pipes."
+        "watchword-presence is a helper program of watchword; it runs the system's PAM modules."
 
     static func main() {
         switch CommandLine.arguments.dropFirst().first {
         case nil:
-            // A person waiting at a prompt that never answers is told what this is.
+            // Tells a user who started it in a terminal what the program is, instead of waiting for
+            // input.
             guard !StandardStream.input.isTerminal else { refuse(about) }
             PAMProgram.run()
         case "--version":
@@ -27,7 +30,7 @@ internal import POSIX
     }
 
     private static func say(_ sentence: String, on stream: StandardStream) {
-        // Where even that cannot be written there is nobody to tell.
+        // If writing fails, the error cannot be reported anywhere else.
         do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
     }
 }

@@ -2,15 +2,18 @@ internal import POSIX
 internal import PictureReader
 internal import SymbolReading
 
-/// The confined reader of strangers' pictures; `watchword` starts it and talks to it over pipes.
+/// Decodes untrusted pictures in a confined process.
+///
+/// `watchword` starts it and communicates over pipes.
 @main struct Program {
     private static let about =
-        "watchword-reader reads pictures for watchword, over pipes; use `watchword qr read FILE`."
+        "watchword-reader is a helper program of watchword; use `watchword qr read FILE`."
 
     static func main() {
         switch CommandLine.arguments.dropFirst().first {
         case nil:
-            // A person waiting at a prompt that never answers is told what this is.
+            // Tells a user who started it in a terminal what the program is, instead of waiting for
+            // input.
             guard !StandardStream.input.isTerminal else { refuse(about) }
             prepareSymbolReading()
             ReaderLoop.run(read: findSymbols)
@@ -29,7 +32,7 @@ internal import SymbolReading
     }
 
     private static func say(_ sentence: String, on stream: StandardStream) {
-        // Where even that cannot be written there is nobody to tell.
+        // If writing fails, the error cannot be reported anywhere else.
         do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
     }
 }

@@ -4,9 +4,11 @@ internal import PictureReader
 internal import Raster
 internal import SymbolReading
 
-/// Reads a picture file's symbols: the one place where strangers' pictures are decoded.
+/// Reads the symbols in a picture file.
 ///
-/// It gives up well before the caller's timeout, so that it can report what it tried.
+/// This is the only place where untrusted pictures are decoded.
+///
+/// Stops well before the caller's timeout, so that it can report what it tried.
 func findSymbols(in bytes: [UInt8]) -> PictureFinding {
     do throws(ImageFileError) {
         return try findSymbols(in: EncodedImage(bytes), until: .now + .seconds(3))
@@ -25,27 +27,27 @@ private func findSymbols(
     for index in 0..<image.frameCount {
         let frame = try image.frame(index, longerSide: side)
         isWhole = isWhole && frame.isWhole
-        // The last resorts do without what cannot be decoded a second time.
+        // The fallback views are skipped if the picture cannot be decoded again.
         let views = PictureViews(
             brightness: frame.brightness, alpha: frame.alpha,
             colours: { Result { try image.colours(index, longerSide: side) }.value ?? nil },
             fullSize: { Result { try image.frame(index).brightness }.value })
         do throws(SymbolReadingFailure) {
             let outcome = try readSymbols(in: views, until: deadline)
-            // An animation shows most of its symbols in more than one frame.
+            // Most symbols of an animation appear in several frames.
             symbols += outcome.symbols.filter { !symbols.contains($0) }
             tried += outcome.tried.filter { !tried.contains($0) }
         } catch {
             return .outOfMemory
         }
     }
-    // What is missing from a broken file may have been the symbol.
+    // The missing part of a damaged file may have contained the symbol.
     guard isWhole || !symbols.isEmpty else { return .damaged }
     return .symbols(symbols, tried: tried)
 }
 
 extension Result {
-    /// What came of it, if it came to anything.
+    /// The success value; `nil` for a failure.
     fileprivate var value: Success? {
         if case .success(let value) = self { value } else { nil }
     }

@@ -3,15 +3,15 @@ import Foundation
 import OneTimePassword
 import Verification
 
-/// Credentials whose keys are known, so that there is a right code for each at any time.
+/// Credentials with known keys, so that each has a correct code at any time.
 struct Population: Sendable {
-    /// How many there are; their subjects are `subject-0` and so on.
+    /// The number of credentials; their subjects are `subject-0` and so on.
     let count: Int
 
-    /// When they were enrolled.
+    /// When the credentials were enrolled.
     static let start: Int64 = 1_790_000_010
     static let period: Int64 = 30
-    // A store in memory copies itself at each commit.
+    // Small, because a store in memory copies itself at each commit.
     private static let share = 4
 
     func subject(_ number: Int) throws -> Subject {
@@ -19,7 +19,7 @@ struct Population: Sendable {
         return subject
     }
 
-    /// The key of a credential: any bytes will do, as long as no two have the same.
+    /// The key of a credential: arbitrary bytes, different for each credential.
     func key(_ number: Int) -> SecretBytes {
         SecretBytes(copying: Array("key of credential \(number + 1_000_000_000)".utf8).span)
     }
@@ -31,12 +31,14 @@ struct Population: Sendable {
         return code.text
     }
 
-    /// Enrols and confirms them all.
+    /// Enrols and confirms all credentials.
     ///
-    /// That happens in memory, so that a million takes no hour; the rows are what they would be.
+    /// This happens in memory, because a million enrolments in the store would take an hour. The
+    /// resulting rows are the same.
     ///
-    /// - Parameter batch: how many rows a commit has. They come in the order of their ids, so that one that
-    ///   is large writes each page of the store's trees once; one that is too large meets a time-out.
+    /// - Parameter batch: the number of rows per commit. Rows are sorted by id, so that a large
+    ///   batch writes each page of the store's trees once; a batch that is too large exceeds the
+    ///   timeout.
     func fill(_ store: any VerificationStore, keys: KeyRing, batch: Int = 480) async throws {
         let next = Turn()
         try await withThrowingTaskGroup(of: Void.self) { group in
