@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import Verification
 
 /// A failed call into SQLite: the call and its extended result code, never the data it worked on.
 public struct SQLiteFailure: Error, Hashable, Sendable {
@@ -62,24 +61,5 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
     var isUniqueness: Bool {
         // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, macros that Swift does not import.
         [6, 8, 10].map { SQLITE_CONSTRAINT | ($0 << 8) }.contains(code)
-    }
-}
-
-extension StoreFailure {
-    /// Classifies SQLite's failure for the operator.
-    init(_ failure: SQLiteFailure) {
-        let trouble: Trouble =
-            switch failure.code & 0xff {
-            case SQLITE_BUSY, SQLITE_LOCKED: .busy
-            case SQLITE_FULL: .full
-            case SQLITE_READONLY, SQLITE_PERM: .readOnly
-            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
-            // A violated constraint that no change's condition covers, or rows that make no sense.
-            case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: .damaged
-            // A failing disk, and errors that SQLite does not distinguish from it: a quota, a file
-            // size limit, a file system that became read-only.
-            default: .unavailable
-            }
-        self.init(trouble, code: failure.name)
     }
 }
