@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretVault
 
-/// A check of this grade that says yes.
+/// A check of this grade that always passes.
 private struct Yes<Grade: PresenceGrade>: PresenceCheck {
     mutating func isPresent(for purpose: String) -> Bool { true }
 }
@@ -12,7 +12,7 @@ struct AccessControlTests {
     private static let strict = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
 
-    @Test("an entry's access control changes, and its secret, name, place and time stay")
+    @Test("an entry's access control changes; its secret, name, position and time stay")
     func changed() throws {
         let made = try TestVault()
         let ids = try made.fill()
@@ -57,7 +57,7 @@ struct AccessControlTests {
             _ = try vault.open(id, proof: vault.proofOfUnlocking(for: id))
         }
         #expect(unlocking == (check != .pam))
-        #expect(try made.attempts().isEmpty, "a check that is not asked is not counted")
+        #expect(try made.attempts().isEmpty, "a check that does not run is not counted")
     }
 
     private func isAccepted(_ opening: () throws -> Void) throws -> Bool {
@@ -70,7 +70,7 @@ struct AccessControlTests {
         return true
     }
 
-    @Test("an entry that is not there can't be protected")
+    @Test("access control of a missing entry cannot be set")
     func missing() throws {
         let made = try TestVault()
         let id = try made.fill()[0]

@@ -2,27 +2,27 @@ import TestSupport
 
 @testable import SecretVault
 
-/// Two programs at one vault whose only record allows so many refusals; each may be killed at any step.
+/// Two programs that use one vault with one record; each may be killed at any step.
 ///
-/// A step is what one program does to the disk or under a lock before another one can see it. The order
-/// of the steps is that of `VaultOpening.key(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; what is
-/// decided in them is decided by the vault's own code. A write that is cut short leaves the slot before
-/// it, so it is a kill before the step.
+/// A step is one change to the disk or to a lock that another program can see. The order of the
+/// steps is that of `VaultOpening.key(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; the
+/// vault's own code makes the decisions. A torn write leaves the previous slot valid, so it equals
+/// a kill before the step.
 struct AttemptMachine: StateMachine {
     let onFailure: AccessControl.OnFailure
     let starts: Int
 
     enum Goal: String {
         case vault, record
-        /// An older copy of the vault, which other slots open and which does not hold the record yet.
+        /// An older copy of the vault with other slots, which does not contain the record yet.
         case copy
     }
 
     enum Answer: String, CaseIterable {
         case yes, no
-        /// It could not be tried.
+        /// No check was made.
         case notMade
-        /// It was broken off, and may have been tried.
+        /// It was canceled, after a possible check.
         case brokenOff
     }
 
@@ -30,18 +30,18 @@ struct AttemptMachine: StateMachine {
 
     enum Program: Hashable {
         case idle
-        /// Holds the lock of the count, and has written nothing yet.
+        /// Holds the attempts lock, and has written nothing yet.
         case entering(Goal)
-        /// The same, and what was due is wiped.
+        /// Holds the lock, and has wiped what was due.
         case admitted(Goal)
         case wiping(Goal, Stage, isRefused: Bool)
         case trying(Goal, before: Failures?, with: Failures?)
         case answered(Goal, Answer, before: Failures?, with: Failures?)
-        /// Holds the lock; the refusal is on the disk.
+        /// Holds the lock, and has recorded the refusal.
         case refused(Goal)
     }
 
-    /// What really happened to one subject since a yes was written down.
+    /// What really happened to one subject since the last recorded success.
     struct Truth: Hashable {
         var begun: UInt64 = 0
         var checked: UInt64 = 0
@@ -51,19 +51,19 @@ struct AttemptMachine: StateMachine {
     struct State {
         var attempts: Attempts
         var isWiped = false
-        /// Whether the previous generation holds the secret.
+        /// Whether the previous generation contains the secret.
         var isInPrevious = true
         var programs = [Program.idle, .idle]
-        /// Who holds the lock of the count, and who is being asked.
+        /// The program that holds the attempts lock, and the programs that run a check.
         var counter: Int?
         var asked: Set<Int> = []
         var clock = TestClock()
         var starts: Int
-        /// The vault's truth is the copy's, too; the copy's part of it is told apart as well.
+        /// The vault's numbers include the copy's, which are also counted separately.
         var truths = [Goal.vault: Truth(), .record: Truth(), .copy: Truth()]
         var fault: String?
 
-        /// The checks, and the refusals that were told, that count towards a wipe.
+        /// The failed checks and the reported refusals that count towards a wipe.
         var checked: UInt64 { self[.vault].checked - self[.copy].checked + self[.record].checked }
         var told: UInt64 { self[.vault].told - self[.copy].told + self[.record].told }
 
@@ -110,7 +110,7 @@ struct AttemptMachine: StateMachine {
 
     private func isDue(_ state: State) -> Bool { state.attempts.isDue(line, by: Self.slots) }
 
-    /// Nothing is counted yet, or four attempts of either kind are.
+    /// Either nothing is counted, or four attempts of one kind.
     var initialStates: [State] {
         let fresh = State(attempts: Attempts(of: [UInt8](repeating: 7, count: 16)), starts: starts)
         var states = [fresh]
@@ -187,7 +187,7 @@ struct AttemptMachine: StateMachine {
         if case .wipe(let limit) = onFailure, goal != .copy, state.told >= UInt64(limit.value),
             !state.isWiped
         {
-            state.fault = "a check is made after as many refusals as the record allows"
+            state.fault = "a check runs after the limit of refusals was reached"
         }
         state.programs[number] = .answered(goal, answer, before: before, with: with)
     }
@@ -232,10 +232,10 @@ struct AttemptMachine: StateMachine {
         }
         let before = state.attempts[subject(goal)]
         switch state.attempts.admission(of: subject(goal), at: state.clock.reading) {
-        case .full: state.fault = "one record does not fit"
+        case .full: state.fault = "the file has no room for one record"
         case .wait(_, let moved):
             if state[shared(goal)].begun < Failures.free {
-                state.fault = "locked out without five attempts"
+                state.fault = "locked out after fewer than five attempts"
             }
             state.attempts = moved
             end(number, in: &state)
@@ -284,7 +284,7 @@ struct AttemptMachine: StateMachine {
                 state.isWiped = true
                 state.isInPrevious = true
             } else {
-                state.fault = "wiped after \(state.checked) refused answers"
+                state.fault = "wiped after \(state.checked) failed checks"
             }
         case .settling:
             state.attempts = state.attempts.without([line.id])
@@ -292,7 +292,7 @@ struct AttemptMachine: StateMachine {
         }
     }
 
-    // Whoever is being asked meanwhile has begun all the same.
+    // Attempts of checks that are still running have begun.
     private func forget(_ goal: Goal, in state: inout State, except number: Int?) {
         state[shared(goal)] = Truth()
         if goal != .record { state[.copy] = Truth() }
@@ -309,7 +309,7 @@ struct AttemptMachine: StateMachine {
         }
     }
 
-    /// The goal whose truth includes this one's.
+    /// The goal whose numbers include this one's.
     private func shared(_ goal: Goal) -> Goal { goal == .copy ? .vault : goal }
 
     private func count(_ goal: Goal, in state: inout State, _ change: (inout Truth) -> Void) {
@@ -322,12 +322,14 @@ struct AttemptMachine: StateMachine {
         let counted = state.attempts[subject(goal)]?.refused ?? 0
         let refusals = state.attempts.refusals[slots(goal)] ?? 0
         let told = goal == .vault ? state[.vault].told - state[.copy].told : state[.copy].told
-        if goal != .record, refusals < told { state.fault = "a refusal counts towards no wipe" }
+        if goal != .record, refusals < told {
+            state.fault = "a refusal does not count towards a wipe"
+        }
         if counted < state[shared(goal)].told, !(goal == .record && state.isWiped) {
-            state.fault = "a refusal was told, and is not counted"
+            state.fault = "a refusal was reported but is not counted"
         }
         if goal != .copy, state.isWiped, state.isInPrevious {
-            state.fault = "a wipe was told, and the previous generation holds the secret"
+            state.fault = "a wipe was reported, but the previous generation contains the secret"
         }
         end(number, in: &state)
     }
@@ -336,13 +338,17 @@ struct AttemptMachine: StateMachine {
         if let fault = state.fault { return fault }
         for goal in [Goal.vault, .record] {
             let counted = state.attempts[subject(goal)]
-            if counted?.count ?? 0 > state[goal].begun { return "more is counted than was begun" }
-            if counted?.refused ?? 0 > state[goal].checked { return "more refusals than answers" }
+            if counted?.count ?? 0 > state[goal].begun {
+                return "more attempts are counted than were begun"
+            }
+            if counted?.refused ?? 0 > state[goal].checked {
+                return "more refusals are counted than checks failed"
+            }
         }
         return nil
     }
 
-    /// Times count as what is left of waits.
+    /// Compares times by the rest of each wait.
     func key(of state: State) -> [AnyHashable] {
         let now = state.clock.reading
         func times(_ failures: Failures?) -> [UInt64] {

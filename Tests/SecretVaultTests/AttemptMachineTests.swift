@@ -3,10 +3,10 @@ import Testing
 
 @testable import SecretVault
 
-/// Every order in which attempts can be made, cut short and decided, with the vault's own decisions.
+/// Explores every order in which attempts can be made, interrupted and decided.
 struct AttemptMachineTests {
     @Test(
-        "O-11 in every order of two programs' steps and kills, no wipe comes without its refusals",
+        "O-11 no wipe occurs without its refusals, whatever the order of two programs' steps and kills",
         arguments: ["lock-out", "wipe:1", "wipe:2"])
     func programs(onFailure: String) async throws {
         let access: AccessControl.OnFailure =
@@ -22,7 +22,7 @@ struct AttemptMachineTests {
         #expect(exploration.isComplete && exploration.states > 10_000)
     }
 
-    @Test("O-11 whatever the clocks do, a wait is waited for, and it ends")
+    @Test("O-11 every wait is enforced, and ends, whatever the clocks do")
     func clocks() async throws {
         let exploration = try await ClockMachine().explore(depth: 6)
         print("clocks: \(exploration)")

@@ -30,13 +30,13 @@ struct AttemptsTests {
         attempts.addRefusal(of: subject, by: slots, at: TestClock().reading)
     }
 
-    @Test("five attempts are admitted, each written down first; the sixth waits")
+    @Test("five attempts are admitted, each recorded first; the sixth has to wait")
     func admission() throws {
         var clock = TestClock()
         var attempts = Attempts(of: Self.vaultID)
         for count: UInt64 in 1...5 {
             guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
-                Issue.record("attempt \(count) is not admitted")
+                Issue.record("attempt \(count) was not admitted")
                 return
             }
             #expect(next.vault?.count == count && next.vault?.undecided == count)
@@ -47,13 +47,13 @@ struct AttemptsTests {
         #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(1, attempts))
         clock.pass(1)
         guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
-            Issue.record("the sixth attempt is not admitted")
+            Issue.record("the sixth attempt was not admitted")
             return
         }
         #expect(next.vault?.count == 6 && next.vault?.rest(at: clock.reading) == 300)
     }
 
-    @Test("a wait that is found after a reboot is counted in the new boot from then on")
+    @Test("a wait from before a reboot continues by the new boot's clock")
     func moved() {
         var clock = TestClock()
         let attempts = Self.counted(5, [:])
@@ -67,13 +67,13 @@ struct AttemptsTests {
         #expect(moved.admission(of: .vault, at: clock.reading) == .wait(1, moved))
     }
 
-    @Test("a record waits by itself, and one that was sealed anew has no failures")
+    @Test("a lock-out affects one record, and a resealed record has no failures")
     func records() {
         let attempts = Self.counted(0, [1: 5])
         let now = TestClock().reading
         guard case .wait(60, _) = attempts.admission(of: .record(Self.id(1), revision: 3), at: now)
         else {
-            Issue.record("the record does not wait")
+            Issue.record("the record is not locked out")
             return
         }
         for other in [
@@ -81,14 +81,14 @@ struct AttemptsTests {
             .record(Self.id(1), revision: 4),
         ] {
             guard case .begun(let next) = attempts.admission(of: other, at: now) else {
-                Issue.record("another one waits, too")
+                Issue.record("another subject is locked out, too")
                 return
             }
             #expect(next[other]?.count == 1)
         }
     }
 
-    @Test("a record is due when its failures and the vault's together reach what it says")
+    @Test("a record is due when its failures and the vault's together reach its limit")
     func due() throws {
         let three = AccessControl.OnFailure.wipe(after: try #require(FailureCount(3)))
         let lines = [Self.line(1, three), Self.line(2, .lockOut), Self.line(3, three)]
@@ -103,7 +103,7 @@ struct AttemptsTests {
         }
     }
 
-    @Test("O-11 what other slots have refused counts towards waits, and wipes nothing")
+    @Test("O-11 refusals by other slots count towards waits, and wipe nothing")
     func otherSlots() throws {
         let line = Self.line(1, .wipe(after: try #require(FailureCount(3))))
         let now = TestClock().reading
@@ -120,7 +120,7 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: slots(3)).isEmpty)
         attempts.addRefusal(of: .vault, by: slots(1), at: now)
         #expect(attempts.due(in: [line], by: slots(1)) == [line.id])
-        // Of more than four, the others cost waits only.
+        // Slot sets beyond the first four cost only waits.
         for byte: UInt8 in [3, 4, 5, 5, 5] {
             attempts.addRefusal(of: .vault, by: slots(byte), at: now)
         }
@@ -131,7 +131,7 @@ struct AttemptsTests {
         #expect(attempts.deciding(.vault, .opened, at: now).refusals.isEmpty)
     }
 
-    @Test("O-11 attempts that are not decided wipe nothing, however many they are")
+    @Test("O-11 undecided attempts wipe nothing, however many there are")
     func undecided() throws {
         let line = Self.line(1, .wipe(after: try #require(FailureCount(1))))
         let now = TestClock().reading
@@ -146,13 +146,13 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: Self.slots) == [line.id])
     }
 
-    @Test("ninety records are counted at their longest in one slot, and no more than that")
+    @Test("one slot has room for ninety records of maximum length, and no more are counted")
     func full() throws {
         let longest = Failures(
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
             seen: VaultLimits.number, boot: TestClock().reading.boot, uptime: VaultLimits.number)
         var attempts = Attempts(of: Self.vaultID)
-        // As many refusers as there may be, with the longest counts that they can have together.
+        // The maximum number of slot sets, with the longest counts that they can have together.
         let most = UInt64(Attempts.mostRefusers)
         var refusals: [SlotsDigest: UInt64] = [:]
         for byte in 0..<most {
@@ -172,13 +172,13 @@ struct AttemptsTests {
         #expect(attempts.admission(of: other, at: clock.reading) == .full)
         attempts[.record(Self.id(0), revision: VaultLimits.generation)] = nil
         guard case .begun(let next) = attempts.admission(of: other, at: clock.reading) else {
-            Issue.record("there is room for one more")
+            Issue.record("one more record was not admitted")
             return
         }
         #expect(next.records.count == Attempts.mostRecords)
     }
 
-    @Test("what is counted against records that are gone or older is left out, and newer ones stay")
+    @Test("counts of removed and older records are dropped, and newer ones are kept")
     func pruned() {
         var attempts = Self.counted(1, [1: 1, 2: 1])
         attempts[.record(Self.id(4), revision: 9)] = attempts.vault
@@ -188,7 +188,7 @@ struct AttemptsTests {
         #expect(pruned.vault == attempts.vault)
     }
 
-    @Test("what is written is read again, and its text is the same")
+    @Test("attempts are read back as they were written, with the same text")
     func roundTrip() throws {
         for attempts in [
             Attempts(of: Self.vaultID), Self.counted(1, [:]), Self.counted(0, [9: 1, 3: 12]),
@@ -201,7 +201,7 @@ struct AttemptsTests {
         }
     }
 
-    @Test("every cut, every flipped byte, and every other form is refused")
+    @Test("every truncation, every flipped byte and every other form is refused")
     func refused() throws {
         let text = try Self.counted(5, [1: 2, 2: 7]).text(sequence: 3)
         for index in text.indices {
@@ -241,7 +241,7 @@ struct AttemptsTests {
     }
 
     @Test(
-        "the newer whole slot counts, the other one is written next, and a torn write changes nothing"
+        "the newer complete slot is valid, the other is written next, and a torn write is harmless"
     )
     func slots() throws {
         let (none, one, two) = (
@@ -257,7 +257,8 @@ struct AttemptsTests {
             let change = try file.writing(next)
             offsets.append(change.offset)
             #expect(change.bytes.count % 4096 == 0)
-            // Cut short anywhere, the count is the one before, or already the new one.
+            // Wherever the write is interrupted, the valid slot holds the previous count or the new
+            // one.
             let whole = try next.text(sequence: 9).count
             for count in stride(from: 0, to: change.bytes.count, by: 97) {
                 var torn = bytes
@@ -274,7 +275,7 @@ struct AttemptsTests {
         #expect(offsets == [0, 1, 0, 1, 0].map { $0 * AttemptsFile.slotCount })
     }
 
-    @Test("another vault's slots, spoiled ones and a file of another size count nothing")
+    @Test("another vault's slots, damaged slots and a file of another size count nothing")
     func spoiledSlots() throws {
         let bytes = try AttemptsFile.holding(Self.counted(3, [:]))
         let other = try AttemptsFile(reading: bytes, of: [UInt8](repeating: 8, count: 16))

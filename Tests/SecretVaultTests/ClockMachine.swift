@@ -2,19 +2,21 @@ import TestSupport
 
 @testable import SecretVault
 
-/// Attempts at one vault while its clocks jump, the machine is started again, and programs run in a time
-/// namespace.
+/// Attempts at one vault while clocks jump, the machine reboots, and programs run in time
+/// namespaces.
 struct ClockMachine: StateMachine {
     struct State {
         var failures: Failures?
         var clock = TestClock()
-        /// True time, and the true time of the last attempt that was begun.
+        /// The true time, and the true time when the last attempt began.
         var now: Int64 = 0
         var last: Int64?
         /// Attempts since the last success.
         var count: UInt64 = 0
-        /// How far the wall clock was set ahead since the last attempt, and whether the boot clock could
-        /// not tell the time since then: only both together shorten a wait.
+        /// How far the wall clock was set ahead since the last attempt, and whether the boot clock
+        /// lost the time since then.
+        ///
+        /// Only both together shorten a wait.
         var ahead: Int64 = 0
         var isBlind = false
         var fault: String?
@@ -36,7 +38,7 @@ struct ClockMachine: StateMachine {
             for _ in 0..<count {
                 state.failures = .adding(to: state.failures, at: state.clock.reading)
             }
-            // The wait of the last one is over.
+            // The wait after the last attempt is over.
             state.clock.pass(3600)
             state.now = 3600
             state.last = count > 0 ? 0 : nil
@@ -88,10 +90,10 @@ struct ClockMachine: StateMachine {
         attempts.vault = state.failures
         if !reading.knowsBoot { state.isBlind = true }
         switch attempts.admission(of: .vault, at: reading) {
-        case .full: state.fault = "the vault does not fit"
+        case .full: state.fault = "the file has no room for the vault"
         case .wait(let rest, let moved):
             if rest > Failures.wait(after: state.count) {
-                state.fault = "a wait is longer than it was"
+                state.fault = "a wait became longer"
             }
             state.failures = moved.vault
         case .begun(let begun):
@@ -115,13 +117,15 @@ struct ClockMachine: StateMachine {
     private func check(_ state: inout State) {
         guard let last = state.last, state.ahead == 0 || !state.isBlind else { return }
         if state.now - last < Int64(Failures.wait(after: state.count)) {
-            state.fault = "an attempt is made \(state.now - last) s after \(state.count) others"
+            state.fault =
+                "an attempt was admitted \(state.now - last) s after \(state.count) others"
         }
     }
 
     func violation(in state: State) -> String? {
         if let fault = state.fault { return fault }
-        // Whoever waits as long as a wait is at most may try again, whatever the clocks showed before.
+        // After the longest possible wait, an attempt is admitted, whatever the clocks showed
+        // before.
         guard let failures = state.failures else { return nil }
         for knowsBoot in [true, false] {
             var clock = state.clock
@@ -137,7 +141,7 @@ struct ClockMachine: StateMachine {
         return nil
     }
 
-    /// Times count from the present one.
+    /// Compares times relative to the present.
     func key(of state: State) -> [Int64?] {
         var key: [Int64?] = [Int64(state.count), state.ahead]
         key.append(state.last.map { min(state.now - $0, 4000) })

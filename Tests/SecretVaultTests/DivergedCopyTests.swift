@@ -4,9 +4,10 @@ import Testing
 
 @testable import SecretVault
 
-/// Two copies of one vault that were edited apart: each is sound, and parts of one do not fit the other.
+/// Two copies of one vault that were edited separately: each is valid, but their parts cannot be
+/// mixed.
 struct DivergedCopyTests {
-    /// The vault's file after an edit of its own of every entry, in a folder of its own.
+    /// The vault file after separate edits of every entry, in its own folder.
     private func edited(_ original: [UInt8], _ ids: [RecordID]) throws -> [UInt8] {
         let folder = try TemporaryFolder()
         let path = try folder.write(original, to: "vault")
@@ -23,7 +24,7 @@ struct DivergedCopyTests {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    @Test("a sealed box of a copy edited apart is damage, whichever entry's it is")
+    @Test("a box from a copy that was edited separately is damage, whichever entry it belongs to")
     func splicedBox() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -32,7 +33,7 @@ struct DivergedCopyTests {
             .key(with: .passphrase(TestVault.passphrase), ceiling: 24).0
         let (one, other) = (try edited(original, ids), try edited(original, ids))
         let (own, foreign) = (lines(one), lines(other))
-        // Generation, revisions and access control are the same: the boxes alone differ.
+        // Generation, revisions and access control are the same; only the boxes differ.
         let header = try #require(own.firstIndex { $0.hasPrefix("mac ") })
         #expect(own[...header] == foreign[...header])
         let boxes = own.indices.filter { own[$0].hasPrefix("sealed ") }
@@ -45,7 +46,7 @@ struct DivergedCopyTests {
             let body = text.dropLast(VaultEnvelope.lastLineCount)
             let forged = body + (try VaultEnvelope.lastLine(for: body))
             let document = try VaultDocument(parsing: Array(forged))
-            // Nothing is opened here, so that no other check can notice it.
+            // No record is opened here, so no other check can detect it.
             #expect(throws: VaultError.damaged(.record(id))) {
                 try VaultState(verifying: document, with: key)
             }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SecretVault
 
-/// A machine's clocks, which a test sets, moves and starts again.
+/// The clocks of a simulated machine.
 struct TestClock {
     var wall: Int64 = 1_795_000_000
     var boot: UInt8 = 1
@@ -12,13 +12,13 @@ struct TestClock {
         ClockReading(wall: wall, boot: [UInt8](repeating: boot, count: 16), uptime: uptime)
     }
 
-    /// Time passes on both clocks.
+    /// Lets time pass on both clocks.
     mutating func pass(_ seconds: Int64) {
         wall += seconds
         uptime += seconds
     }
 
-    /// The machine is off for so long, and starts again.
+    /// Turns the machine off for this long, and boots it again.
     mutating func reboot(off seconds: Int64 = 30) {
         boot += 1
         wall += seconds
@@ -35,7 +35,7 @@ struct FailuresTests {
         return try #require(failures)
     }
 
-    @Test("four failures are free; each wait after them lasts to its second, and no longer")
+    @Test("four failures are free; each later wait lasts exactly its number of seconds")
     func steps() throws {
         for (index, wait) in Self.waits.enumerated() {
             var clock = TestClock()
@@ -51,7 +51,7 @@ struct FailuresTests {
         #expect(Failures.wait(after: .max) == 3600)
     }
 
-    @Test("within a boot, setting the clock back or forward changes nothing", arguments: 5...9)
+    @Test("setting the wall clock within one boot changes nothing", arguments: 5...9)
     func clockSet(count: Int) throws {
         for shift: Int64 in [-1_795_000_000, -86_400, -1, 1, 86_400, 1 << 40] {
             var clock = TestClock()
@@ -65,7 +65,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("over a reboot the wall clock counts, to the second")
+    @Test("the wall clock measures a wait across a reboot, to the second")
     func reboot() throws {
         for count in 5...9 {
             var clock = TestClock()
@@ -77,7 +77,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a clock set back over a reboot takes nothing off the wait, and adds nothing to it")
+    @Test("setting the wall clock back across a reboot neither shortens nor extends a wait")
     func rebootSetBack() throws {
         for shift: Int64 in [-1_795_000_000, -86_400, -31] {
             var clock = TestClock()
@@ -94,7 +94,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a boot that runs for longer already than the one before it took nothing off the wait")
+    @Test("a boot clock that is ahead of the previous boot's does not shorten a wait")
     func longerBoot() throws {
         var clock = TestClock()
         let failed = try failures(9, at: clock)
@@ -105,7 +105,7 @@ struct FailuresTests {
         #expect(failed.moved(to: clock.reading)?.uptime == 86_400)
     }
 
-    @Test("a clock that was far ahead for a moment costs the wait in one boot, and no more")
+    @Test("a clock that was briefly far ahead costs at most one wait per boot")
     func glitch() throws {
         var clock = TestClock()
         clock.wall += 1 << 40
@@ -113,7 +113,7 @@ struct FailuresTests {
         clock.wall -= 1 << 40
         clock.pass(900)
         #expect(failed.rest(at: clock.reading) == 0)
-        // And where the machine was started again before that wait was over.
+        // The same if the machine is rebooted before that wait is over.
         for _ in 0..<3 {
             clock.reboot(off: 86_400)
             let moved = try #require(failed.moved(to: clock.reading))
@@ -123,7 +123,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a clock that can't be trusted is credited nothing of a wait that another one has begun")
+    @Test("an untrusted clock does not shorten a wait that a trusted one began")
     func unknownBoot() throws {
         var clock = TestClock()
         let failed = try failures(5, at: clock)
@@ -131,7 +131,7 @@ struct FailuresTests {
         for uptime: Int64 in [0, 500, 1_000_499] {
             let shifted = ClockReading(wall: clock.wall, boot: nil, uptime: uptime)
             #expect(failed.rest(at: shifted) == 60)
-            // From then on the wall clock counts, whatever the shifted one says.
+            // From then on the wall clock measures the wait, whatever the shifted clock shows.
             let moved = try #require(failed.moved(to: shifted))
             for next: Int64 in [0, 1_000_000] {
                 let later = ClockReading(wall: clock.wall + 59, boot: nil, uptime: next)
@@ -139,7 +139,7 @@ struct FailuresTests {
                 #expect(moved.moved(to: later) == nil)
             }
             #expect(moved.rest(at: ClockReading(wall: clock.wall + 60, boot: nil, uptime: 0)) == 0)
-            // And where the boot clock can be trusted again, it takes over.
+            // Once the boot clock can be trusted again, it measures the wait.
             clock.pass(10)
             let back = try #require(moved.moved(to: clock.reading))
             #expect(back.wait == 50 && back.boot == clock.reading.boot)
@@ -148,7 +148,7 @@ struct FailuresTests {
     }
 
     @Test(
-        "a wait that was written down by a shifted clock is not over sooner where it is not shifted"
+        "a wait recorded with a shifted clock does not end sooner by the real clock"
     )
     func shiftedBack() throws {
         let clock = TestClock()
@@ -161,7 +161,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("where the wall clock is all there is, a glitch of it does not make a wait endless")
+    @Test("a glitch of the wall clock does not make a wait endless where there is no other clock")
     func wallClockGlitch() throws {
         let ahead = ClockReading(wall: 1 << 40, boot: nil, uptime: 5)
         var failed: Failures?
@@ -172,7 +172,7 @@ struct FailuresTests {
         #expect(moved.rest(at: ClockReading(wall: 1_795_000_060, boot: nil, uptime: 5)) == 0)
     }
 
-    @Test("whatever the clocks do, no wait is longer than its step in one boot")
+    @Test("no wait within one boot is longer than its maximum, whatever the clocks do")
     func anyClocks() throws {
         var generator = SplitMix(state: 7)
         for _ in 0..<2000 {
@@ -195,7 +195,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("an attempt that is not decided costs a wait like a refused one, and is no refusal")
+    @Test("an undecided attempt costs the same wait as a refused one, but is not a refusal")
     func undecided() throws {
         let clock = TestClock()
         var failed: Failures?
@@ -208,12 +208,12 @@ struct FailuresTests {
             #expect(refused.wait == begun.wait)
             failed = begun
         }
-        // What somebody else's success has cleared meanwhile is refused all the same.
+        // A refusal counts even if another process's success has cleared the count in between.
         let alone = Failures.refusing(in: nil, at: clock.reading)
         #expect(alone.refused == 1 && alone.undecided == 0)
     }
 
-    @Test("an attempt that was not made is taken off, and the refused ones stay")
+    @Test("an attempt that was not made is removed, and refused ones stay")
     func withdrawn() throws {
         let clock = TestClock()
         let first = Failures.beginning(after: nil, at: clock.reading)
@@ -225,7 +225,7 @@ struct FailuresTests {
         #expect(left.refused == 5 && left.undecided == 0 && left.wait == 60)
     }
 
-    @Test("a count at its end stays there")
+    @Test("a count at its maximum stays there")
     func end() {
         let last = Failures(
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 0, seen: 0,
@@ -236,21 +236,21 @@ struct FailuresTests {
 }
 
 extension Failures {
-    /// One refused attempt more.
+    /// Adds one refused attempt.
     static func adding(to counted: Failures?, at now: ClockReading) -> Failures {
         .refusing(in: .beginning(after: counted, at: now), at: now)
     }
 }
 
 extension Attempts {
-    /// Counts one refused attempt more.
+    /// Adds one refused attempt.
     mutating func addRefusal(of subject: Subject, by slots: SlotsDigest, at now: ClockReading) {
         self[subject] = .beginning(after: self[subject], at: now)
         self = deciding(subject, .refused(by: slots), at: now)
     }
 }
 
-/// Chance that is the same each time (Steele, Lea, Flood: “Fast Splittable Pseudorandom Number Generators”).
+/// A reproducible generator (Steele, Lea, Flood: “Fast Splittable Pseudorandom Number Generators”).
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SecretVault
 
-/// A check that answers as it is told, after it has done what it is told.
+/// A check with a fixed result, which first runs `meanwhile`.
 private struct Answering: PresenceCheck {
     typealias Grade = Advisory
     struct Broken: PresenceFailure, Equatable { let mayHideAttempt: Bool }
@@ -29,7 +29,7 @@ struct GateTests {
     private static var no: Answering { Answering(answer: .success(false)) }
     private static var yes: Answering { Answering(answer: .success(true)) }
 
-    /// A vault whose first entry asks at each use, and is wiped by three failures if it says so.
+    /// A vault whose first entry has this access control.
     private func made(_ access: AccessControl = perUse) throws -> (TestVault, [RecordID]) {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -40,7 +40,7 @@ struct GateTests {
         return (vault, ids)
     }
 
-    /// What came of asking for the entry, and of opening it if the answer was yes.
+    /// Runs the check and, if it passes, opens the entry; returns the issuer or the refusal.
     private func outcome(
         _ check: Answering, _ open: UnlockedVault, _ id: RecordID,
         at clock: TestClock = TestClock()
@@ -54,7 +54,7 @@ struct GateTests {
         }
     }
 
-    @Test("a yes opens the one entry, once, and takes the failures before it away")
+    @Test("a passed check opens one entry, once, and clears its failures")
     func yes() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -70,7 +70,7 @@ struct GateTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("the fifth no makes the entry wait, and neither the others nor the vault")
+    @Test("the fifth failed check locks the entry, but neither the others nor the vault")
     func wait() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -96,7 +96,7 @@ struct GateTests {
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
     }
 
-    @Test("no answer is no failure, unless a try may hide in it")
+    @Test("a check without a result does not count, unless it may conceal an attempt")
     func broken() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -117,7 +117,7 @@ struct GateTests {
             try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
     }
 
-    @Test("O-11 no answer never wipes, even where a try may hide in it")
+    @Test("O-11 a check without a result never wipes, even if it may conceal an attempt")
     func brokenNeverWipes() throws {
         let once = AccessControl(
             presence: .perUse(.any), onFailure: .wipe(after: try #require(FailureCount(1))))
@@ -134,7 +134,7 @@ struct GateTests {
         #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wiped))")
     }
 
-    @Test("a yes opens nothing that was wiped while the question was open")
+    @Test("a passed check does not open an entry that was wiped while the check ran")
     func wipedMeanwhile() throws {
         let (vault, ids) = try made(Self.wiping)
         let open = try vault.unlock()
@@ -151,7 +151,7 @@ struct GateTests {
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
 
-    @Test("a no counts, although somebody else's yes has cleared the count meanwhile")
+    @Test("a failed check counts, even if another one's success has cleared the count in between")
     func clearedMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -165,7 +165,7 @@ struct GateTests {
         #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
     }
 
-    @Test("who breaks off takes nothing off a wait that somebody else's no has begun meanwhile")
+    @Test("a canceled check does not shorten a wait that another one's failure began in between")
     func brokenOffMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -173,7 +173,7 @@ struct GateTests {
         for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0]) }
         let deaf = Answering.Broken(mayHideAttempt: false)
         let broken = Answering(answer: .failure(deaf)) {
-            // The attempt that is going on is the fifth: nobody else is asked.
+            // The running attempt is the fifth, so no other check runs.
             let said = try self.outcome(Self.no, other, ids[0])
             #expect(said == "\(Refusal.vault(.lockedOut(seconds: 60)))")
         }
@@ -182,7 +182,7 @@ struct GateTests {
         #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wait(seconds: 60)))")
     }
 
-    @Test("the attempt is on the disk before the check is asked")
+    @Test("the attempt is on the disk before the check runs")
     func countedFirst() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -193,7 +193,7 @@ struct GateTests {
         #expect(try outcome(looking, open, ids[0]) == "GitHub")
     }
 
-    @Test("the last failure wipes the entry alone, everywhere, and the next unlocking tells")
+    @Test("the last failure wipes only that entry, in every file, and the next unlock reports it")
     func wiped() throws {
         let (vault, ids) = try made(Self.wiping)
         let box = try vault.box(of: ids[0])
@@ -210,11 +210,11 @@ struct GateTests {
         let tombstone = Tombstone(time: TestClock().wall, reason: .failures)
         #expect(again.reports == [.wiped(ids[0], tombstone)])
         #expect(try again.check().opened == 3)
-        // Unlocking has saved once, so that the list knows of the wiping.
+        // Unlocking has saved once, to record the wipe in the manifest.
         #expect(again.generation == open.generation + 1)
     }
 
-    @Test("O-12 other content never takes a wiped entry's place, so its record stays wiped")
+    @Test("O-12 the content of a wiped entry cannot be replaced, so its record stays wiped")
     func notReplaced() throws {
         let (vault, ids) = try made(Self.wiping)
         let open = try vault.unlock()
@@ -228,7 +228,7 @@ struct GateTests {
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
 
-    @Test("wrong passphrases wipe what says so, and add up with the entry's own failures")
+    @Test("wrong passphrases wipe entries set to wipe, and add up with their own failures")
     func wipedByPassphrases() throws {
         let (vault, ids) = try made(Self.wiping)
         let (box, other) = (try vault.box(of: ids[0]), try vault.box(of: ids[1]))
@@ -246,7 +246,7 @@ struct GateTests {
         #expect(try vault.unlock().reports == [.wiped(ids[0], tombstone)])
     }
 
-    @Test("nobody else wipes an entry while its last try is being made")
+    @Test("no other process wipes an entry while its last attempt runs")
     func meanwhile() throws {
         let (vault, ids) = try made(Self.wiping)
         let open = try vault.unlock()
@@ -254,7 +254,7 @@ struct GateTests {
         let last = Answering(answer: .success(true)) {
             let other = try vault.unlock()
             #expect(other.reports.isEmpty)
-            // And nobody is asked once more than three times.
+            // No fourth check runs, either.
             let said = try self.outcome(Self.no, other, ids[0])
             #expect(said == "\(Refusal.vault(.busy))")
         }
@@ -262,7 +262,7 @@ struct GateTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("an entry that is sealed anew, with another key or access, has no failures")
+    @Test("an entry resealed with another key or access control has no failures")
     func replaced() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -279,7 +279,7 @@ struct GateTests {
         #expect(try outcome(Self.yes, open, ids[0]) == "new")
     }
 
-    @Test("a proof opens the entry of the open vault that it was made for, within its time")
+    @Test("a proof opens only the entry of the open vault it was made for, within its lifetime")
     func proofs() throws {
         let (vault, ids) = try made()
         let (open, other) = (try vault.unlock(), try vault.unlock())
@@ -311,7 +311,7 @@ struct GateTests {
         #expect(timely.issuer == "Wi-Fi")
     }
 
-    @Test("the vault says whether a passphrase or a recovery key is its own, and counts nothing")
+    @Test("checking a passphrase or recovery key against an open vault counts nothing")
     func openedBy() throws {
         let (vault, _) = try made()
         let open = try vault.unlock()
@@ -322,7 +322,7 @@ struct GateTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("what opens the vault is a check of the cryptographic grade, counted like any other")
+    @Test("a passphrase is a check of the cryptographic grade, counted like any other")
     func openerCheck() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -332,7 +332,7 @@ struct GateTests {
         }
         do {
             _ = try proof(.passphrase(secret("wrong")))
-            Issue.record("a wrong passphrase made a proof")
+            Issue.record("a wrong passphrase yielded a proof")
         } catch GateError<OpenerCheck.Failure>.refused(let cost) {
             #expect(cost == .free(left: 3))
         }
@@ -344,7 +344,7 @@ struct GateTests {
         }
     }
 
-    @Test("five programs that ask at once, and are told no, are counted one by one")
+    @Test("failed checks of concurrent programs are counted one by one")
     func races() throws {
         let (vault, ids) = try made()
         let said = try atOnce(7, "ask", vault, "no", "2").text.split(separator: "\n")
@@ -356,7 +356,7 @@ struct GateTests {
 }
 
 extension TestVault {
-    /// The sealed secret of an entry, as the file has it.
+    /// The box of an entry, as in the file.
     func box(of id: RecordID) throws -> String {
         let document = try VaultDocument(parsing: bytes())
         let index = try #require(document.records.firstIndex { $0.id == id })
@@ -364,7 +364,7 @@ extension TestVault {
         return String(decoding: box, as: UTF8.self)
     }
 
-    /// The files that hold the text.
+    /// The files that contain the text.
     func holders(of box: String) throws -> [String] {
         try files().filter { !$0.contains("/ID/") }.filter { name in
             String(decoding: try folder.bytes(of: name), as: UTF8.self).contains(box)

@@ -5,7 +5,7 @@ import Testing
 @testable import SecretVault
 
 struct GenerationTests {
-    @Test("an older file that was put back is reported, and still opens")
+    @Test("an older file that was restored is reported, and still opens")
     func older() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -20,7 +20,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("what is saved after an older file was put back is newer than all that were there")
+    @Test("a save after an older file was restored is newer than every file before")
     func newest() throws {
         let vault = try TestVault()
         let old = try vault.bytes()
@@ -35,7 +35,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
     }
 
-    @Test("a mark that says more than could be true is reported, and uses no numbers up")
+    @Test("an implausibly high mark is reported, and does not exhaust the numbers")
     func absurdMark() throws {
         let missed = VaultLimits.missedGenerations
         let cases: [(mark: UInt64, next: UInt64)] = [
@@ -59,7 +59,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("a new vault stands, and its recovery key opens it, when the mark can't be written")
+    @Test("a vault is created, and its recovery key opens it, even if the mark cannot be written")
     func newUnmarked() throws {
         let folder = try TemporaryFolder()
         let mark = TestVault.own("generation")
@@ -74,7 +74,7 @@ struct GenerationTests {
         #expect(try folder.bytes(of: mark) == Array("notes".utf8))
     }
 
-    @Test("a file put back after a change without the vault key is reported, too")
+    @Test("a file restored after a change without the vault key is reported, too")
     func olderChange() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
@@ -84,7 +84,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
 
-    @Test("no mark, another vault's mark, a spoiled one and an older one say nothing")
+    @Test("a missing, foreign, damaged or older mark reports nothing")
     func noMark() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
@@ -106,11 +106,11 @@ struct GenerationTests {
         #expect(try vault.unlock().generation == 2)
     }
 
-    @Test("a mark that can't be written is reported, and the saving stands")
+    @Test("a mark that cannot be written is reported, and the save is kept")
     func unmarked() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        // A folder in the mark's place can't be replaced by a file.
+        // A file cannot replace a folder in the mark's place.
         let mark = TestVault.own("generation")
         try removeFile(vault.folder.file(mark))
         try makeFolder(vault.folder.file(mark))
@@ -128,7 +128,7 @@ struct GenerationTests {
 }
 
 struct TombstoneTests {
-    /// Puts a tombstone in a record's place, as somebody does who has no key.
+    /// Replaces a record with a tombstone, as is possible without a key.
     static func wipe(_ id: RecordID, in vault: TestVault) throws {
         let document = try VaultDocument(parsing: vault.bytes())
         var text = VaultText()
@@ -147,7 +147,7 @@ struct TombstoneTests {
         try vault.put(body + (try VaultEnvelope.lastLine(for: body)))
     }
 
-    @Test("a wiped entry keeps its name, is reported at each unlocking, and can be removed")
+    @Test("a wiped entry keeps its name, is reported at each unlock, and can be removed")
     func wiped() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -170,7 +170,7 @@ struct TombstoneTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a wiped entry holds no secret any more; an entry of its own takes the new one")
+    @Test("a wiped entry has no secret; a new secret needs a new entry")
     func wipedHoldsNothing() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SecretVault
 
-/// Two programs that change one entry in turn.
+/// Two programs change one entry in turn.
 struct InterleavedChangeTests {
-    @Test("a change opens what another program saved, and never what was wiped")
+    @Test("a change opens what another program has saved, and never a wiped entry")
     func interleaved() throws {
         let vault = try TestVault()
         let id = try vault.fill()[2]
@@ -25,7 +25,7 @@ struct InterleavedChangeTests {
         func text(_ secret: SecretBytes) -> String {
             String(decoding: secret.copied, as: UTF8.self)
         }
-        // The slow one opened it before.
+        // The slower program opened it earlier.
         _ = try slow.open(id)
         try revised(by: quick) { _ in "new" }
         try revised(by: slow) { text($0) + "er" }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SecretVault
 
-/// Interrupts a program at each step of a right try, by `strace`, and looks at what that has cost.
-@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing, or may not trace here"))
+/// Interrupts a program at each step of an attempt with the right passphrase, using `strace`.
+@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing or cannot trace here"))
 struct InterruptedTryTests {
     private static let calls = [
         "flock", "openat", "fchmod", "read", "write", "pread64", "pwrite64", "fsync", "fdatasync",
@@ -15,7 +15,7 @@ struct InterruptedTryTests {
     ]
     private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
 
-    /// A vault whose first entry the first failure wipes.
+    /// A vault whose first entry is wiped at the first failure.
     private func prepared() throws -> TestVault {
         let vault = try TestVault()
         let id = try vault.fill()[0]
@@ -31,7 +31,7 @@ struct InterruptedTryTests {
         [BuiltProgram.path("vault-writer"), words[0], vault.path, words[1], "1"]
     }
 
-    /// The system calls of a run that nobody interrupts, from the first lock on.
+    /// The system calls of an uninterrupted run, from the first lock on.
     private func steps(_ words: [String]) throws -> [(name: String, count: Int)] {
         let vault = try prepared()
         let log = try TemporaryFolder()
@@ -48,7 +48,7 @@ struct InterruptedTryTests {
     }
 
     @Test(
-        "O-11 an interruption at any step of a right try costs a wait at most, never a secret",
+        "O-11 interrupting a successful attempt at any step costs at most a wait, never a secret",
         arguments: ["INT", "TERM", "HUP", "QUIT", "KILL"], [["try", right], ["ask", "yes"]])
     func interrupted(signal: String, words: [String]) throws {
         let steps = try steps(words)
@@ -63,7 +63,7 @@ struct InterruptedTryTests {
                     + command(words, vault))
             let place = "\(signal) at \(step)"
             #expect(outcome.status != 0, "\(place)")
-            // Not even two of them in a row.
+            // The same for two interruptions in a row.
             _ = try #require(ForeignProgram("strace")).run(
                 [
                     "-o", "/dev/null", "-e",

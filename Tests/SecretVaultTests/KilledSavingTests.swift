@@ -5,10 +5,10 @@ import Testing
 
 @testable import SecretVault
 
-/// Kills a writer before each system call of a saving, by `strace`, and looks at what is left.
-@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing, or may not trace here"))
+/// Kills a writer before each system call of a save, using `strace`, and examines what is left.
+@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing or cannot trace here"))
 struct KilledSavingTests {
-    /// A writer's run: what it does, and what its vault may be afterwards.
+    /// A writer's run: its verb, and the entries before and after.
     struct Run: Sendable, CustomTestStringConvertible {
         let verb: String
         let before: [String]
@@ -23,13 +23,13 @@ struct KilledSavingTests {
     ]
 
     @Test(
-        "killed at any system call of a saving, the old or the new vault is there", arguments: runs)
+        "the old or the new vault remains if a save is killed at any system call", arguments: runs)
     func killed(run: Run) throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
         let vault = try prepared(with: writer)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
-        // The saving begins where the writer takes the vault's lock; what comes before it is unlocking.
+        // The save begins when the writer takes the vault's lock; everything before is unlocking.
         let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         #expect(calls[first...].contains { $0.hasPrefix("rename") })
         var seen: Set<[String]> = []
@@ -46,7 +46,7 @@ struct KilledSavingTests {
         #expect(seen == [run.before, run.after])
     }
 
-    @Test("killed at any system call of its making, there is no vault or a whole one")
+    @Test("no vault or a complete one remains if its creation is killed at any system call")
     func killedMaking() throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
@@ -68,7 +68,7 @@ struct KilledSavingTests {
             let vault = try Vault.unlock(
                 at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
             #expect(vault.entries.isEmpty)
-            // A second name that the new file still has goes with the next saving.
+            // The next save removes a second name that the new file still has.
             try vault.update { changes throws(VaultError) in
                 try changes.add(
                     .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
@@ -78,7 +78,7 @@ struct KilledSavingTests {
     }
 
     @Test(
-        "when any system call of a saving fails, it says so, and the old or the new vault is there",
+        "a failed system call is reported, and the old or the new vault remains",
         arguments: runs)
     func failing(run: Run) throws {
         let strace = try #require(ForeignProgram("strace"))
@@ -91,7 +91,7 @@ struct KilledSavingTests {
         ]
         var refusals = 0
         for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
-            // The last writing is of words on standard output.
+            // The last write goes to standard output.
             guard !calls[call].hasPrefix("write(1,") else { continue }
             let vault = try prepared(with: writer)
             let fault = kill(before: call, of: calls)
@@ -102,7 +102,8 @@ struct KilledSavingTests {
             ])
             let isMark = calls[call].contains("\"generation") || call > markStart(calls)
             #expect([0, 9].contains(outcome.status), "\(calls[call])")
-            // What fails before the vault is in its place is told; a mark that fails is reported.
+            // A failure before the vault is replaced is an error; a mark that fails is only
+            // reported.
             if !isMark { #expect(outcome.status == 9, "\(calls[call])") }
             refusals += outcome.status == 9 ? 1 : 0
             let left = try whatIsLeft(vault, run, "failed at \(calls[call])")
@@ -111,13 +112,13 @@ struct KilledSavingTests {
         #expect(refusals >= 8)
     }
 
-    @Test("when the previous generation can't be erased, it says that the change is saved")
+    @Test("a previous generation that cannot be erased is reported, and the change is saved")
     func failingErasure() throws {
         let strace = try #require(ForeignProgram("strace"))
         let vault = try prepared(with: BuiltProgram.path("vault-writer"))
         let command = [BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1"]
         let calls = try trace(strace, command, vault.folder)
-        // What is erased last is what the new file has replaced.
+        // The file that the new one replaced is erased last.
         let last = try #require(calls.lastIndex { $0.hasPrefix("unlinkat(") })
         let again = try prepared(with: BuiltProgram.path("vault-writer"))
         let fault = kill(before: last, of: calls).replacing(":signal=KILL", with: ":error=EIO")
@@ -133,7 +134,8 @@ struct KilledSavingTests {
     }
 
     @Test(
-        "when the disk does not confirm a saving, it says so, and a new vault stands all the same")
+        "a save that the disk does not confirm is reported, and a new vault is created nevertheless"
+    )
     func notConfirmed() throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
@@ -160,7 +162,7 @@ struct KilledSavingTests {
         #expect(made.text == "\(VaultReport.notConfirmed(failure))\n")
     }
 
-    /// Which of the syncs of a run confirms that the vault has its name.
+    /// The index of the sync that confirms the vault's name.
     private func confirmation(_ calls: [String]) throws -> Int {
         let named = try #require(
             calls.lastIndex { call in
@@ -170,7 +172,7 @@ struct KilledSavingTests {
         return calls[..<named].count { $0.hasPrefix("fsync(") } + 1
     }
 
-    @Test("where a file can't have two names, the previous generation is a copy")
+    @Test("the previous generation is a copy where files cannot have two names")
     func withoutLinks() throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
@@ -188,7 +190,7 @@ struct KilledSavingTests {
         }
     }
 
-    @Test("where files can't change places, the vault is compared and replaced")
+    @Test("the vault is compared and replaced where files cannot be exchanged")
     func withoutExchange() throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
@@ -208,7 +210,7 @@ struct KilledSavingTests {
 
     private func name(of call: String) -> Substring { call.prefix { $0 != "(" } }
 
-    // After the folder is synced for the first time, the vault is saved.
+    // The vault is saved once the folder is synced for the first time.
     private func markStart(_ calls: [String]) -> Int {
         let renamed = calls.firstIndex { $0.hasPrefix("renameat2(") }
         return calls.indices.first { $0 > renamed ?? 0 && calls[$0].hasPrefix("fsync(") } ?? 0
@@ -221,14 +223,14 @@ struct KilledSavingTests {
         return vault
     }
 
-    // strace counts each kind of call by itself.
+    // strace counts each kind of call separately.
     private func kill(before call: Int, of calls: [String]) -> String {
         let name = calls[call].prefix { $0 != "(" }
         let count = calls[...call].filter { $0.hasPrefix(name + "(") }.count
         return "inject=\(name):signal=KILL:when=\(count)"
     }
 
-    /// Every system call of a run that is not disturbed, in order.
+    /// The system calls of an undisturbed run, in order.
     private func trace(
         _ strace: ForeignProgram, _ command: [String], _ folder: TemporaryFolder
     ) throws -> [String] {
@@ -250,7 +252,7 @@ struct KilledSavingTests {
         if case .unusable(let error) = check.previous {
             Issue.record("\(when), the previous generation is unusable: \(error)")
         }
-        // The next saving works, and takes away what the killed one left.
+        // The next save works, and removes what the killed one left.
         try open.update { changes throws(VaultError) in
             try changes.add(
                 .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)

@@ -5,17 +5,20 @@ import Testing
 
 @testable import SecretVault
 
-/// Kills a program before each system call of a try, by `strace`, and looks at what is counted and left.
-@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing, or may not trace here"))
+/// Kills a program before each system call of an attempt, using `strace`, and examines what is
+/// counted and left.
+@Suite(.enabled(if: ShownLimits.canTrace, "strace is missing or cannot trace here"))
 struct KilledTryTests {
-    /// What touches files; between two of these, nothing that could be seen changes.
+    /// The system calls on files.
+    ///
+    /// Nothing visible changes between two of these.
     private static let calls = [
         "flock", "openat", "fchmod", "write", "pwrite64", "fsync", "fdatasync", "linkat",
         "renameat", "renameat2", "unlinkat",
     ]
     private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
 
-    /// One program's run, and the system calls that touched files, from the first lock on.
+    /// One program's run, with its system calls on files, from the first lock on.
     private struct Run {
         let verb: String
         let name: String
@@ -40,14 +43,14 @@ struct KilledTryTests {
             [BuiltProgram.path("vault-writer"), verb, vault.path, name, "1"]
         }
 
-        /// Where such a call is made with this name.
+        /// The index of the first such call with this name.
         func first(_ call: String, of name: String) -> Int? {
             calls.indices.first {
                 calls[$0].hasPrefix(call + "(") && calls[$0].contains("\"\(name)\", ")
             }
         }
 
-        /// Where the count is written.
+        /// The indices of the calls that write the attempts file.
         var counting: [Int] {
             calls.indices.filter {
                 calls[$0].hasPrefix("pwrite64(") && calls[$0].contains("\"watchword-attempts ")
@@ -58,7 +61,7 @@ struct KilledTryTests {
             (calls.firstIndex { $0.hasPrefix("flock(") } ?? calls.count)..<calls.count
         }
 
-        /// Runs again, and kills it before the call at this place.
+        /// Repeats the run, and kills the program before the call at this index.
         func killed(at place: Int, on vault: TestVault) throws -> String {
             let name = calls[place].prefix { $0 != "(" }
             let count = calls[...place].count { $0.hasPrefix(name + "(") }
@@ -70,10 +73,10 @@ struct KilledTryTests {
         }
     }
 
-    @Test("killed at any step of a failing try, it is counted, or its answer was never known")
+    @Test("a failing attempt that is killed at any step is counted, or its outcome was never known")
     func failing() throws {
         let run = try Run("try", "wrong", on: TestVault())
-        // The attempt begins, and is refused.
+        // The first write begins the attempt, the second records the refusal.
         let counting = run.counting
         try #require(counting.count == 2)
         let answered = try #require(run.calls.lastIndex { $0.hasPrefix("write(1,") })
@@ -94,7 +97,7 @@ struct KilledTryTests {
         }
     }
 
-    @Test("killed at any step of a right try, it stays undecided at most, and nothing is refused")
+    @Test("a successful attempt that is killed at any step is at most undecided, never refused")
     func opening() throws {
         func prepared() throws -> TestVault {
             let vault = try TestVault()
@@ -118,7 +121,8 @@ struct KilledTryTests {
         }
     }
 
-    @Test("killed at any step of a wipe, the next start wipes, and nothing else is lost")
+    @Test(
+        "a wipe that is killed at any step is completed at the next start, and loses nothing else")
     func wiping() throws {
         func prepared() throws -> (TestVault, RecordID, [String]) {
             let vault = try TestVault()
@@ -129,7 +133,7 @@ struct KilledTryTests {
                 try changes.setAccessControl(of: ids[0], to: once)
                 try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
             }
-            // A saving more, so that the previous generation holds the same box.
+            // Save once more, so that the previous generation contains the same box.
             let box = try vault.box(of: ids[0])
             try vault.unlock().update { changes throws(VaultError) in
                 try changes.rename(ids[1], issuer: "b", account: "")
@@ -147,7 +151,7 @@ struct KilledTryTests {
             let said = try run.killed(at: place, on: vault)
             let isCounted = place > counted
             #expect(said.isEmpty || isCounted, "\(run.calls[place])")
-            // The next start, by whoever has the passphrase, finds it wiped, or not even tried.
+            // The next start with the passphrase finds the entry wiped, or the attempt not begun.
             let open = try vault.unlock()
             #expect(open.entries.map { $0.tombstone != nil } == [isCounted, false, false, false])
             #expect(open.reports.count == (isCounted ? 1 : 0), "\(run.calls[place])")
@@ -162,14 +166,14 @@ struct KilledTryTests {
         }
     }
 
-    @Test("killed at any step of a check that says no, the failure counts, or nobody was asked")
+    @Test("a failing check that is killed at any step is counted, or never ran")
     func asking() throws {
         func prepared() throws -> (TestVault, RecordID) {
             let vault = try TestVault()
             return (vault, try vault.fill()[0])
         }
         let run = try Run("ask", "no", on: prepared().0)
-        // The first two are of unlocking.
+        // The first two belong to unlocking.
         try #require(run.counting.count == 4)
         let (counted, refused) = (run.counting[2], run.counting[3])
         let first = try #require(run.calls[..<counted].lastIndex { $0.hasPrefix("flock(") })

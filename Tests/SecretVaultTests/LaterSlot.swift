@@ -2,7 +2,7 @@ import Cryptography
 
 @testable import SecretVault
 
-/// A slot as a later version may make it: this one knows nothing of it but its public half.
+/// A slot that a later version may create: this version knows only its public key.
 struct LaterSlot {
     let secret: SlotSecret
     let number: Int
@@ -19,7 +19,7 @@ struct LaterSlot {
             publicKey: secret.pair.publicKey)
     }
 
-    /// The slot with this vault key sealed to it.
+    /// The slot, with this vault key sealed to it.
     func sealed(_ key: VaultKey) throws(VaultError) -> TrustedSlot {
         try TrustedSlot(
             slot: Slot(head: head, secret: rest, vaultKey: []),
@@ -27,7 +27,7 @@ struct LaterSlot {
         ).holding(key)
     }
 
-    /// Adds it to a vault, in the generation that is there.
+    /// Adds it to a vault without changing the generation.
     func add(to vault: TestVault) throws {
         let document = try VaultDocument(parsing: vault.bytes())
         let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 10)
@@ -36,7 +36,7 @@ struct LaterSlot {
         try vault.put(try state.written(with: key))
     }
 
-    /// The vault key of `document`, as the version that made the slot finds it.
+    /// The vault key of `document`, as the later version opens it.
     func key(of document: VaultDocument) throws(VaultError) -> VaultKey {
         guard let slot = document.slots.first(where: { $0.number == number }) else {
             throw .noSuchSlot

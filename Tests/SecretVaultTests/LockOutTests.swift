@@ -17,7 +17,7 @@ struct LockOutTests {
             at: vault.path, with: .passphrase(passphrase), reading: clock.reading)
     }
 
-    @Test("until the last second of a wait nothing is tried or counted")
+    @Test("nothing is tried or counted until the last second of a wait")
     func steps() throws {
         let vault = try TestVault()
         var clock = TestClock()
@@ -45,7 +45,7 @@ struct LockOutTests {
         #expect(try vault.attempts().vault?.count == 1)
     }
 
-    @Test("who only asks how long to wait has wiped what somebody was killed at wiping")
+    @Test("asking for the wait completes a wipe that was interrupted")
     func waitingWipes() throws {
         let vault = try TestVault()
         let id = try vault.fill()[0]
@@ -86,7 +86,7 @@ struct LockOutTests {
         #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
         clock.reboot()
         #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
-        // That was written down: in this boot the wait goes on, whatever the wall clock says.
+        // The rest was recorded: in this boot the wait continues, whatever the wall clock shows.
         clock.uptime += 59
         clock.wall = 0
         #expect(throws: VaultError.lockedOut(seconds: 1)) { try unlock(vault, right, at: clock) }
@@ -94,7 +94,7 @@ struct LockOutTests {
         #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
     }
 
-    @Test("the recovery key opens during a wait, sets a passphrase, and nothing is lost")
+    @Test("the recovery key opens the vault during a wait and sets a passphrase; nothing is lost")
     func recovery() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -102,7 +102,7 @@ struct LockOutTests {
         let key = try #require(vault.recoveryKey)
         let before = try vault.unlock()
         let secrets = try ids.map { Facts(try before.open($0)) }
-        // Two failures: the fourth entry is wiped by three.
+        // Only two failures, because three would wipe the fourth entry.
         for _ in 0..<2 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
         let wrongKey = try RecoveryKey.make()
         for _ in 0..<9 {
@@ -129,7 +129,7 @@ struct LockOutTests {
         #expect(after.reports.isEmpty)
     }
 
-    @Test("the recovery key opens where a wipe that is due can't be done, and the wipe stays due")
+    @Test("the recovery key opens the vault if a due wipe fails, and the wipe stays due")
     func recoveryBeforeWipe() throws {
         let vault = try TestVault(recoveryKey: true)
         let id = try vault.fill()[3]
@@ -154,7 +154,7 @@ struct LockOutTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("a new passphrase seals all anew, and the old one opens nothing that is kept")
+    @Test("a new passphrase reseals everything, and the old one opens no file that is kept")
     func changedPassphrase() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
@@ -184,7 +184,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("neither a right nor a wrong passphrase writes the vault")
+    @Test("an attempt does not write the vault, whether it succeeds or fails")
     func cheap() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -201,7 +201,7 @@ struct LockOutTests {
         #expect(try vault.files() == TestVault.files)
     }
 
-    @Test("of many programs at once five wrong ones are answered, and all right ones")
+    @Test("of many concurrent attempts, five wrong ones are checked, and all right ones")
     func races() throws {
         let vault = try TestVault()
         let rights = try atOnce(12, "try", vault, "correct horse battery staple", "1")
@@ -216,11 +216,12 @@ struct LockOutTests {
     }
 
     @Test(
-        "an attempt that can't be counted is not made; the recovery key opens", arguments: [0, 64])
+        "an attempt that cannot be counted is not made; the recovery key opens the vault",
+        arguments: [0, 64])
     func noRoomToGrow(blocks: Int) throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
-        // Where files can't grow over so many blocks of 512 bytes; what is said goes through a pipe.
+        // Files cannot exceed this many blocks of 512 bytes; the output goes through a pipe.
         let shell = ForeignProgram(path: "/bin/sh")
         let limit = "trap '' XFSZ; (ulimit -f \(blocks); exec \"$@\") | cat"
         let said = try shell.run([
@@ -237,14 +238,14 @@ struct LockOutTests {
         }
     }
 
-    @Test("something else of the name is left as it is, and no passphrase is tried")
+    @Test("a foreign file with a needed name is not changed, and no passphrase is tried")
     func bystanders() throws {
         let notes = Array("my notes".utf8)
         for file in ["attempts", "attempts.new"] {
             let vault = try TestVault(recoveryKey: true)
             let name = try vault.counted(file)
             let key = try #require(vault.recoveryKey)
-            // The new file is needed only where there is none that could be overwritten.
+            // The new file is needed only if there is none to overwrite.
             try removeFile(vault.folder.file(vault.counted("attempts")))
             try vault.put(notes, as: name)
             #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
@@ -260,7 +261,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("a file of attempts with a second name is not written to")
+    @Test("an attempts file with a second name is not written to")
     func secondName() throws {
         let vault = try TestVault()
         let (path, name) = (vault.folder.file("snapshot"), try vault.counted("attempts"))
@@ -271,7 +272,7 @@ struct LockOutTests {
     }
 
     @Test(
-        "a file of attempts that nobody may change stops tries with a passphrase",
+        "an immutable attempts file prevents attempts with a passphrase",
         .enabled(if: geteuid() == 0 && ShownLimits.canMakeReadOnly, "needs root and chattr"))
     func immutable() throws {
         let vault = try TestVault(recoveryKey: true)
@@ -293,7 +294,7 @@ struct LockOutTests {
     }
 
     @Test(
-        "what is damaged counts nothing, another vault's is in the way, a newer version is reported"
+        "a damaged file counts nothing, a foreign one is in the way, a newer version is reported"
     )
     func otherFiles() throws {
         let vault = try TestVault()
@@ -320,7 +321,7 @@ struct LockOutTests {
         #expect(throws: VaultError.newerAttempts(2)) { try vault.unlock() }
     }
 
-    @Test("the file is made anew where its sequence has come to its end, and goes on counting")
+    @Test("the file is recreated at the end of its sequence, and counting continues")
     func endOfSequence() throws {
         let vault = try TestVault()
         let name = try vault.counted("attempts")
@@ -343,7 +344,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("a slot over the ceiling is no try; one beside it counts")
+    @Test("a slot over the ceiling is not an attempt; a cheaper slot beside it counts")
     func slotsOverTheCeiling() throws {
         let vault = try TestVault()
         for _ in 0..<7 {
@@ -371,7 +372,7 @@ struct LockOutTests {
     }
 }
 
-/// Runs so many writers at once.
+/// Runs several writers concurrently.
 func atOnce(_ count: Int, _ verb: String, _ vault: TestVault, _ name: String, _ rounds: String)
     throws -> ForeignProgram.Outcome
 {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 struct MemoryTests {
-    @Test("of three secrets the one in use is in memory, and none is after it was used")
+    @Test("only the secret in use is in memory, and none is after use")
     func sealedInMemory() throws {
         let vault = try TestVault()
         let writer = ForeignProgram(path: BuiltProgram.path("vault-writer"))

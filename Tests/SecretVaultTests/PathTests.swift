@@ -6,13 +6,13 @@ import Testing
 
 @testable import SecretVault
 
-/// What may stand where a vault should be.
+/// What may be at a vault's path.
 struct PathTests {
     static func unlock(_ path: String) throws(VaultError) -> UnlockedVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
     }
 
-    @Test("where there is nothing, not even the folder, no vault is found")
+    @Test("no vault is found where there is no file, or not even a folder")
     func missing() throws {
         let folder = try TemporaryFolder()
         #expect(throws: VaultError.notFound) { try Self.unlock(folder.file("vault")) }
@@ -23,13 +23,13 @@ struct PathTests {
         #expect(try Vault.isTaken(folder.file("file")))
     }
 
-    @Test("a folder is called a folder", arguments: ["", "/", "/.", "/.."])
+    @Test("a folder is reported as a folder", arguments: ["", "/", "/.", "/.."])
     func folder(ending: String) throws {
         let folder = try TemporaryFolder()
         #expect(throws: VaultError.folder) { try Self.unlock(folder.path + ending) }
     }
 
-    @Test("a symbolic link is not followed, be it to a vault or to nothing")
+    @Test("a symbolic link is not followed, whether to a vault or to nothing")
     func link() throws {
         let vault = try TestVault()
         for target in [vault.path, vault.folder.file("nothing")] {
@@ -46,7 +46,7 @@ struct PathTests {
         }
     }
 
-    @Test("making a vault where there is something leaves nothing beside it")
+    @Test("creating a vault where there is a file leaves nothing beside it")
     func noLitter() throws {
         let folder = try TemporaryFolder()
         try folder.write([1], to: "notes")
@@ -58,7 +58,7 @@ struct PathTests {
         #expect(try names(in: folder.path) == ["notes"])
     }
 
-    @Test("a device is called no file, and neither it nor a named pipe holds anybody up")
+    @Test("a device and a named pipe are refused at once")
     func devices() throws {
         let folder = try TemporaryFolder()
         #expect(throws: VaultError.notAFile) { try Self.unlock("/dev/null") }
@@ -66,7 +66,7 @@ struct PathTests {
         #expect(throws: VaultError.notAFile) { try Self.unlock(folder.file("pipe")) }
     }
 
-    @Test("a file that others may read or write is refused, one for its owner alone is not")
+    @Test("a file that others may read or write is refused, and a private one is accepted")
     func modes() throws {
         let vault = try TestVault()
         for mode in [0o640, 0o604, 0o620, 0o602, 0o601, 0o666] {
@@ -82,8 +82,8 @@ struct PathTests {
     }
 
     @Test(
-        "somebody else's file is refused",
-        .enabled(if: geteuid() == 0, "only root may give files away"))
+        "another user's file is refused",
+        .enabled(if: geteuid() == 0, "only root can change the owner of files"))
     func owner() throws {
         let vault = try TestVault()
         #expect(unsafe chown(vault.path, 65_534, 65_534) == 0)
@@ -92,7 +92,7 @@ struct PathTests {
         #expect(throws: Never.self) { try vault.unlock() }
     }
 
-    @Test("a folder that others may write to is reported, a sticky one and one's own are not")
+    @Test("a folder that others may write to is reported, unless it is sticky")
     func folderModes() throws {
         let vault = try TestVault()
         for mode in [0o770, 0o720, 0o702, 0o777, 0o2775] {
@@ -112,8 +112,8 @@ struct PathTests {
     }
 
     @Test(
-        "somebody else's folder is reported",
-        .enabled(if: geteuid() == 0, "only root may give folders away"))
+        "another user's folder is reported",
+        .enabled(if: geteuid() == 0, "only root can change the owner of folders"))
     func folderOwner() throws {
         let vault = try TestVault()
         #expect(unsafe chown(vault.folder.path, 65_534, 65_534) == 0)
@@ -122,7 +122,7 @@ struct PathTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a file of something else, an empty one and the beginning of one are told apart")
+    @Test("a foreign file, an empty one and a truncated one give different errors")
     func otherFiles() throws {
         let vault = try TestVault()
         let cases: [(String, VaultError)] = [
@@ -142,15 +142,15 @@ struct PathTests {
         }
     }
 
-    @Test("a file over 64 MiB is not read, without its room being taken")
+    @Test("a file over 64 MiB is not read, and no memory is allocated for it")
     func tooLarge() throws {
         let vault = try TestVault()
-        // A hole: it takes no room on the disk either.
+        // A sparse file takes no disk space either.
         #expect(unsafe truncate(vault.path, (64 << 20) + 1) == 0)
         #expect(throws: VaultError.overLimit(.fileSize)) { try vault.unlock() }
     }
 
-    @Test("a cost over the ceiling is not paid, at the ceiling it is")
+    @Test("a slot that costs more than the ceiling is not tried, and one at the ceiling is")
     func ceiling() throws {
         let vault = try TestVault()
         #expect(throws: VaultError.costOverCeiling(logN: 10, ceiling: 9)) {
@@ -170,7 +170,7 @@ struct PathTests {
             }
             try sample.vault.put(forged)
             #expect(throws: error) { try sample.vault.unlock() }
-            // The recovery key's slot asks for nothing that costs.
+            // The recovery key's slot has no cost.
             let key = try #require(sample.vault.recoveryKey)
             let expected: VaultError = error == .damaged(.line(4)) ? error : .damaged(.header)
             #expect(throws: expected) {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SecretVault
 
-/// A vault that was given another key: what older files and what opened them are still good for.
+/// What older files and passphrases can still open after a rekey.
 struct RekeyTests {
-    /// What somebody takes along who has a copy and its passphrase.
+    /// A copy of the vault with its passphrase.
     private struct Copy {
         let document: VaultDocument
         let key: VaultKey
@@ -34,7 +34,7 @@ struct RekeyTests {
             return opened
         }
 
-        /// Whether the copy's key is the file's.
+        /// Whether the file has the same key as the copy.
         func isKey(of vault: TestVault) throws -> Bool {
             do throws(VaultError) {
                 _ = try VaultState(verifying: VaultDocument(parsing: vault.read()), with: key)
@@ -66,7 +66,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("O-13 an old copy and the old passphrase open nothing that a new passphrase protects")
+    @Test("O-13 an old copy and the old passphrase open nothing that is saved under a new one")
     func newPassphrase() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
@@ -77,7 +77,7 @@ struct RekeyTests {
         #expect(try copy.opened(in: vault) == 0)
         #expect(try !copy.isKey(of: vault))
         #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
-        // The old slot's line in the new file gives the old key away, and nothing else.
+        // The old slot's line in the new file yields only the old key.
         let document = try VaultDocument(parsing: vault.bytes())
         for slot in copy.document.slots {
             for place in document.slots.indices {
@@ -90,7 +90,9 @@ struct RekeyTests {
         }
     }
 
-    @Test("O-13 with the key kept, an old copy and the old passphrase open what is added, as said")
+    @Test(
+        "O-13 an old copy and the old passphrase open what is added if the key is kept, as documented"
+    )
     func keptKey() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
@@ -101,7 +103,7 @@ struct RekeyTests {
         #expect(try copy.opened(in: vault) == 5)
     }
 
-    @Test("O-13 what a removed slot was opened by, and an old copy, open nothing that is added")
+    @Test("O-13 an old copy and a removed slot's passphrase open nothing that is added")
     func removedSlot() throws {
         let vault = try TestVault(recoveryKey: true)
         let recoveryKey = try #require(vault.recoveryKey)
@@ -120,7 +122,7 @@ struct RekeyTests {
         #expect(try vault.unlock().entries.map(\.issuer) == ["later"])
     }
 
-    @Test("after a re-key every other slot opens the vault, and each entry; nothing else changes")
+    @Test("every slot opens the vault and each entry after a rekey, and nothing else changes")
     func otherSlots() throws {
         let vault = try TestVault(recoveryKey: true)
         let second = secret("second passphrase")
@@ -149,14 +151,14 @@ struct RekeyTests {
             #expect(try open.check().damages.isEmpty)
         }
         let document = try VaultDocument(parsing: vault.bytes())
-        // The slot of a later version holds the new key, too.
+        // The slot of a later version also contains the new key.
         #expect(try later.key(of: document).secret == before.key.secret)
-        // Revisions stay, and so does what is counted against entries.
+        // Revisions and the failures counted against entries stay.
         #expect(document.records == revisions)
         #expect(try !vault.files().contains(TestVault.own("previous")))
     }
 
-    @Test("a wiped entry stays wiped through a re-key")
+    @Test("a wiped entry stays wiped after a rekey")
     func wiped() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -168,7 +170,7 @@ struct RekeyTests {
         #expect(try open.check().opened == 3)
     }
 
-    @Test("who has the vault open while it is re-keyed is told, and changes nothing")
+    @Test("a process that has the vault open during a rekey gets an error, and changes nothing")
     func meanwhile() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -177,19 +179,19 @@ struct RekeyTests {
         let bytes = try vault.bytes()
         #expect(throws: VaultError.rekeyed) { try add(open) }
         #expect(try vault.bytes() == bytes)
-        // What was read before is still there.
+        // What was read before is still available.
         #expect(Facts(try open.open(ids[0])) == Facts(try TestVault.contents()[0]))
         #expect(throws: OpenerCheck.Failure(reason: .rekeyed, mayHideAttempt: false)) {
             try open.isOpened(by: .passphrase(TestVault.passphrase))
         }
     }
 
-    @Test("a vault of somebody else's making, sealed to the slots' public halves, does not open")
+    @Test("a forged vault that is sealed to the slots' public keys does not open")
     func forged() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
         let document = try VaultDocument(parsing: vault.bytes())
-        // Whoever can write the file, and has no key to it, makes a vault key of their own.
+        // An attacker who can write the file, but has no key to it, generates a vault key.
         let made = try VaultKey.make(of: document.vaultID)
         let guessed = try SlotSecret.make().authenticationKey
         let slots = try document.slots.map {
@@ -206,7 +208,8 @@ struct RekeyTests {
     }
 
     @Test(
-        "a changed passphrase's slot gets another key pair, whether the vault's key is kept or not")
+        "the slot of a changed passphrase gets a new key pair, whether or not the vault's key is kept"
+    )
     func ownPair() throws {
         let vault = try TestVault()
         let old = try VaultDocument(parsing: vault.bytes())
@@ -220,13 +223,13 @@ struct RekeyTests {
 }
 
 extension TestVault {
-    /// The file, for where only the vault's errors are thrown.
+    /// Reads the file, for closures that throw only the vault's errors.
     fileprivate func read() throws(VaultError) -> [UInt8] {
         do { return try bytes() } catch { throw .notFound }
     }
 }
 
-/// A file whose slots' lines were put together from several files.
+/// A file with slot lines from several files.
 private struct SplicedSlots {
     private let bytes: [UInt8]
 

@@ -5,11 +5,11 @@ import Testing
 
 @testable import SecretVault
 
-/// Purging a vault that was renamed.
+/// Purging a renamed vault.
 struct RenamedVaultTests {
     private static let oldPrevious = ".watchword/by-name/vault/previous"
 
-    /// A vault that has a previous generation and got the name `renamed`.
+    /// A vault with a previous generation that was renamed to `renamed`.
     private func renamed() throws -> (vault: TestVault, path: String, ids: [RecordID]) {
         let vault = try TestVault()
         let open = try vault.unlock()
@@ -39,7 +39,7 @@ struct RenamedVaultTests {
         try vault.files().filter { $0.contains("previous") || $0.hasSuffix("/new") }
     }
 
-    @Test("O-12 wiping and purging leave nothing under a name that the vault had before")
+    @Test("O-12 wiping and purging leave nothing under the vault's former names")
     func purging() throws {
         let (wiped, path, _) = try renamed()
         #expect(try generations(wiped) == [Self.oldPrevious])
@@ -55,7 +55,7 @@ struct RenamedVaultTests {
         #expect(try open(other).entries.map(\.issuer) == ["bob"])
     }
 
-    @Test("O-12 what a killed writer left under a former name does not hinder purging")
+    @Test("O-12 leftovers of a killed writer under a former name do not prevent purging")
     func sharedBlocks() throws {
         let (vault, path, ids) = try renamed()
         let leftover = vault.folder.file(Self.oldPrevious + ".new")
@@ -90,7 +90,7 @@ struct RenamedVaultTests {
         #expect(try generations(vault) == [])
     }
 
-    @Test("O-12 a generation under a former name that others may read is in the way")
+    @Test("O-12 a generation under a former name that others may read is treated as foreign")
     func readable() throws {
         let (vault, path, ids) = try renamed()
         try setMode(0o644, of: vault.folder.file(Self.oldPrevious))

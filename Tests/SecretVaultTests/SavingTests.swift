@@ -7,7 +7,7 @@ import Testing
 @testable import SecretVault
 
 struct SavingTests {
-    @Test("two processes that add fifty entries each, at once, lose none")
+    @Test("two concurrent processes that add fifty entries each lose none")
     func twoWriters() throws {
         let vault = try TestVault()
         let writer = BuiltProgram.path("vault-writer")
@@ -30,7 +30,7 @@ struct SavingTests {
         #expect(try open.check().damages.isEmpty)
     }
 
-    @Test("a writer that finds the lock held says busy, and does its work once it is free")
+    @Test("a writer reports busy while the lock is held, and saves once it is free")
     func busy() throws {
         let vault = try TestVault()
         let location = try VaultLocation(vault.path)
@@ -38,7 +38,7 @@ struct SavingTests {
             let first = try VaultWriter(location)
             do throws(VaultError) {
                 _ = try VaultWriter(location, timeout: .zero)
-                Issue.record("two writers hold one lock")
+                Issue.record("two writers held one lock")
             } catch {
                 #expect(error == .busy)
             }
@@ -48,7 +48,7 @@ struct SavingTests {
         _ = try VaultWriter(location, timeout: .zero)
     }
 
-    @Test("a folder or a symbolic link in the place of a lock is named, and left as it is")
+    @Test("a folder or a symbolic link in place of a lock is named in the error, and not changed")
     func lockInTheWay() throws {
         for isFolder in [true, false] {
             let vault = try TestVault()
@@ -70,7 +70,7 @@ struct SavingTests {
         }
     }
 
-    @Test("a vault is read while a writer holds the lock")
+    @Test("a vault can be read while a writer holds the lock")
     func readingIsFree() throws {
         let vault = try TestVault()
         let writer = try VaultWriter(VaultLocation(vault.path))
@@ -78,12 +78,12 @@ struct SavingTests {
         _ = try writer.read()
     }
 
-    @Test("where files can't grow, the old vault stays as it is, and saving works again later")
+    @Test("the old vault stays unchanged where files cannot grow, and saving works again later")
     func fileTooLarge() throws {
         let vault = try TestVault()
         let writer = BuiltProgram.path("vault-writer")
         let before = try vault.bytes()
-        // 512 bytes: less than any vault.
+        // 512 bytes are less than any vault.
         let shell = ForeignProgram(path: "/bin/sh")
         let outcome = try shell.run([
             "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\" > /dev/null", "sh",
@@ -98,8 +98,8 @@ struct SavingTests {
     }
 
     @Test(
-        "on a full disk the old vault stays as it is, and saving works once there is room",
-        .enabled(if: ShownLimits.canMount, "a small disk can't be mounted here"))
+        "the old vault stays unchanged on a full disk, and saving works once there is space",
+        .enabled(if: ShownLimits.canMount, "a small disk cannot be mounted here"))
     func fullDisk() throws {
         let folder = try TemporaryFolder()
         let mount = try #require(ForeignProgram("mount"))
@@ -122,7 +122,7 @@ struct SavingTests {
         #expect(open.entries.map(\.issuer) == (0..<count).map { "a-\($0)" })
         #expect(try open.check().damages.isEmpty)
         #expect(!(try TestVault.files(in: folder).contains(TestVault.own("new"))))
-        // Removing needs less room than adding.
+        // Removing needs less space than adding.
         try FileManager.default.removeItem(atPath: folder.file(TestVault.own("previous")))
         #expect(try writer.run(["remove", path, "", "1"]).status == 0)
         let after = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
@@ -130,13 +130,13 @@ struct SavingTests {
     }
 
     @Test(
-        "in a read-only folder no passphrase is tried, the recovery key opens, and saving is refused",
+        "no passphrase is tried in a read-only folder, the recovery key opens, and saving is refused",
         .enabled(if: geteuid() == 0 && ShownLimits.canMakeReadOnly, "needs root and chattr"))
     func readOnlyFolder() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
         let before = try vault.bytes()
-        // Root may write to any folder but an immutable one.
+        // Root may write to every folder except an immutable one.
         let chattr = try #require(ForeignProgram("chattr"))
         try #require(try chattr.run(["-R", "+i", vault.folder.path]).status == 0)
         defer {
@@ -156,9 +156,10 @@ struct SavingTests {
     }
 
     @Test(
-        "after a power cut at any point, whatever of the folder reached the disk is a whole vault")
+        "a complete vault remains after a power failure, whatever part of the folder reached the disk"
+    )
     func powerCut() throws {
-        // What the folder may hold: each rename and link may have reached the disk or not, and the
+        // The folder's possible states: each rename and link may have reached the disk or not. The
         // new file was on the disk before it was renamed.
         let vault = try TestVault()
         let open = try vault.unlock()
@@ -207,7 +208,7 @@ struct SavingTests {
         }
     }
 
-    @Test("purging leaves no previous generation that holds the entry, plainly removing does")
+    @Test("purging leaves no previous generation with the entry; a plain removal does")
     func purging() throws {
         for purge in [false, true] {
             let vault = try TestVault()
@@ -225,12 +226,12 @@ struct SavingTests {
         }
     }
 
-    @Test("purging overwrites the generation before the previous one as well")
+    @Test("purging also overwrites the generation before the previous one")
     func purgingOlder() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
         let box = try sealedBox(ids[0], in: vault)
-        // Who has the file open still sees what is in its blocks.
+        // An open descriptor still shows the content of the file's blocks.
         let older = try FileHandle(
             forReadingFrom: URL(filePath: vault.folder.file(TestVault.own("previous"))))
         try vault.unlock().update { changes throws(VaultError) in
@@ -238,13 +239,14 @@ struct SavingTests {
         }
         let left = String(decoding: try older.readToEnd() ?? Data(), as: UTF8.self)
         #expect(left.hasPrefix("watchword-vault ") && !left.contains(box))
-        // The vault's ID stays, so that the file is known for what it is.
+        // The vault's ID stays, so that the file can still be recognized.
         let lines = left.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 3 && lines[1].hasPrefix("vault "))
         #expect(lines[2].allSatisfy { $0 == "\0" })
     }
 
-    @Test("an unrelated file beside the vault is left alone, and saving says that it is in the way")
+    @Test(
+        "a foreign file beside the vault is not changed, and saving reports that it is in the way")
     func bystanders() throws {
         let names = ["new", "previous.new", "previous"].map(TestVault.own)
         for name in names {

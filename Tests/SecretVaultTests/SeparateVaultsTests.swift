@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecretVault
 
-/// Vaults that share a folder, with the names that the program's own files once had or have now.
+/// Vaults that share a folder, with names of the program's own files, past and present.
 struct SeparateVaultsTests {
     private static let suffixes = [
         "", ".new", ".previous", ".previous.new", ".generation", ".generation.new", ".attempts",
@@ -36,7 +36,7 @@ struct SeparateVaultsTests {
     }
 
     @Test(
-        "O-10 vaults named like every file that the program keeps lose nothing when each is used in turn"
+        "O-10 vaults named like the program's own files lose nothing when each is used in turn"
     )
     func names() throws {
         let folder = try TemporaryFolder()
@@ -66,7 +66,9 @@ struct SeparateVaultsTests {
         }
     }
 
-    @Test("O-10 no vault is made where the program keeps its own files, in upper or lower case")
+    @Test(
+        "O-10 no vault can be created where the program keeps its own files, in upper or lower case"
+    )
     func reserved() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("vault")
@@ -89,7 +91,7 @@ struct SeparateVaultsTests {
         #expect(try open(path).entries.map(\.issuer) == ["first", "second"])
     }
 
-    @Test("O-10 what is left of another vault of the same name is never overwritten")
+    @Test("O-10 leftovers of another vault with the same name are never overwritten")
     func sameName() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -98,7 +100,7 @@ struct SeparateVaultsTests {
         try removeFile(vault.path)
         #expect(throws: VaultError.inTheWay(name: previous)) { try make(vault.path) }
         #expect(try TestSupport.names(in: vault.folder.path) == [".watchword"])
-        // Another vault is moved into the place.
+        // Another vault is moved to this path.
         let other = try TestVault()
         try vault.put(other.bytes())
         #expect(throws: VaultError.inTheWay(name: previous)) { try add("new", to: vault.path) }
@@ -109,7 +111,7 @@ struct SeparateVaultsTests {
     }
 
     @Test(
-        "O-10 the generation that is kept can be read, is counted with its vault, and is not changed"
+        "O-10 the previous generation can be read, shares the vault's count, and is not changed"
     )
     func keptGeneration() throws {
         let vault = try TestVault()
@@ -135,7 +137,7 @@ struct SeparateVaultsTests {
                 at: kept, with: .passphrase(Self.passphrase), reading: reading)
         }
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == before)
-        // A copy and a renamed vault share the count, too.
+        // A copy and a renamed vault also share the count.
         for name in ["copy", "renamed"] {
             try vault.put(vault.bytes(), as: name)
             #expect(try Vault.lockOut(at: vault.folder.file(name)).failures == 5)

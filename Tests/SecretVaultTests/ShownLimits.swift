@@ -1,22 +1,22 @@
 import Foundation
 import TestSupport
 
-/// What this machine lets a test do to its own folders; where it does not, the test says what is missing.
+/// What a test is allowed to do on this machine.
 enum ShownLimits {
-    /// Whether a small disk of one's own can be mounted, so that it can be full.
+    /// Whether a small disk can be mounted, in order to fill it.
     static let canMount = succeeds { folder in
         let options = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]
         return try run("mount", options) && run("umount", [folder])
     }
 
-    /// Whether a folder can be made read-only: by its mode, or for root by making it immutable.
+    /// Whether a folder can be made read-only: by its mode, or as root with the immutable flag.
     static let canMakeReadOnly =
         geteuid() != 0
         || succeeds { folder in
             try run("chattr", ["+i", folder]) && run("chattr", ["-i", folder])
         }
 
-    /// Whether `strace` is there and may trace a program; some containers forbid it.
+    /// Whether `strace` is installed and can trace a program, which some containers forbid.
     static let canTrace = ForeignProgram.canTrace
 
     private static func run(_ name: String, _ arguments: [String]) throws -> Bool {

@@ -9,7 +9,7 @@ struct SlotTests {
         do { return try ScryptCost(logN: 10) } catch { throw .noSuchSlot }
     }
 
-    @Test("a vault with a recovery key opens with either")
+    @Test("a vault with a recovery key opens with the passphrase or the recovery key")
     func either() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -34,7 +34,7 @@ struct SlotTests {
     }
 
     @Test(
-        "a changed passphrase opens, and the old one does not; with the key kept, nothing else is sealed anew",
+        "a new passphrase opens the vault, and the old one does not; a kept key reseals nothing else",
         arguments: [true, false])
     func changed(keepsKey: Bool) throws {
         let vault = try TestVault(recoveryKey: true)
@@ -52,11 +52,11 @@ struct SlotTests {
         let left = Set(try sealedLines(vault)).intersection(boxes).count
         #expect(left == (keepsKey ? boxes.count : 0))
         #expect(try new.check().opened == 4)
-        // The old passphrase would open what is kept as the previous generation.
+        // The old passphrase would open the previous generation.
         #expect(try !vault.files().contains(TestVault.own("previous")))
     }
 
-    @Test("a forgotten passphrase is replaced by way of the recovery key, and nothing is lost")
+    @Test("a forgotten passphrase is replaced with the recovery key, and nothing is lost")
     func forgotten() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -102,11 +102,11 @@ struct SlotTests {
         #expect(try vault.unlock().slots.count == 16)
     }
 
-    @Test("a slot whose number was given again meanwhile is not taken for the one that was there")
+    @Test("a slot that has reused a number is not mistaken for the earlier one")
     func numberGivenAgain() throws {
         let vault = try TestVault(recoveryKey: true)
         let seen = try vault.unlock().slots
-        // Somebody else removes the recovery key, adds a passphrase, and changes the first one.
+        // Another process removes the recovery key, adds a passphrase, and changes the first one.
         try vault.unlock().update { changes throws(VaultError) in
             try changes.removeSlot(changes.slot(2))
             try changes.addPassphrase(secret("second"), cost: try cost(), now: TestVault.now)
@@ -134,7 +134,7 @@ struct SlotTests {
         #expect(open.slots.map(\.number) == [2])
     }
 
-    @Test("the last slot that opens on any device stays; one of two goes")
+    @Test("the last slot that opens on every device stays; one of two can be removed")
     func last() throws {
         let vault = try TestVault(recoveryKey: true)
         let open = try vault.unlock()
@@ -150,7 +150,7 @@ struct SlotTests {
         }
     }
 
-    @Test("a slot of a later version is kept, listed by its name, and does not count as portable")
+    @Test("a slot of a later version is kept, listed by its name, and not counted as portable")
     func laterSlot() throws {
         let vault = try TestVault()
         let sample = try VaultDocument(parsing: vault.bytes())
@@ -174,7 +174,7 @@ struct SlotTests {
     }
 
     @Test(
-        "a slot whose time, number, key, cost or salt was changed, and one of another vault, do not open"
+        "a slot with a changed time, number, key, cost or salt, or from another vault, does not open"
     )
     func tamperedSlots() throws {
         let sample = try TamperingTests.Sample()
@@ -197,12 +197,12 @@ struct SlotTests {
             changed[place] = word
             #expect(throws: VaultError.wrongPassphrase, "word \(place + 1)") { try open(changed) }
         }
-        // The passphrase is right, and what it opens is not the vault's key.
+        // The passphrase is right, but the slot does not contain the vault's key.
         var changed = words
         changed[10] = otherWords[10]
         #expect(throws: VaultError.damaged(.slot(1))) { try open(changed) }
         #expect(throws: VaultError.wrongPassphrase) { try open(otherWords) }
-        // The number, where the next slot leaves room for another one.
+        // The slot's number, with the next slot's number changed to keep them ascending.
         let renumbered = try sample.forged { lines in
             lines[3] = lines[3].replacing("slot 1 ", with: "slot 2 ")
             lines[4] = lines[4].replacing("slot 2 ", with: "slot 3 ")
@@ -225,7 +225,7 @@ struct SlotTests {
 }
 
 extension VaultChanges {
-    /// The slot that has the number now.
+    /// The slot with this number now.
     fileprivate func slot(_ number: Int) throws(VaultError) -> SlotSummary {
         guard let slot = slots.first(where: { $0.number == number }) else { throw .noSuchSlot }
         return slot
@@ -233,7 +233,7 @@ extension VaultChanges {
 }
 
 struct RecoveryKeyTests {
-    @Test("a key is read back as it was written, in any case, with any spaces and dashes")
+    @Test("a recovery key is read back in any case, with any spaces and dashes")
     func reading() throws {
         let vault = try TestVault(recoveryKey: true)
         let key = try #require(vault.recoveryKey)
@@ -248,7 +248,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("each single character that is another one is noticed, and so are two that were swapped")
+    @Test("each single wrong character is detected, and so are two swapped ones")
     func mistyping() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = try #require(vault.recoveryKey).text().copied
@@ -269,7 +269,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("too short, too long, empty, and a digit that is no letter here each say so")
+    @Test("a key that is too short, too long or empty, or has a wrong digit, gives its own error")
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import SecretVault
 
-/// A program that synchronizes folders puts another file in the vault's place, and older copies beside it.
+/// A program that synchronizes folders replaces the vault, and puts older copies beside it.
 struct SynchronizedVaultTests {
     private static let new = secret("a new passphrase")
 
-    /// The vault as another device has saved it.
+    /// The vault as saved on another device.
     private func otherDevice(_ vault: TestVault, _ issuer: String) throws -> [UInt8] {
         let other = try TemporaryFolder()
         try TestVault.put(vault.bytes(), as: "vault", in: other)
@@ -21,7 +21,7 @@ struct SynchronizedVaultTests {
         return try other.bytes(of: "vault")
     }
 
-    /// Does what a program that synchronizes folders does: a new file takes the vault's name.
+    /// Replaces the vault as a synchronizing program does: renames a new file to the vault's name.
     private func replace(_ vault: TestVault, with bytes: [UInt8]) throws {
         try vault.put(bytes, as: "arriving")
         try removeFile(vault.path)
@@ -46,7 +46,7 @@ struct SynchronizedVaultTests {
         }
         #expect(failure == nil)
         #expect(try vault.bytes() == theirs)
-        // Once more, it is read first, and both changes are there.
+        // A repeated change reads the file first, and both changes are saved.
         try open.update { changes throws(VaultError) in
             try changes.remove(ids[0], purge: purging)
         }
@@ -74,7 +74,7 @@ struct SynchronizedVaultTests {
     }
 
     @Test(
-        "O-11 a passphrase that an older copy refuses costs a wait, and wipes nothing in the vault")
+        "O-11 refusals by an older copy cost a wait, and wipe nothing in the vault")
     func olderCopy() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -91,14 +91,14 @@ struct SynchronizedVaultTests {
                 }
             }
         }
-        // The fourth entry is wiped by three refused attempts.
+        // Three refused attempts wipe the fourth entry.
         refuse(copy, Self.new, times: 3)
         #expect(try Vault.lockOut(at: vault.path).failures == 3)
         #expect(try Vault.standing(at: vault.path, since: 0).failuresToWipe == 3)
         let open = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
         #expect(open.entries.allSatisfy { $0.tombstone == nil })
         #expect(try open.open(ids[3]).kind == .enrolled)
-        // Its own refusals still do, whatever a copy has refused in between.
+        // The vault's own refusals still wipe, whatever a copy has refused in between.
         refuse(vault.path, secret("wrong"), times: 2)
         refuse(copy, secret("wrong"), times: 1)
         #expect(try Vault.standing(at: vault.path, since: 0).failuresToWipe == 1)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SecretVault
 
-/// What accidents and attackers do to the file; nobody here has the vault key but to look.
+/// Accidental and malicious changes to the file, without the vault key.
 struct TamperingTests {
-    /// A vault with an entry of each kind, and what its owner has in hand.
+    /// A vault with an entry of each kind, and its keys.
     struct Sample {
         let vault: TestVault
         let ids: [RecordID]
@@ -22,7 +22,8 @@ struct TamperingTests {
             key = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24).0
         }
 
-        /// Everything that unlocking and checking verify, but for the cost of the passphrase.
+        /// Everything that unlocking and checking verify, without deriving a key from the
+        /// passphrase.
         func verify(_ bytes: [UInt8]) throws(VaultError) {
             let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
             for record in state.records {
@@ -31,13 +32,13 @@ struct TamperingTests {
             }
         }
 
-        /// The same with the last line made anew, as somebody does who means harm.
+        /// A copy with a recomputed last line, as an attacker would make it.
         func forged(_ bytes: [UInt8]) throws -> [UInt8] {
             let body = bytes.dropLast(VaultEnvelope.lastLineCount)
             return body + (try VaultEnvelope.lastLine(for: body))
         }
 
-        /// The file with its lines changed, and its last line made anew.
+        /// The file with changed lines and a recomputed last line.
         func forged(_ change: (inout [String]) throws -> Void) throws -> [UInt8] {
             var lines = self.lines
             try change(&lines)
@@ -51,7 +52,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("a sample that nobody touched is fine")
+    @Test("an unchanged sample is valid")
     func untouched() throws {
         let sample = try Sample()
         #expect(throws: Never.self) { try sample.verify(sample.bytes) }
@@ -59,7 +60,7 @@ struct TamperingTests {
         #expect(try sample.forged { _ in } == sample.bytes)
     }
 
-    @Test("every single byte that is flipped is noticed, and is not called a cut file")
+    @Test("every flipped byte is detected, and not reported as truncation")
     func flips() throws {
         let sample = try Sample()
         for index in sample.bytes.indices {
@@ -74,7 +75,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("every single byte flipped with the last line made anew is noticed with the vault key")
+    @Test("every flipped byte with a recomputed last line is detected with the vault key")
     func forgedFlips() throws {
         let sample = try Sample()
         var unnoticed: [Int] = []
@@ -91,17 +92,17 @@ struct TamperingTests {
         #expect(unnoticed == [])
     }
 
-    @Test("a file that is cut anywhere is called cut")
+    @Test("a file that is truncated anywhere is reported as truncated")
     func cuts() throws {
         let sample = try Sample()
         for count in sample.bytes.indices {
-            #expect(throws: VaultError.truncated, "cut after \(count) bytes") {
+            #expect(throws: VaultError.truncated, "truncated after \(count) bytes") {
                 try VaultDocument(parsing: Array(sample.bytes.prefix(count)))
             }
         }
     }
 
-    @Test("a line that is missing, doubled or in another's place is noticed")
+    @Test("a missing, doubled or swapped line is detected")
     func lines() throws {
         let sample = try Sample()
         let count = sample.lines.count - 1
@@ -123,7 +124,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("other line ends, spaces, leading zeros, signs and text behind the end are refused")
+    @Test("other line endings, spaces, leading zeros, signs and text after the end are refused")
     func canonical() throws {
         let sample = try Sample()
         let spoilings: [(String, (String) -> String)] = [
@@ -157,12 +158,12 @@ struct TamperingTests {
 
     private static let unknownID = "AAAAAAAAAAAAAAAAAAAAAA=="
 
-    @Test("Base64 with bits left over is refused where nothing but the checksum vouches for it")
+    @Test("Base64 with nonzero trailing bits is refused where only the checksum covers it")
     func looseBits() throws {
         let sample = try Sample()
         let index = try #require(sample.lines.firstIndex { $0.hasPrefix("vault ") })
         let line = Array(sample.lines[index].utf8)
-        // The last character before the padding carries two bits of the last byte.
+        // The last character before the padding encodes only two bits of the last byte.
         var loose = line
         loose[line.count - 3] += 1
         let forged = try sample.forged { lines in
@@ -173,7 +174,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("a record's older sealed box, and one of another record, are noticed at unlocking")
+    @Test("a record's older box, and the box of another record, are detected at unlock")
     func replay() throws {
         let sample = try Sample()
         let open = try sample.vault.unlock()
@@ -202,7 +203,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("a record that is taken out without a tombstone is told from damage, whichever it is")
+    @Test("a record removed without a tombstone is distinguished from damage, whichever it is")
     func removedRecord() throws {
         let sample = try Sample()
         let records = sample.lines.filter { $0.hasPrefix("record ") }
@@ -215,14 +216,14 @@ struct TamperingTests {
             }
             #expect(throws: gone) { try VaultDocument(parsing: box) }
         }
-        // A header that says something else of all its records is another matter.
+        // A header with changes to all its records is reported as damage.
         let other = try sample.forged { lines in
             lines = lines.map { $0.hasPrefix("record ") ? $0.replacing("unlock", with: "use") : $0 }
         }
         #expect(throws: VaultError.damaged(.header)) { try sample.verify(other) }
     }
 
-    @Test("the list of an older generation does not open under a newer header")
+    @Test("the manifest of an older generation does not open under a newer header")
     func olderManifest() throws {
         let sample = try Sample()
         try sample.vault.unlock().update { changes throws(VaultError) in
@@ -237,9 +238,9 @@ struct TamperingTests {
         #expect(throws: VaultError.damaged(.manifest)) { try sample.verify(forged) }
     }
 
-    @Test("a box that its listed digest vouches for is still opened with its own clear part only")
+    @Test("a box opens only with its own unencrypted part, even if the manifest lists its digest")
     func associatedData() throws {
-        // Who has the vault key could list anything; a mistake of ours would show here.
+        // Whoever has the vault key can list anything; this would reveal a bug of ours.
         let sample = try Sample()
         let state = try VaultState(verifying: sample.document, with: sample.key)
         let record = state.records[2]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SecretVault
 
-/// A vault in a folder of its own, with a passphrase that is cheap to try.
+/// A vault in its own folder, with a passphrase that is cheap to try.
 final class TestVault {
     let folder: TemporaryFolder
     let path: String
@@ -16,24 +16,24 @@ final class TestVault {
     static let passphrase = secret("correct horse battery staple")
     static let now: Int64 = 1_795_000_000
 
-    /// What is in the folder of a vault that was opened and saved.
+    /// The files of a vault that was opened and saved.
     static let files = [
         counted("attempts"), counted("attempts.lock"), counted("presence.lock"),
         own("generation"), own("lock"), own("previous"), "vault",
     ]
 
-    /// Where the program keeps a file that belongs to the vault's.
+    /// The path of one of the program's files for the vault file.
     static func own(_ name: String) -> String { ".watchword/by-name/vault/" + name }
 
-    /// The same of what is counted, for a vault whose ID is called ID.
+    /// The path of a file of counted attempts, with `ID` in place of the vault's ID.
     static func counted(_ name: String) -> String { ".watchword/by-id/ID/" + name }
 
-    /// Where the program keeps a file of what is counted against the vault.
+    /// The path of a file of counted attempts at the vault.
     func counted(_ name: String) throws -> String {
         VaultLocation.pathOfCount(name, of: try VaultDocument(parsing: bytes()).vaultID)
     }
 
-    /// The files in the vault's folder and all folders in it; the vault's ID is called ID.
+    /// The files in the vault's folder and its subfolders, with `ID` in place of the vault's ID.
     func files() throws -> [String] { try TestVault.files(in: folder) }
 
     static func files(in folder: TemporaryFolder) throws -> [String] {
@@ -61,7 +61,7 @@ final class TestVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
     }
 
-    /// Adds an entry of each kind, one saving each.
+    /// Adds an entry of each kind, with one save for each.
     func fill() throws -> [RecordID] {
         let vault = try unlock()
         return try TestVault.contents().map { content in
@@ -90,17 +90,17 @@ final class TestVault {
 
     func bytes() throws -> [UInt8] { try folder.bytes(of: "vault") }
 
-    /// What is counted beside the vault.
+    /// The attempts that are counted beside the vault.
     func attempts() throws -> Attempts {
         try Attempts.read(VaultLocation(path), of: VaultDocument(parsing: bytes()).vaultID)
     }
 
-    /// Puts a file in the vault's place, as its owner would have it.
+    /// Replaces the vault file, with the owner's permissions.
     func put(_ bytes: [UInt8], as name: String = "vault") throws {
         try TestVault.put(bytes, as: name, in: folder)
     }
 
-    /// Puts a file in a folder, as the program would have it.
+    /// Writes a file in a folder, with the program's permissions.
     static func put(_ bytes: [UInt8], as name: String, in folder: TemporaryFolder) throws {
         let path = URL(filePath: folder.file(name)).deletingLastPathComponent()
         try FileManager.default.createDirectory(
@@ -113,18 +113,18 @@ final class TestVault {
 func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span) }
 
 extension SecretBytes {
-    /// The bytes of a secret that is known to the test.
+    /// Makes a secret of known bytes.
     var copied: [UInt8] { withBytes { [UInt8](copying: $0) } }
 }
 
 extension UnlockedVault {
-    /// Opens an entry by the presence that unlocking proved.
+    /// Opens an entry with the presence that unlocking proved.
     func open(_ id: RecordID) throws(VaultError) -> EntryContent {
         try open(id, proof: proofOfUnlocking(for: id))
     }
 }
 
-/// What can be compared of an entry with its secret.
+/// The comparable content of an entry, including its secret.
 struct Facts: Equatable {
     let kind: EntryKind
     let issuer: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecretVault
 
-/// What a file may ask of whoever opens it.
+/// What a file can cost to open.
 struct UnlockCostTests {
     private func slot(_ number: Int, _ logN: Int) -> Slot {
         Slot(
@@ -21,7 +21,7 @@ struct UnlockCostTests {
             ceiling: ceiling)
     }
 
-    @Test("O-15 slots are tried from the cheapest on, and never more than the ceiling in all")
+    @Test("O-15 slots are tried in order of cost, up to the ceiling in total")
     func plans() {
         let hostile = [Int](repeating: 20, count: 15)
         let cases: [(costs: [Int], tried: [Int], refusal: VaultError?)] = [
@@ -48,7 +48,7 @@ struct UnlockCostTests {
         }
     }
 
-    @Test("O-15 what the caller allows is tried, and nobody pays more than 2^24 for a slot")
+    @Test("O-15 slots within the caller's ceiling are tried, but none over 2^24")
     func allowed() {
         #expect(plan([21], ceiling: 21).slots.count == 1)
         #expect(plan([10, 10], ceiling: 10).slots.count == 1)
@@ -56,7 +56,7 @@ struct UnlockCostTests {
         #expect(plan([10], ceiling: 9).refusal == .costOverCeiling(logN: 10, ceiling: 9))
     }
 
-    @Test("O-15 a slot that needs more memory than there is is not begun")
+    @Test("O-15 a slot that needs more memory than available is not tried")
     func memory() throws {
         let needed = try ScryptCost(logN: 24).memoryNeeded
         let limit = SystemMemory.limit()
@@ -70,7 +70,7 @@ struct UnlockCostTests {
     }
 
     @Test(
-        "O-15 slots that somebody adds come after the cheaper one that was there, and are not all paid"
+        "O-15 slots added by an attacker come after a cheaper one, and are not all tried"
     )
     func hostileSlots() throws {
         let vault = try TestVault()
@@ -95,7 +95,7 @@ struct UnlockCostTests {
         text.write("\nchanges 0\n")
         text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
         try vault.put(text.bytes)
-        // The right passphrase opens its slot, the cheapest, and then the header does not hold.
+        // The right passphrase opens its slot, the cheapest, and then the header does not match.
         let right = VaultOpener.passphrase(TestVault.passphrase)
         #expect(throws: VaultError.damaged(.header)) {
             try Vault.unlock(at: vault.path, with: right, ceiling: 14)
@@ -106,7 +106,7 @@ struct UnlockCostTests {
         #expect(try vault.attempts().vault?.count == 1)
     }
 
-    /// A vault with slots of 2^10 and 2^11, the dear one opened by "dear", whose entry asks at each use.
+    /// A vault with slots of 2^10 and 2^11, the latter opened by "dear", whose entry is per-use.
     private func made(onFailure: AccessControl.OnFailure) throws -> (TestVault, RecordID) {
         let vault = try TestVault()
         let id = try vault.fill()[0]
@@ -119,7 +119,7 @@ struct UnlockCostTests {
         return (vault, id)
     }
 
-    @Test("O-11 O-15 a passphrase that was not tried on every slot wipes nothing, and waits")
+    @Test("O-11 O-15 a passphrase that was not tried on every slot costs a wait, and wipes nothing")
     func undecided() throws {
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
         let box = try vault.box(of: id)
@@ -144,7 +144,7 @@ struct UnlockCostTests {
         #expect(try !vault.holders(of: box).isEmpty)
     }
 
-    @Test("O-15 a passphrase that every slot refused is wrong, and wipes")
+    @Test("O-15 a passphrase that every slot refused counts as wrong, and wipes")
     func refused() throws {
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
         let box = try vault.box(of: id)
@@ -156,7 +156,7 @@ struct UnlockCostTests {
         #expect(try vault.holders(of: box) == [])
     }
 
-    /// What came of asking for the passphrase at a use of the entry.
+    /// The result of a passphrase check for a use of the entry.
     private func asked(_ passphrase: String, of vault: UnlockedVault, _ id: RecordID) -> String {
         var check = OpenerCheck(.passphrase(secret(passphrase)), of: vault)
         do {
@@ -170,7 +170,7 @@ struct UnlockCostTests {
         }
     }
 
-    @Test("O-15 guesses at a use of an entry count, although a slot was not tried")
+    @Test("O-15 guesses for a use of an entry count, even if a slot was not tried")
     func undecidedAtUse() throws {
         typealias Refusal = GateError<OpenerCheck.Failure>
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
@@ -189,7 +189,7 @@ struct UnlockCostTests {
         #expect(try !vault.holders(of: vault.box(of: id)).isEmpty)
     }
 
-    @Test("O-15 a passphrase that no slot was tried with counts nothing at a use of an entry")
+    @Test("O-15 a passphrase that was tried on no slot does not count for a use of an entry")
     func notTriedAtUse() throws {
         typealias Refusal = GateError<OpenerCheck.Failure>
         let vault = try TestVault(recoveryKey: true)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SecretVault
 
-/// Vaults on full and on read-only disks.
-@Suite(.enabled(if: SmallDisk.canMount, "a small disk can't be mounted here"))
+/// Vaults on full and read-only disks.
+@Suite(.enabled(if: SmallDisk.canMount, "a small disk cannot be mounted here"))
 struct UnwritableTests {
     private static let right = TestVault.passphrase
     private static let wrong = secret("wrong")
@@ -20,7 +20,7 @@ struct UnwritableTests {
         let ids: [RecordID]
     }
 
-    /// A vault with an entry of each kind, the first one asking at each use.
+    /// A vault with an entry of each kind; the first is per-use.
     private func mounted() throws -> Mounted {
         let disk = try SmallDisk(bytes: 256 << 10)
         let path = disk.file("vault")
@@ -47,7 +47,7 @@ struct UnwritableTests {
         try Vault.unlock(at: vault.path, with: .passphrase(passphrase), readOnly: readOnly)
     }
 
-    @Test("on a full disk failures are counted, the right passphrase opens, and a wipe is done")
+    @Test("failures are counted on a full disk, the right passphrase opens, and a wipe succeeds")
     func fullDisk() throws {
         let vault = try mounted()
         try vault.disk.fillUp()
@@ -56,16 +56,16 @@ struct UnwritableTests {
         let open = try unlock(vault, Self.right)
         #expect(open.reports.isEmpty)
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
-        // Each use that asks is counted, too.
+        // Each failed check for a use is counted, too.
         var no = Refusing()
         do {
             _ = try open.prove(&no, for: vault.ids[0], words: "test")
-            Issue.record("a no made a proof")
+            Issue.record("a failed check yielded a proof")
         } catch {
             guard case .refused(.free(left: 3)) = error else { throw error }
         }
         #expect(try open.lockOut(of: vault.ids[0]).failures == 1)
-        // The enrolled secret is wiped by three failures.
+        // Three failures wipe the enrolled secret.
         for _ in 0..<3 {
             #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
         }
@@ -73,7 +73,7 @@ struct UnwritableTests {
         #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
     }
 
-    @Test("on a read-only disk --read-only opens the vault, counts nothing, and saves nothing")
+    @Test("--read-only opens a vault on a read-only disk, and neither counts nor saves")
     func readOnly() throws {
         let vault = try mounted()
         #expect(throws: VaultError.writable) { try unlock(vault, Self.right, readOnly: true) }
@@ -93,7 +93,7 @@ struct UnwritableTests {
         var no = Refusing()
         do {
             _ = try open.prove(&no, for: vault.ids[0], words: "test")
-            Issue.record("a no made a proof")
+            Issue.record("a failed check yielded a proof")
         } catch {
             guard case .refused(.notCounted) = error else { throw error }
         }
@@ -108,7 +108,7 @@ struct UnwritableTests {
         #expect(recovered.entries.count == 4)
     }
 
-    @Test("a wait and a wipe that is due hold on a read-only disk, too")
+    @Test("a wait and a due wipe are also enforced on a read-only disk")
     func waiting() throws {
         let vault = try mounted()
         try unlock(vault, Self.right).update { changes throws(VaultError) in
@@ -122,12 +122,12 @@ struct UnwritableTests {
             try unlock(vault, Self.right, readOnly: true)
         }
         guard case .lockedOut(let seconds)? = refusal else {
-            Issue.record("a vault opens during its wait")
+            Issue.record("a vault opened during its wait")
             return
         }
         #expect((1...60).contains(seconds))
         try vault.disk.setReadOnly(false)
-        // Somebody was killed after the third refusal, and before the wipe.
+        // A process was killed after the third refusal, before the wipe.
         let other = try mounted()
         let id = try VaultDocument(parsing: other.disk.folder.bytes(of: "vault")).vaultID
         var attempts = Attempts(of: id)
@@ -139,14 +139,14 @@ struct UnwritableTests {
     }
 }
 
-/// A check that always says no.
+/// A check that always fails.
 struct Refusing: PresenceCheck {
     typealias Grade = Advisory
 
     mutating func isPresent(for purpose: String) -> Bool { false }
 }
 
-/// Clocks and permissions that somebody without any rights can change.
+/// Clocks and permissions that an unprivileged user can change.
 struct ShiftedTests {
     private static let canShift: Bool = {
         do {
@@ -171,8 +171,8 @@ struct ShiftedTests {
     private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
 
     @Test(
-        "a time namespace, which any user can make, shortens no wait",
-        .enabled(if: canShift, "no time namespace can be made here"))
+        "a time namespace, which any user can create, does not shorten a wait",
+        .enabled(if: canShift, "time namespaces cannot be created here"))
     func timeNamespace() throws {
         let vault = try TestVault()
         let refused = Array(repeating: "wrongPassphrase", count: 5)
@@ -183,14 +183,14 @@ struct ShiftedTests {
             #expect(said.count == 1 && said[0].hasPrefix("lockedOut(seconds: "))
         }
         #expect(try Vault.lockOut(at: vault.path).seconds > 30)
-        // Nor does a wait begin in one that is over sooner outside.
+        // A wait that began in one does not end sooner outside.
         let other = try TestVault()
         #expect(
             try run(["unshare", "-UrT", "--boottime", "999999"], other, "wrong", 5) == refused)
         #expect(try Vault.lockOut(at: other.path).seconds > 30)
     }
 
-    @Test("with a umask that takes every permission away, all is made for its owner alone")
+    @Test("a umask that removes all permissions still leaves every file private to its owner")
     func umask() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("new/vault")

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import SecretVault
 
-/// All that a vault says, secrets included, in the words of `Scripts/read-vault.py --reveal`.
+/// Everything a vault contains, with secrets, in the format of `Scripts/read-vault.py --reveal`.
 struct VaultFacts: Codable, Equatable, Sendable {
     struct SlotFacts: Codable, Equatable, Sendable {
         let number: Int
@@ -46,7 +46,7 @@ struct VaultFacts: Codable, Equatable, Sendable {
         let subject: String
         var revision: UInt64?
         let refused: UInt64
-        /// The vault's that count towards wipes, by the digest of the slots that refused them.
+        /// The vault's refusals that count towards wipes, by the digest of the slots.
         var refusals: [String: UInt64]?
         let undecided: UInt64
         let wait: UInt64

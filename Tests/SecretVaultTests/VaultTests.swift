@@ -6,7 +6,7 @@ import Testing
 @testable import SecretVault
 
 struct VaultTests {
-    @Test("a new vault is empty, 0600, and says so without a report")
+    @Test("a new vault is empty, has mode 0600, and reports nothing")
     func newVault() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
@@ -18,7 +18,7 @@ struct VaultTests {
             try vault.files() == TestVault.files.filter { $0 != TestVault.own("previous") })
     }
 
-    @Test("folders that are missing are made for their owner only")
+    @Test("missing folders are created private to their owner")
     func folders() throws {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
@@ -28,7 +28,7 @@ struct VaultTests {
         #expect(try mode(of: folder.file("share/watchword")) == 0o700)
     }
 
-    @Test("where the clock is before 1970, times are kept as 1970")
+    @Test("times before 1970 are stored as 1970")
     func clockSetBack() throws {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
@@ -43,7 +43,7 @@ struct VaultTests {
         #expect(open.entries.map(\.created) == [0])
     }
 
-    @Test("a second vault is not made over the first")
+    @Test("creating a vault does not overwrite an existing one")
     func twice() throws {
         let vault = try TestVault()
         let before = try vault.bytes()
@@ -55,7 +55,7 @@ struct VaultTests {
         #expect(try vault.bytes() == before)
     }
 
-    @Test("every kind of entry comes back as it was put in, in order")
+    @Test("every kind of entry is read back unchanged, in order")
     func kinds() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -72,7 +72,7 @@ struct VaultTests {
         #expect(opened == (try TestVault.contents().map(Facts.init)))
     }
 
-    @Test("one-time passwords are never wiped unless their owner says so; enrolled secrets are")
+    @Test("enrolled secrets are wiped by default, and one-time passwords are not")
     func standardAccess() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -80,7 +80,7 @@ struct VaultTests {
         #expect(failures == [.lockOut, .lockOut, .lockOut, .wipe(after: .three)])
     }
 
-    @Test("access control comes back as it was set")
+    @Test("access control is read back as it was set")
     func access() throws {
         let vault = try TestVault()
         let count = try #require(FailureCount(7))
@@ -93,7 +93,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries.map(\.accessControl) == [access])
     }
 
-    @Test("a wrong passphrase opens nothing, and a right one does")
+    @Test("a wrong passphrase opens nothing, and the right one opens the vault")
     func wrongPassphrase() throws {
         let vault = try TestVault()
         #expect(throws: VaultError.wrongPassphrase) {
@@ -103,7 +103,7 @@ struct VaultTests {
         #expect(throws: Never.self) { try vault.unlock() }
     }
 
-    @Test("replacing keeps id, place, time and access control")
+    @Test("replacing keeps the ID, position, time and access control")
     func replacing() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -115,7 +115,7 @@ struct VaultTests {
         #expect(Facts(try open.open(ids[1])) == Facts(try TestVault.contents()[1]))
     }
 
-    @Test("renaming changes the name alone")
+    @Test("renaming changes only the name")
     func renaming() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -128,7 +128,7 @@ struct VaultTests {
         #expect(Facts(entry).secret == Array("a plain password".utf8))
     }
 
-    @Test("a name with a space around it is refused, one with a space inside is taken")
+    @Test("a name with a space around it is refused, and one with a space inside is accepted")
     func spaces() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -155,7 +155,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries[0].issuer == "Git Hub")
     }
 
-    @Test("a removed entry is gone, and its id is unknown")
+    @Test("a removed entry is gone, and its ID is unknown")
     func removing() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -188,7 +188,7 @@ struct VaultTests {
         #expect(open.entries.count == 4)
     }
 
-    @Test("two open vaults see each other's savings before they save")
+    @Test("two processes with the vault open see each other's changes before they save")
     func twoOpen() throws {
         let vault = try TestVault()
         let (first, second) = (try vault.unlock(), try vault.unlock())
@@ -202,7 +202,7 @@ struct VaultTests {
         #expect(try vault.unlock().generation == 4)
     }
 
-    @Test("a vault put in the place of the open one is not written to")
+    @Test("a vault that replaced the open one is not written to")
     func replaced() throws {
         let (vault, other) = (try TestVault(), try TestVault())
         let open = try vault.unlock()
@@ -216,7 +216,7 @@ struct VaultTests {
         #expect(try vault.bytes() == other.bytes())
     }
 
-    @Test("the same secret is known again under any name, and another is not")
+    @Test("the same secret is recognized under any name, and another is not")
     func fingerprints() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -235,7 +235,7 @@ struct VaultTests {
     }
 
     @Test(
-        "an entry is known by its secret as soon as it is added, and no longer once it is replaced")
+        "an entry is found by its secret once it is added, and no longer once it is replaced")
     func fingerprintsMeanwhile() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -256,7 +256,7 @@ struct VaultTests {
     }
 
     @Test(
-        "twenty thousand secrets are looked up and replaced in one change without regrouping for each",
+        "twenty thousand secrets are looked up and replaced in one change without reindexing each time",
         .timeLimit(.minutes(1)))
     func manyReplaced() throws {
         let vault = try TestVault()
@@ -280,7 +280,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries.count == count - 1)
     }
 
-    @Test("the same key with other parameters is another entry, under another name it is the same")
+    @Test("the same key is equivalent under another name, and not with other parameters")
     func equivalentEntries() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -288,7 +288,7 @@ struct VaultTests {
         guard case .oneTimePassword(let credential) = content,
             case .time(let step) = credential.movingFactor
         else {
-            Issue.record("the first entry is time-based")
+            Issue.record("the first entry is not time-based")
             return
         }
         func like(_ style: CodeStyle, _ step: TimeStep) throws -> EntryContent {
@@ -309,7 +309,7 @@ struct VaultTests {
         }
     }
 
-    @Test("H-04 a counter is on the disk before its code can be made")
+    @Test("H-04 a counter is on the disk before its code can be generated")
     func counters() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -321,7 +321,7 @@ struct VaultTests {
         }
     }
 
-    @Test("H-04 a counter at its end is not moved on, and the last but one is kept without loss")
+    @Test("H-04 the maximum counter is not incremented, and the one before is stored exactly")
     func counterEnd() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
@@ -336,7 +336,7 @@ struct VaultTests {
         }
     }
 
-    @Test("a time-based entry has no counter to move on")
+    @Test("a time-based entry has no counter to increment")
     func noCounter() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -346,7 +346,7 @@ struct VaultTests {
         }
     }
 
-    @Test("an entry that asks for presence at each use takes the unlocking's once")
+    @Test("a per-use entry accepts the presence of unlocking once")
     func perUse() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
@@ -363,7 +363,7 @@ struct VaultTests {
         for _ in 0..<3 { _ = try open.open(other) }
     }
 
-    @Test("limits hold at the last byte: names, secrets")
+    @Test("the limits of names and secrets are exact to the byte")
     func limits() throws {
         let vault = try TestVault()
         let open = try vault.unlock()

@@ -8,11 +8,12 @@ import Testing
 
 private let newVectorsFolder = ProcessInfo.processInfo.environment["WATCHWORD_NEW_VECTORS"]
 
-/// Made the files in `Vectors/vault`; a new version of the format adds some, and never makes the old
-/// ones again.
-@Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS names no folder"))
+/// Generates files for `Vectors/vault`, as it generated those that are there.
+///
+/// A new version of the format adds files, and never regenerates the old ones.
+@Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS is not set"))
 struct VectorMaking {
-    @Test("new vectors are made in the folder that WATCHWORD_NEW_VECTORS names")
+    @Test("new vectors are written to the folder that WATCHWORD_NEW_VECTORS names")
     func make() throws {
         var vectors: [VaultVector] = []
         try vectors.append(vector("empty-v1", TestVault()))
@@ -157,7 +158,7 @@ struct VectorMaking {
         let document = try VaultDocument(parsing: vault.bytes())
         let boot = [UInt8](repeating: 0xA5, count: 16)
         let now = ClockReading(wall: 1_795_000_000, boot: boot, uptime: 86_400)
-        // An older copy of the vault has refused two of the attempts.
+        // An older copy of the vault refused two of the attempts.
         let older = SlotsDigest([UInt8](repeating: 0x5A, count: SlotsDigest.count))
         var attempts = Attempts(of: document.vaultID)
         for subject in [Attempts.Subject.vault, .record(ids[1], revision: 3)] {
@@ -168,7 +169,7 @@ struct VectorMaking {
         }
         attempts.addRefusal(of: .record(ids[3], revision: 5), by: older, at: now)
         attempts.vault = .beginning(after: attempts.vault, at: now)
-        // The slot that was written last counts more than the other one.
+        // The slot that was written last has the greater counts.
         var bytes = try AttemptsFile.holding(Attempts(of: document.vaultID))
         let change = try AttemptsFile(reading: bytes, of: document.vaultID).writing(attempts)
         let end = change.offset + change.bytes.count

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecretVault
 
-/// A file in `Vectors/vault`, made once and kept for ever.
+/// A file in `Vectors/vault`, generated once and kept forever.
 struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
     let file: String
     let passphrase: String
@@ -13,7 +13,7 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { file }
     var url: URL { PackageFolder.root.appending(path: "Vectors/vault/\(file)") }
-    /// What stands in the file of attempts beside it.
+    /// The content of the attempts file beside it.
     func attempts(of vaultID: [UInt8]) throws -> Attempts {
         let path = url.path + ".attempts"
         guard FileManager.default.fileExists(atPath: path) else { return Attempts(of: vaultID) }
@@ -33,7 +33,7 @@ struct VectorTests {
     static let vectors = Result { try VectorFile<VaultVector>("vault/vaults.json").cases }
 
     @Test(
-        "every vault that was ever written opens, and holds what it held",
+        "every vault in Vectors opens with its original content",
         arguments: try vectors.get())
     func opens(vector: VaultVector) throws {
         let bytes = [UInt8](try Data(contentsOf: vector.url))
@@ -43,7 +43,7 @@ struct VectorTests {
             let state = try VaultState(verifying: document, with: key)
             let attempts = try vector.attempts(of: state.vaultID)
             #expect(try VaultFacts(state, key: key, attempts: attempts) == vector.holds)
-            // What is written again is the same, but for the list's nonce.
+            // A rewritten file is the same, except for the manifest's nonce.
             let again = String(decoding: try state.written(with: key), as: UTF8.self)
             let old = String(decoding: bytes, as: UTF8.self)
             #expect(again.prefix { $0 != "\n" } == old.prefix { $0 != "\n" })
@@ -59,7 +59,7 @@ struct VectorTests {
     }
 
     @Test(
-        "every vault that was ever written can be changed and saved", arguments: try vectors.get())
+        "every vault in Vectors can be changed and saved", arguments: try vectors.get())
     func saves(vector: VaultVector) throws {
         let folder = try TemporaryFolder()
         try folder.write([UInt8](try Data(contentsOf: vector.url)), to: "vault")
@@ -70,7 +70,7 @@ struct VectorTests {
             try changes.add(.plainSecret(issuer: "new", account: "", value: secret("x")), now: 0)
         }
         let again = try Vault.unlock(at: folder.file("vault"), with: opener)
-        // Where entries were wiped without the key, unlocking saves, too.
+        // If entries were wiped without the key, unlocking saves, too.
         let savings: UInt64 = vector.holds.changes > 0 ? 2 : 1
         #expect(again.generation == vector.holds.generation + savings)
         #expect(again.entries.map(\.issuer) == vector.holds.entries.map(\.issuer) + ["new"])
@@ -79,11 +79,11 @@ struct VectorTests {
     }
 }
 
-/// Asks `Scripts/read-vault.py`, which knows the format's page and nothing of this code.
-@Suite(.enabled(if: SecondReader.isThere, "python3 with PyPI's cryptography is missing"))
+/// Runs `Scripts/read-vault.py`, which was written from the format's page alone.
+@Suite(.enabled(if: SecondReader.isThere, "python3 or its package cryptography is missing"))
 struct SecondReaderTests {
     @Test(
-        "the second reader finds the same in every kept vault",
+        "the second reader finds the same content in every vault in Vectors",
         arguments: try VectorTests.vectors.get())
     func vectors(vector: VaultVector) throws {
         let path = vector.url.path
@@ -98,7 +98,7 @@ struct SecondReaderTests {
         }
     }
 
-    @Test("the second reader finds the same in a vault made just now")
+    @Test("the second reader finds the same content in a new vault")
     func fresh() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -117,7 +117,7 @@ struct SecondReaderTests {
     }
 
     @Test(
-        "the second reader hides secrets unless told, refuses a wrong passphrase and a flipped byte"
+        "the second reader hides secrets by default, and refuses a wrong passphrase or a flipped byte"
     )
     func refusals() throws {
         let vault = try TestVault()

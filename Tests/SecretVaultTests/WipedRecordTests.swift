@@ -4,15 +4,15 @@ import Testing
 
 @testable import SecretVault
 
-/// A wiped secret stays wiped, whatever older files somebody has: lines of these are put into the newest
-/// file, and its last line is made anew.
+/// A wiped secret stays wiped, even if an attacker puts lines of older files into the newest file
+/// and recomputes its last line.
 struct WipedRecordTests {
-    /// A vault whose fourth entry was wiped, and every file that was there before.
+    /// A vault whose fourth entry was wiped, with all earlier files.
     struct Sample {
         let vault: TestVault
         let key: VaultKey
         let wiped: RecordID
-        /// The files before the wiping, the oldest first.
+        /// The files before the wipe, oldest first.
         let older: [[UInt8]]
 
         init() throws {
@@ -26,7 +26,7 @@ struct WipedRecordTests {
                 older.append(try vault.bytes())
             }
             wiped = open.entries[3].id
-            // Sealed a second time, so that there are several old secrets to put back.
+            // Sealed a second time, so that there are several old secrets to restore.
             let id = wiped
             try open.update { changes throws(VaultError) in
                 try changes.replace(
@@ -47,7 +47,7 @@ struct WipedRecordTests {
                 [id], leaving: Tombstone(time: TestVault.now, reason: .failures))
         }
 
-        /// Whether `bytes` open, and then the wiped entry, too; `nil` when they do not open.
+        /// Whether the wiped entry opens in `bytes`; `nil` if the file does not open.
         func revives(_ bytes: [UInt8]) throws -> Bool? {
             let state: VaultState
             do throws(VaultError) {
@@ -68,13 +68,13 @@ struct WipedRecordTests {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// The file of these lines; the last one is made anew.
+    /// A file of these lines, with a recomputed last line.
     private func file(_ lines: [String]) throws -> [UInt8] {
         let body = Array((lines.dropLast().joined(separator: "\n") + "\n").utf8)
         return body + (try VaultEnvelope.lastLine(for: body[...]))
     }
 
-    @Test("O-12 no line, and no two lines, of older files bring a wiped secret back")
+    @Test("O-12 no line of an older file, and no two lines, restore a wiped secret")
     func splicedLines() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -97,7 +97,7 @@ struct WipedRecordTests {
             }
         }
         #expect(opened == 0)
-        // Two lines at once: the secret with any other line of its kind's file.
+        // Two lines at once: the secret with any other line of the same file.
         let secrets = old.filter { $0.hasPrefix("sealed ") }
         let tombstone = try #require(newest.firstIndex { $0.hasPrefix("tombstone ") })
         for secret in secrets {
@@ -112,7 +112,7 @@ struct WipedRecordTests {
         }
     }
 
-    @Test("O-12 an old secret in a tombstone's place is named as what it is")
+    @Test("O-12 an old secret in place of a tombstone is reported as such")
     func named() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -138,7 +138,7 @@ struct WipedRecordTests {
         #expect(try sample.vault.unlock().entries[3].tombstone != nil)
     }
 
-    @Test("O-12 unlocking tells the list of what was wiped without the key, and purges")
+    @Test("O-12 unlocking records in the manifest what was wiped without the key, and purges")
     func listed() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -156,7 +156,9 @@ struct WipedRecordTests {
         #expect(left == [])
     }
 
-    @Test("O-12 a secret put back before the list knows is noticed: by the count, or by the mark")
+    @Test(
+        "O-12 a secret restored before the manifest is updated is detected by the count or the mark"
+    )
     func putBackEarly() throws {
         let sample = try Sample()
         let before = try #require(sample.older.last)
@@ -168,7 +170,7 @@ struct WipedRecordTests {
         spliced[tombstone] = try #require(lines(before).first { $0.hasPrefix("sealed \(id)") })
         try sample.vault.put(try file(spliced))
         #expect(throws: VaultError.damaged(.changes)) { try sample.vault.unlock() }
-        // With the count set back, it is the file as it was before: an older one.
+        // With the count reset, this is the file from before the wipe: an older one.
         let count = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
         spliced[count] = "changes 0"
         #expect(try file(spliced) == before)
@@ -176,7 +178,9 @@ struct WipedRecordTests {
         #expect(try sample.vault.unlock().reports == [.olderFile(generation: 6, newest: 6)])
     }
 
-    @Test("O-12 a file with as many tombstones as the newest, in other places, is not taken for it")
+    @Test(
+        "O-12 a file with as many tombstones as the newest, in other places, is distinguished from it"
+    )
     func otherTombstone() throws {
         let sample = try Sample()
         let before = try #require(sample.older.last)
@@ -190,7 +194,7 @@ struct WipedRecordTests {
         #expect(reports.contains(.otherFile(generation: 6)), "\(reports)")
     }
 
-    @Test("several entries wiped at once count as so many")
+    @Test("several entries wiped at once are each counted")
     func several() throws {
         let sample = try Sample()
         let ids = try VaultDocument(parsing: sample.vault.bytes()).records.map(\.id)
@@ -203,7 +207,7 @@ struct WipedRecordTests {
         #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 0)
     }
 
-    @Test("a vault that cannot be saved opens all the same, and says that older files are a danger")
+    @Test("a vault that cannot be saved still opens, and warns that older files are a risk")
     func notListed() throws {
         let sample = try Sample()
         try sample.wipe()
