@@ -3,7 +3,7 @@ extension ConnectionPool {
     struct Verdict {
         /// Whether the connection can no longer be used.
         let isLost: Bool
-        /// Whether the server did not answer in time, so that other jobs would also wait in vain.
+        /// Whether the server did not answer in time, so that other jobs would time out as well.
         var isSilent = false
         /// The jobs to repeat before all later ones.
         var again: [Job] = []

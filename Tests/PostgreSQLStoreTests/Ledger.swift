@@ -35,7 +35,7 @@ final class Ledger: Sendable {
             let outcome = try await stores[0].commit([.insertCredential(.sample(row))])
             try #require(outcome == .done)
         }
-        // One after the other, they would take as many round trips.
+        // Sequential commits would take one round trip each.
         try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
             for ticket in 0..<Self.tickets {
                 group.addTask {

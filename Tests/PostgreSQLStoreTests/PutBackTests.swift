@@ -24,7 +24,7 @@ struct PutBackTests {
         }
     }
 
-    @Test("a rolled back database is refused by stores that know later ends, until recovery")
+    @Test("a rolled-back database is refused by stores that know later ends, until recovery")
     func settled() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -116,7 +116,7 @@ struct PutBackTests {
         let ends = store.ends
         store.close()
         try putBack(database)
-        // Another store continues the chain from its rolled back end, beyond the first store's end.
+        // Another store continues the chain from its rolled-back end, beyond the first store's end.
         let stranger = try database.open()
         for number in 3...5 { _ = try await stranger.commit([.appendEvent(.sample(number))]) }
         #expect(stranger.ends.map(\.mark.node) == ends.map(\.mark.node))

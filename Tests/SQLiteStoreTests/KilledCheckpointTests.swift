@@ -5,7 +5,7 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Kills or disturbs a process while its log is checkpointed beside its decisions.
+/// Kills or disturbs a process while a checkpoint runs in parallel with its decisions.
 @Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
 struct KilledCheckpointTests {
     /// Enough decisions to write more pages than two checkpoint intervals.
@@ -26,7 +26,7 @@ struct KilledCheckpointTests {
     }
 
     @Test(
-        "the log is kept for the next start if the disk once does not confirm a checkpoint")
+        "the log is kept for the next start if the disk does not confirm a checkpoint")
     func unconfirmed() throws {
         let strace = try #require(Strace())
         let database = try prepared()

@@ -13,7 +13,7 @@ struct KilledDecisionTests {
     /// The system calls that change a database.
     static let writing = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "renameat"]
 
-    @Test("a kill at any write loses no acknowledged decision", arguments: writing)
+    @Test("killing the process at any write loses no acknowledged decision", arguments: writing)
     func killed(call: String) throws {
         let strace = try #require(Strace())
         var time = 0

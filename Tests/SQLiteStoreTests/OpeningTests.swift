@@ -51,7 +51,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a file or folder that others can change is refused, as is anything but a file")
+    @Test("a path is refused if others can change it or if it is not a file")
     func exposed() throws {
         let database = try TestDatabase()
         try database.open().close()

@@ -8,7 +8,7 @@ import Verification
 
 /// When the write-ahead log is checkpointed, and how long it grows.
 struct WriteAheadLogTests {
-    @Test("the log is checkpointed beside the writer, long before it is full")
+    @Test("the log is checkpointed in the background, long before it is full")
     func beside() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -98,7 +98,7 @@ extension StoreContract {
             // The ended answer's key still cannot be used again.
             try expectEqual(try await store.commit([.insertAnswer(.sample(1))]), .conflict)
         },
-        Rule("a name belongs to only one client that is not revoked") { subject in
+        Rule("only one client that is not revoked can have a given name") { subject in
             let store = subject.store
             let first = ClientRow.sample(1, name: "shop")
             try expectEqual(try await store.commit([.insertClient(first)]), .done)

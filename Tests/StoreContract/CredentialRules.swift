@@ -80,7 +80,7 @@ extension StoreContract {
             try expectEqual(try await store.commit([.updateCredential(taking)]), .conflict)
             try expectEqual(try await store.credential(.sample(3)), .sample(3))
         },
-        Rule("a fingerprint that one change releases is free for the commit's next") { subject in
+        Rule("a fingerprint that one change releases is free for the next change") { subject in
             let store = subject.store
             let first = CredentialRow.sample(1, fingerprint: 5)
             try expectEqual(try await store.commit([.insertCredential(first)]), .done)

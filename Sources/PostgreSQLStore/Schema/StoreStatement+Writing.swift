@@ -121,7 +121,7 @@ extension StoreStatement {
         }
     }
 
-    // The row's authentication code is replaced by the code that it has once it has ended.
+    // The column contains the row's code, then the code of the ended row, which is kept.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substring(authentication FROM \(AuditKey.rowCodeCount + 1)) "

@@ -3,8 +3,8 @@ internal import CSQLite
 /// A prepared statement that finalises itself; used only on its connection's current thread.
 ///
 /// Arguments are bound and columns are read one after the other. SQLite copies bound values into
-/// memory that it does not wipe, so only values that the database may store as they are get bound:
-/// sealed seeds and keyed digests, never plaintext secrets.
+/// memory that it does not wipe, so bind only what the database may contain: sealed seeds and keyed
+/// digests, never plaintext secrets.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private var argument: Int32 = 0

@@ -104,7 +104,7 @@ enum StoreStatement: Int, CaseIterable {
         }
     }
 
-    // The row's authentication code is replaced by the code that it has once it has ended.
+    // The column contains the row's code, then the code of the ended row, which is kept.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substr(authentication, \(AuditKey.rowCodeCount + 1)) "

@@ -2,8 +2,8 @@
 ///
 /// Each decision changes a page somewhere in the file, and checkpointing a thousand of them costs
 /// as much as hundreds of decisions. By default, SQLite does this within the commit that fills the
-/// log. Here a ``Checkpointer`` runs beside the writer, which has to checkpoint only the most
-/// recent pages before the log restarts.
+/// log. Here a ``Checkpointer`` runs in parallel with the writer, which has to checkpoint only the
+/// most recent pages before the log restarts.
 struct WriteAheadLog {
     /// The number of pages between two checkpoints.
     static let interval: Int32 = 512
