@@ -6,10 +6,10 @@ public protocol RequestSender {
     mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse
 }
 
-/// Starts `watchword-courier`, one process per request, and checks everything that it replies.
+/// Starts `watchword-courier`, one process per request, and validates every reply.
 ///
-/// The helper has one connection, to the server named, and access to neither files nor the vault's memory. A server's
-/// TLS, HTTP and JSON are parsed only there.
+/// The helper has one connection, to the given server, and no access to files or to the vault's
+/// memory. Only the helper parses a server's TLS, HTTP and JSON.
 public struct HTTPHelper: RequestSender, Sendable {
     private let path: String
     private let timeout: Duration
@@ -18,13 +18,13 @@ public struct HTTPHelper: RequestSender, Sendable {
         greeting: nil, frame: HelperProtocol.largestReply,
         outgoing: 4 + HelperProtocol.largestRequest)
 
-    /// Names the program to start.
+    /// Sets the program to start.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program, or else where an
+    ///   - path: the program; by default, the one beside the running program, or where an
     ///     installation puts it (`../libexec/watchword/`).
-    ///   - timeout: For the whole request; longer than ``HTTPHelperLoop``'s own limits.
-    /// - Throws: ``HTTPHelperFailure/notFound`` if no path is given and there is no such program.
+    ///   - timeout: for the whole request; must exceed the limits in ``HTTPHelperLoop``.
+    /// - Throws: ``HTTPHelperFailure/notFound`` if no path is given and the program is not found.
     public init(
         path: String? = nil, timeout: Duration = .seconds(60)
     ) throws(HTTPHelperFailure) {
@@ -39,7 +39,7 @@ public struct HTTPHelper: RequestSender, Sendable {
     ///
     /// The calling thread must outlive the call: the kernel kills the helper with that thread.
     public func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
-        precondition(request.fits, "a request was checked when it was made")
+        precondition(request.fits, "the request exceeds the limits of the protocol")
         let helper: HelperProcess
         do throws(HelperProcess.StartError) {
             helper = try HelperProcess(
@@ -61,9 +61,9 @@ public struct HTTPHelper: RequestSender, Sendable {
         return try result.get()
     }
 
-    /// Sends the request and reads the reply up to the end of the pipe.
+    /// Sends the request and reads the reply until the pipe is closed.
     ///
-    /// - Returns: `nil` if the timeout passed before.
+    /// - Returns: `nil` if the timeout expired first.
     private static func exchange(
         _ request: HelperRequest, with helper: HelperProcess
     ) throws(SystemCallFailure) -> WipedBuffer? {

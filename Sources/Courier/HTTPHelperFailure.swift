@@ -3,11 +3,11 @@ public import POSIX
 /// Why there is no response.
 public enum HTTPHelperFailure: Error, Hashable, Sendable {
     // The helper itself.
-    /// There is no such program.
+    /// The program is not installed.
     case notFound
     /// The program could not be started.
     case cannotStart(SystemCallFailure)
-    /// The program could not confine itself, so it sent nothing.
+    /// The program could not confine itself, and sent nothing.
     case notConfined(SystemCallFailure)
     /// The program has a different version.
     case otherVersion
@@ -25,7 +25,7 @@ public enum HTTPHelperFailure: Error, Hashable, Sendable {
     case notLoopback
     /// The server does not listen, or cannot be reached.
     case unreachable(SystemCallFailure)
-    /// The timeout passed.
+    /// The timeout expired.
     case timedOut
     /// The connection was lost.
     case connectionLost
@@ -39,7 +39,7 @@ public enum HTTPHelperFailure: Error, Hashable, Sendable {
     case authorities
     /// The response is not HTTP, not JSON, or not a response to the request.
     case badAnswer
-    /// The response exceeds a limit.
+    /// The response exceeds a size limit.
     case tooLarge
 
     /// What is wrong with a certificate.

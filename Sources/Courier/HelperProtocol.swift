@@ -1,20 +1,20 @@
 internal import Cryptography
 internal import POSIX
 
-// The protocol between `watchword` and `watchword-courier`. Numbers are little-endian; a string is its count
-// (4 bytes) and its bytes.
+// The protocol between `watchword` and `watchword-courier`. Numbers are little-endian; a string is
+// its length (4 bytes) and its bytes.
 //
-// watchword → helper, once:    a frame, which is its count (4 bytes) and that many bytes: a ``HelperRequest``
-// helper → watchword, once:    a ``Reply``, then the end of the pipe
+// - watchword → helper, once: a frame, that is a length (4 bytes) and a ``HelperRequest``.
+// - helper → watchword, once: a ``Reply``, then the end of the pipe.
 
 /// The limits that both ends observe.
 enum HelperProtocol {
     static let version: UInt8 = 1
-    /// Bytes of a request; most of it is the authorities.
+    /// The maximum length of a request in bytes; most of it is certificates.
     static let largestRequest = 1 << 18
-    /// Bytes of a reply.
+    /// The maximum length of a reply in bytes.
     static let largestReply = 1 << 12
-    /// Bytes of the certificates of the authorities that a caller names.
+    /// The maximum length in bytes of the authorities' certificates in a request.
     static let largestAuthorities = 1 << 17
     static let longestText = 1 << 10
 }

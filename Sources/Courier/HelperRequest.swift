@@ -1,6 +1,6 @@
 public import Cryptography
 
-/// What the HTTP helper asks of a server, and everything that it needs to do so.
+/// A request to a server, with everything that the HTTP helper needs to send it.
 public struct HelperRequest: Sendable {
     /// What the server is asked to do.
     public enum Operation: Sendable {
@@ -10,16 +10,16 @@ public struct HelperRequest: Sendable {
         case login(Login)
     }
 
-    /// A secret that is presented.
+    /// A login with an enrolled secret.
     public struct Login: Sendable {
         /// The credential's public identifier.
         public let credential: Token
-        /// The secret.
+        /// The enrolled secret, a token.
         public let secret: SecretBytes
         /// The 16 bytes from which the server derives the next secret.
         public let nonce: RotationNonce
 
-        /// Combines the three.
+        /// Creates a login.
         public init(credential: Token, secret: SecretBytes, nonce: RotationNonce) {
             self.credential = credential
             self.secret = secret
@@ -27,7 +27,7 @@ public struct HelperRequest: Sendable {
         }
     }
 
-    /// The server.
+    /// The server that gets the request.
     public let server: ServerAddress
     /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
     public let authorities: [UInt8]
@@ -51,7 +51,7 @@ public struct HelperRequest: Sendable {
 ///
 /// It needs no escaping in a header, on a line or in JSON.
 public struct Token: Hashable, Sendable {
-    /// The whole token.
+    /// The token's text.
     public let text: String
 
     /// Accepts 1 to 255 letters, digits, dashes and underscores.
@@ -64,7 +64,9 @@ public struct Token: Hashable, Sendable {
     /// The maximum length of a token in bytes.
     package static let longest = 255
 
-    /// Whether `bytes` are a token; for secrets, which must not become a `String`.
+    /// Whether `bytes` form a token.
+    ///
+    /// For secrets, which must not become a `String`.
     public static func isToken(_ bytes: SecretBytes) -> Bool {
         bytes.withBytes { bytes in
             guard (1...longest).contains(bytes.count) else { return false }
@@ -82,9 +84,9 @@ public struct Token: Hashable, Sendable {
 
 /// Sixteen random bytes that a device sends with its secret, and sends again with every retry.
 public struct RotationNonce: Hashable, Sendable {
-    /// Its length in bytes.
+    /// The length in bytes.
     public static let count = 16
-    /// The bytes.
+    /// The random bytes.
     public let bytes: [UInt8]
 
     /// Accepts exactly sixteen bytes.
@@ -93,13 +95,13 @@ public struct RotationNonce: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Creates a new nonce.
+    /// Generates a new nonce.
     public static func random() throws(CryptographyFailure) -> RotationNonce {
         RotationNonce(made: try Randomness.bytes(count: count))
     }
 
     private init(made bytes: [UInt8]) { self.bytes = bytes }
 
-    /// As it is sent: Base64url without padding (RFC 4648, section 5).
+    /// The nonce as it is sent: Base64url without padding (RFC 4648, section 5).
     public var text: String { Base64URL.encode(bytes.span) }
 }

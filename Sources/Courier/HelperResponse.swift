@@ -15,7 +15,7 @@ public enum HelperResponse: Sendable {
     public struct HandedSecret: Sendable {
         /// The secret, a token.
         public let secret: SecretBytes
-        /// How many secrets of this credential preceded it.
+        /// The number of earlier secrets of this credential.
         public let generation: UInt64
 
         /// Combines both.
@@ -25,7 +25,7 @@ public enum HelperResponse: Sendable {
         }
     }
 
-    /// What comes with an accepted secret.
+    /// The content of a response that accepts a secret.
     public struct Acceptance: Sendable {
         /// The decision's id, the same when the response is repeated.
         public let verification: Token
@@ -33,7 +33,7 @@ public enum HelperResponse: Sendable {
         public let login: SecretBytes
         /// When the ticket expires, as the server wrote it (RFC 3339).
         public let expiresAt: PlainText
-        /// The secret to present from now on.
+        /// The secret to present at the next login.
         public let next: HandedSecret
 
         /// Combines them.
@@ -56,7 +56,7 @@ public enum HelperResponse: Sendable {
         /// A reason that this version does not know; it is not obeyed.
         case unlisted
 
-        /// Reads the word in the response; only four reasons are obeyed.
+        /// Parses the reason in the response; only the four known reasons are obeyed.
         public init(word: String) {
             self =
                 switch word {
@@ -92,12 +92,12 @@ public enum HelperResponse: Sendable {
 
 /// Printable ASCII, at most 127 characters, so that text from a server can be shown.
 public struct PlainText: Hashable, Sendable {
-    /// The text.
+    /// The printable text.
     public let text: String
 
     static let longest = 127
 
-    /// Replaces other characters of `text` by question marks and truncates it.
+    /// Replaces all other characters of `text` with question marks, and truncates it.
     public init(showing text: String) {
         let bytes = text.utf8.prefix(PlainText.longest)
         self.text = String(

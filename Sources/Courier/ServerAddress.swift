@@ -1,31 +1,31 @@
-/// Where a service is: how it is talked to, its host and port, and what its paths begin with.
+/// The address of a service: scheme, host, port and path prefix.
 ///
-/// Plain HTTP is taken for this machine's own names and addresses only; there is no switch for more: what
-/// signs a person in does not cross a network in the clear.
+/// Plain HTTP is accepted only for this machine's own names and addresses, and no option changes
+/// this: sign-in data must not cross a network unencrypted.
 public struct ServerAddress: Hashable, Sendable {
-    /// How the server is talked to.
+    /// The URI scheme.
     public enum Scheme: UInt8, Hashable, Sendable {
         case https = 0
         case http = 1
 
-        /// The port when the address names none.
+        /// The default port of the scheme.
         var standardPort: UInt16 { self == .https ? 443 : 80 }
     }
 
-    /// How the server is talked to.
+    /// Whether the server uses TLS.
     public let scheme: Scheme
-    /// A name in ASCII, or an address; an IPv6 address without its brackets.
+    /// An ASCII host name or an IP address; an IPv6 address has no brackets.
     public let host: String
-    /// The port.
+    /// The port, explicit or default.
     public let port: UInt16
-    /// What stands before the service's own paths: nothing, or `/something`.
+    /// The prefix of the service's own paths: empty, or `/something`.
     public let prefix: String
 
     private static let longest = 512
 
-    /// Reads `https://host`, with a port and a path behind it if they are needed.
+    /// Parses `https://host`, optionally with a port and a path.
     ///
-    /// - Throws: ``ServerAddressError``, which tells the part that is wrong.
+    /// - Throws: ``ServerAddressError``, which identifies the invalid part.
     public init(parsing text: String) throws(ServerAddressError) {
         guard text.utf8.count <= ServerAddress.longest else { throw .length }
         let rest: Substring
@@ -44,14 +44,14 @@ public struct ServerAddress: Hashable, Sendable {
         guard scheme == .https || ServerAddress.isLoopback(host) else { throw .plain }
     }
 
-    /// The address as it is read back; a port that goes without saying is left out.
+    /// The address in canonical form, without a default port.
     public var text: String {
         let scheme = self.scheme == .https ? "https" : "http"
         let port = self.port == self.scheme.standardPort ? "" : ":\(self.port)"
         return "\(scheme)://\(bracketedHost)\(port)\(prefix)"
     }
 
-    /// The host as it stands in an address.
+    /// The host as it is written in a URI.
     public var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 
     private static func place(_ text: Substring) throws(ServerAddressError) -> (
@@ -113,18 +113,18 @@ public struct ServerAddress: Hashable, Sendable {
     }
 }
 
-/// Which part of a server's address is wrong.
+/// The invalid part of a server's address.
 public enum ServerAddressError: Error, Hashable, Sendable {
-    /// It begins with neither `https://` nor `http://`.
+    /// The address does not begin with `https://` or `http://`.
     case scheme
-    /// It is plain HTTP to another machine.
+    /// The address is plain HTTP to another machine.
     case plain
-    /// There is no host, or it is none (a name outside ASCII, a user's name before it).
+    /// The host is missing or invalid (for example, not ASCII, or after a user name).
     case host
-    /// The port is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     case port
-    /// The path has empty parts, dots, a query or characters that need escaping.
+    /// The path has empty segments, dot segments, a query, or characters that need escaping.
     case path
-    /// It is longer than 512 bytes.
+    /// The address is longer than 512 bytes.
     case length
 }

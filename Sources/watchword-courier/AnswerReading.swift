@@ -13,7 +13,7 @@ extension HTTPResponse {
         switch (operation, status) {
         case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
         case (.login, 200): return try login(try object())
-        // A redirection is not followed: it may lead anywhere. Its status is reported.
+        // A redirect is not followed, because it may lead anywhere. Its status is reported.
         default: return .problem(problem())
         }
     }
@@ -55,7 +55,7 @@ extension HTTPResponse {
     private func problem() -> HelperResponse.Problem {
         var type = ""
         if hasType("application/problem+json") {
-            // An unreadable type is left out: the status suffices.
+            // If the type cannot be read, the status is enough.
             do { type = try readJSON(body.span)["type"]?.string ?? "" } catch {}
         }
         return HelperResponse.Problem(

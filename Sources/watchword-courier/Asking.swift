@@ -48,7 +48,7 @@ struct Tools: ~Copyable {
     }
 }
 
-/// The limits of a response; a usual one has a few hundred bytes.
+/// The limits for a response; typical responses have a few hundred bytes.
 private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
 
 /// Sends the request to the server at the other end of `connection`.

@@ -1,15 +1,18 @@
 internal import Courier
 internal import POSIX
 
-/// Sends requests to servers, confined; `watchword` starts it and talks to it over pipes.
+/// Sends one request to a server from a confined process.
+///
+/// `watchword` starts it and communicates over pipes.
 @main struct Program {
     private static let about =
-        "watchword-courier talks to servers for watchword, over pipes; use `watchword login`."
+        "watchword-courier is a helper program of watchword; use `watchword login`."
 
     static func main() {
         switch CommandLine.arguments.dropFirst().first {
         case nil:
-            // Started by hand, it would wait forever; it says what it is instead.
+            // Tells a user who started it in a terminal what the program is, instead of waiting for
+            // input.
             guard !StandardStream.input.isTerminal else { refuse(about) }
             HTTPHelperLoop.run(prepare: Tools.init, ask: ask)
         case "--version":
@@ -27,7 +30,7 @@ internal import POSIX
     }
 
     private static func say(_ sentence: String, on stream: StandardStream) {
-        // If this fails, there is nobody to report to.
+        // If writing fails, the error cannot be reported anywhere else.
         do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
     }
 }

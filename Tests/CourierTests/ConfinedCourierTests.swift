@@ -4,7 +4,7 @@ import POSIX
 import TestSupport
 import Testing
 
-/// A helper that a hostile server has taken over can do nothing but talk to that server and lie.
+/// A compromised helper can do nothing except exchange data with its server and lie about it.
 @Suite struct ConfinedCourierTests {
     private func make(_ order: String, over server: LoginServer) throws -> HelperResponse {
         let helper = try HTTPHelper(path: BuiltProgram.path("FaultyCourier"), timeout: .seconds(60))
@@ -16,14 +16,14 @@ import Testing
     }
 
     static let endings: [(String, ChildProcess.Ending)] = [
-        ("trap", .crashed(signal: 4)), ("abort", .crashed(signal: 6)), ("leave", .exited(0)),
+        ("trap", .crashed(signal: 4)), ("abort", .crashed(signal: 6)), ("exit", .exited(0)),
         ("open a socket", .forbiddenCall), ("fork", .forbiddenCall),
         ("run a program", .forbiddenCall), ("signal the parent", .forbiddenCall),
         ("duplicate a descriptor", .forbiddenCall), ("use another descriptor", .forbiddenCall),
         ("filter the socket", .forbiddenCall), ("map executable memory", .forbiddenCall),
     ]
 
-    @Test("it is killed for a forbidden system call, and that is reported", arguments: endings)
+    @Test("a helper is killed for a forbidden system call, which is reported", arguments: endings)
     func forbidden(order: String, ending: ChildProcess.Ending) throws {
         let server = try LoginServer()
         #expect(throws: HTTPHelperFailure.died(ending)) { try make(order, over: server) }
@@ -31,18 +31,18 @@ import Testing
 
     @Test(
         "a reply that breaks the protocol is rejected",
-        arguments: ["speak of nothing", "speak for ever"])
+        arguments: ["send an invalid reply", "send an endless reply"])
     func rules(order: String) throws {
         let server = try LoginServer()
         #expect(throws: HTTPHelperFailure.badAnswer) { try make(order, over: server) }
     }
 
-    @Test("it cannot open a file or connect to another server")
+    @Test("a helper cannot open a file or connect to another server")
     func answeredInstead() throws {
         let server = try LoginServer()
         for (order, number) in [("open a file", 13), ("connect elsewhere", 0)] {
             guard case .problem(let told) = try make(order, over: server) else {
-                Issue.record("no answer: \(order)")
+                Issue.record("no response: \(order)")
                 continue
             }
             #expect(told.status == number && told.type.text == order)

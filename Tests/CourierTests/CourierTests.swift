@@ -48,7 +48,7 @@ import Testing
     ]
 
     @Test(
-        "a certificate that is not good is refused, and nothing is said", arguments: badCertificates
+        "an invalid certificate is refused, and no request is sent", arguments: badCertificates
     )
     func badCertificate(name: String, fault: HTTPHelperFailure.CertificateFault) throws {
         let server = try LoginServer(certificate: name)
@@ -58,7 +58,7 @@ import Testing
         #expect(try server.requests().isEmpty)
     }
 
-    @Test("without a private authority the system's are trusted, and with one only that one")
+    @Test("the system's authorities are trusted unless a private authority is given")
     func authorities() throws {
         let server = try LoginServer(certificate: "good")
         let address = "https://localhost:\(server.port)"
@@ -129,7 +129,7 @@ import Testing
             Issue.record("not accepted")
             return
         }
-        // The client gets its response before the connection is closed and counted.
+        // The client gets its response before the connection is closed and its bytes are counted.
         isOver.wait()
         let length = road.lastLengths.reply
         #expect(length > 300)
@@ -157,7 +157,7 @@ import Testing
         #expect(try server.requests().allSatisfy { $0.headers["Cookie"] == nil })
     }
 
-    @Test("a redirection is not followed", arguments: ["http", "https"])
+    @Test("a redirect is not followed", arguments: ["http", "https"])
     func redirected(scheme: String) throws {
         let target = try LoginServer()
         let server = try LoginServer(["redirect=\(scheme)://127.0.0.1:\(target.port)/v1"])

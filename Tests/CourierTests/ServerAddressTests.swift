@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(
-        "what is no address of a server is refused, with the part that is wrong", arguments: wrong)
+        "an invalid address is refused with the part that is invalid", arguments: wrong)
     func refused(typed: String, error: ServerAddressError) {
         #expect(throws: error) { try ServerAddress(parsing: typed) }
     }

@@ -8,12 +8,12 @@ internal import POSIX
 private let faults: [String: @Sendable (Int32) -> Int32] = [
     "trap": { Int32([UInt8]()[Int($0) + 1]) },
     "abort": { _ in abort() },
-    "leave": { _ in _exit(0) },
-    "speak of nothing": { _ in
+    "exit": { _ in _exit(0) },
+    "send an invalid reply": { _ in
         _ = unsafe write(1, "\u{1}nothing", 8)
         _exit(0)
     },
-    "speak for ever": { _ in
+    "send an endless reply": { _ in
         while true { _ = unsafe write(1, "\u{1}or ever", 8) }
     },
     "open a socket": { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) },
