@@ -195,6 +195,17 @@ struct FailuresTests {
         }
     }
 
+    @Test("a boot clock that stands before its last reading belongs to another boot")
+    func earlierBootClock() throws {
+        let clock = TestClock()
+        let failed = try failures(5, at: clock)
+        let now = clock.reading
+        let earlier = ClockReading(
+            wall: clock.wall + 20, boot: now.boot, uptime: clock.uptime - 1)
+        #expect(failed.rest(at: earlier) == 40)
+        #expect(failed.moved(to: earlier)?.wait == 40)
+    }
+
     @Test("an undecided attempt costs the same wait as a refused one, but is not a refusal")
     func undecided() throws {
         let clock = TestClock()

@@ -76,6 +76,18 @@ struct RouteTests {
         }
     }
 
+    @Test(
+        "a code for a credential that does not exist is answered with 404",
+        arguments: [
+            ("confirm", #"{"code":"123456"}"#), ("resync", #"{"codes":["123456","234567"]}"#),
+        ])
+    func noSuchCredential(route: String, body: String) async throws {
+        let world = try await ServiceWorld()
+        let id = CredentialID.anywhere().text
+        let reply = try await world.ask("POST", "/v1/credentials/\(id)/\(route)", body)
+        #expect(reply.status == 404 && reply.problem == "unknown-credential")
+    }
+
     @Test("H-19 a counter from the client replaces the look-ahead window")
     func clientCounter() async throws {
         let world = try await ServiceWorld()

@@ -109,6 +109,32 @@ struct EnrolmentTests {
         #expect(try await isRefused())
     }
 
+    @Test("a second revocation keeps the time of the first and adds no event")
+    func revokedTwice() async throws {
+        let bench = try TestBench()
+        let credential = try await bench.enrolled().credential
+        #expect(try await bench.verifier.revoke(credential) == .done)
+        let ended = try await bench.summary(credential).endedAt
+        bench.clock.advance(seconds: 60)
+        #expect(try await bench.verifier.revoke(credential) == .done)
+        #expect(try await bench.summary(credential).endedAt == ended)
+        #expect(try await bench.count(.revoked) == 1)
+    }
+
+    @Test("a confirmed credential has no time at which its enrolment expires")
+    func confirmedForGood() async throws {
+        let bench = try TestBench()
+        let authenticator = try await bench.enrol()
+        let pending = try #require(await bench.store.credential(authenticator.credential))
+        #expect(pending.lapsesAt != nil)
+        let code = try authenticator.code(at: bench.clock.now)
+        #expect(
+            try await bench.verifier.confirm(authenticator.credential, code: code).acceptance
+                != nil)
+        let active = try #require(await bench.store.credential(authenticator.credential))
+        #expect(active.lapsesAt == nil)
+    }
+
     @Test(
         "O-05 T-04 keys that HMAC treats as equal count as the same key in any order",
         arguments: HashAlgorithm.allCases)

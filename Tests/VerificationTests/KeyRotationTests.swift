@@ -64,22 +64,26 @@ struct KeyRotationTests {
         }
     }
 
-    @Test("parameters are bound to the seed, so that the number of digits cannot be changed")
-    func parameters() async throws {
+    @Test(
+        "a changed parameter spoils the seed that it was sealed with",
+        arguments: [(8, 6), (59, 60), (59, 30)] as [(UInt8, UInt8)])
+    func parameters(_ old: UInt8, _ new: UInt8) async throws {
         let ring = try KeyRing.make()
         let alice = try #require(Subject("alice"))
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
         let place = SealedPlace(id: id, subject: alice, kind: .totp)
         let sealed = try SealedSeed(
             sealing: SecretBytes(text: "sixteen bytes..."), algorithm: .sha1, digits: 8,
-            period: 30, for: place, under: ring.current)
+            period: 59, for: place, under: ring.current)
         var writer = ByteWriter()
         sealed.write(into: &writer)
         var bytes = writer.bytes
-        let digits = try #require(bytes.firstIndex(of: 8))
-        bytes[digits] = 6
+        // The parameters are in front of the sealed box.
+        let parameter = try #require(bytes.firstIndex(of: old))
+        bytes[parameter] = new
         var reader = ByteReader(bytes)
         let spoiled = try SealedSeed(from: &reader)
+        #expect(spoiled.digits != 8 || spoiled.period != 59)
         #expect(throws: VerifierError.self) {
             try spoiled.open(for: place, under: ring.current)
         }
