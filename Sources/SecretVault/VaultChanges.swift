@@ -183,3 +183,45 @@ public struct VaultChanges {
         guard !issuer.hasSpaceAround, !account.hasSpaceAround else { throw .spaceAroundName }
     }
 }
+
+extension VaultChanges {
+    /// Replaces an entry's secret with a tombstone, and erases the previous generation.
+    ///
+    /// An entry that was already wiped keeps its tombstone.
+    ///
+    /// - Parameter now: Unix seconds, stored as the time of the wipe.
+    public mutating func wipe(
+        _ id: RecordID, because reason: Tombstone.Reason, now: Int64
+    ) throws(VaultError) {
+        let record = state.records[try state.index(of: id)]
+        guard case .sealed = record.body else { return }
+        let tombstone = Tombstone(time: max(now, 0), reason: reason)
+        var listed = record.listed
+        listed.secret = .wiped(tombstone)
+        try state.replace(
+            VaultState.Record(line: record.line, listed: listed, body: .tombstone(tombstone)))
+        forgetHolders()
+        isChanged = true
+        erasesPrevious = true
+    }
+}
+
+extension VaultChanges {
+    /// Returns `content`, ready to replace the entry `id`.
+    ///
+    /// If both are HOTP with the same secret, the result has the greater of the two counters.
+    ///
+    /// A counter that went back would repeat codes that were already issued.
+    public mutating func content(_ content: EntryContent, notBehind id: RecordID)
+        throws(VaultError) -> EntryContent
+    {
+        guard case .oneTimePassword(let credential) = content,
+            case .counter(let given) = credential.movingFactor,
+            try entries(withSecretOf: content).contains(id)
+        else { return content }
+        guard case .oneTimePassword(let old) = try self.content(of: id),
+            case .counter(let reached) = old.movingFactor, reached > given
+        else { return content }
+        return .oneTimePassword(try VaultChanges.moved(credential, to: reached))
+    }
+}

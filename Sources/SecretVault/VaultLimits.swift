@@ -13,3 +13,21 @@ enum VaultLimits {
     /// A mark that is more generations ahead of the file than this is not trusted.
     static let missedGenerations: UInt64 = 1 << 32
 }
+
+/// A limit of the vault format.
+public enum VaultLimit: Hashable, Sendable {
+    /// 64 MiB.
+    case fileSize
+    /// 100,000.
+    case entries
+    /// 16.
+    case slots
+    /// 4,096 bytes each for the issuer and the account.
+    case name
+    /// 90 entries with counted failures at a time.
+    case countedEntries
+    /// 65,536 bytes for the secret of one entry.
+    case secret
+    /// 2^62 generations.
+    case generations
+}
