@@ -18,7 +18,7 @@ public enum HelperResponse: Sendable {
         /// The number of earlier secrets of this credential.
         public let generation: UInt64
 
-        /// Combines both.
+        /// Creates a secret with its generation.
         public init(secret: SecretBytes, generation: UInt64) {
             self.secret = secret
             self.generation = generation
@@ -36,7 +36,7 @@ public enum HelperResponse: Sendable {
         /// The secret to present at the next login.
         public let next: HandedSecret
 
-        /// Combines them.
+        /// Creates an acceptance.
         public init(
             verification: Token, login: SecretBytes, expiresAt: PlainText, next: HandedSecret
         ) {
@@ -78,7 +78,7 @@ public enum HelperResponse: Sendable {
         /// Seconds to wait before a retry; 0 if the server does not say.
         public let retryAfter: Int
 
-        /// Combines them.
+        /// Creates a problem.
         public init(status: Int, type: PlainText, retryAfter: Int) {
             self.status = status
             self.type = type

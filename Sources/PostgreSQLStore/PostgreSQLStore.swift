@@ -111,7 +111,7 @@ public final class PostgreSQLStore: Sendable {
 
     /// Calls `tell` whenever `events` more events were acknowledged since its last call.
     ///
-    /// The call is on the thread that commits, before the commits return: `tell` must not block.
+    /// `tell` runs on the thread that commits, before the commits return, and must not block.
     public func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {
         known.watch(every: UInt64(max(events, 1)), tell)
     }

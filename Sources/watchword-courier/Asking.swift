@@ -19,7 +19,7 @@ struct Tools: ~Copyable {
     private static let largestFile = 4 << 20
 
     init(for request: HelperRequest) throws(HTTPHelperFailure) {
-        // The JSON library opens a source of randomness at its first object.
+        // The JSON library opens a source of randomness when it creates its first object.
         do { _ = try readJSON(Array("{\"a\":0}".utf8).span) } catch { throw .library(code: 0) }
         let isSystem = request.server.scheme == .https && request.authorities.isEmpty
         let authorities = isSystem ? try Tools.ofSystem() : request.authorities

@@ -23,7 +23,7 @@ internal import POSIX
             unsafe PQconnectdbParams(keywords, values, 1)
         }
         guard let ready = unsafe opened else {
-            throw ConnectionRefused(code: "memory", message: "there is no memory")
+            throw ConnectionRefused(code: "memory", message: "out of memory")
         }
         guard unsafe PQstatus(ready) == CONNECTION_OK else {
             let message = unsafe String(cString: unsafe PQerrorMessage(ready))

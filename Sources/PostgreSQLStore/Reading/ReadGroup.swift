@@ -54,7 +54,7 @@ struct ReadGroup {
         self.init(jobs: [job], command: .run(.credentialsAlive, arguments), isShared: false)
     }
 
-    /// Passes its rows to each read.
+    /// Passes each read its rows.
     func finish(_ result: PostgreSQLResult) {
         do throws(PostgreSQLFailure) {
             let parts = isShared ? try result.rows.split(among: jobs.count) : [result.rows]

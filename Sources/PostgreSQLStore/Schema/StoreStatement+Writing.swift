@@ -55,7 +55,7 @@ extension StoreStatement {
         case .writeDecoys:
             "INSERT INTO decoys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (slot) DO UPDATE SET body = excluded.body"
-        default: preconditionFailure("a statement that writes rows")
+        default: preconditionFailure("not a statement that writes rows")
         }
     }
 
@@ -97,7 +97,7 @@ extension StoreStatement {
                 + "FROM place, unnest($7::bigint[], $8::bytea[], $9::bytea[]) "
                 + "WITH ORDINALITY AS added (time, body, digest, number)) "
                 + "SELECT last FROM place"
-        default: preconditionFailure("a statement that is about chains")
+        default: preconditionFailure("not a statement about chains")
         }
     }
 
@@ -117,7 +117,7 @@ extension StoreStatement {
                 + "start_position = $4::bigint, start_behind = $5::bigint, "
                 + "pruned_before = $6::bigint, pruned_at = $7::bigint, "
                 + "start_authentication = $8::bytea WHERE node = $1::bytea"
-        default: preconditionFailure("a statement that prunes")
+        default: preconditionFailure("not a statement that prunes")
         }
     }
 

@@ -4,7 +4,7 @@ public import Verification
 extension PostgreSQLStore {
     /// Deletes expired rows and old events in one short transaction, while decisions continue.
     ///
-    /// Two processes that prune at the same time do it one after the other.
+    /// If two processes prune at the same time, one waits for the other.
     public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
         let key = key
         let outcome = await withCheckedContinuation {
