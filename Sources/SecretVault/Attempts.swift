@@ -6,10 +6,10 @@
 struct Attempts: Hashable {
     /// What attempts are counted against.
     enum Subject: Hashable {
-        /// The vault, by a passphrase.
+        /// The vault: attempts with a passphrase.
         case vault
-        /// One record as it was sealed in this generation, by a presence check. Resealing a record
-        /// resets its count.
+        /// One record as sealed in this generation: presence checks. Resealing a record resets its
+        /// count.
         case record(RecordID, revision: UInt64)
     }
 

@@ -27,6 +27,6 @@ public struct EntrySummary: Sendable {
     /// The period of a time-based code, in seconds.
     public var period: Int64? { timeStep?.period }
 
-    /// Whether somebody must be there at each use; a wiped entry has no use left.
+    /// Whether each use requires a presence check; `false` for a wiped entry.
     public var asksAtUse: Bool { accessControl.presence.isPerUse && tombstone == nil }
 }

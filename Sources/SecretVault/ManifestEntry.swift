@@ -12,7 +12,7 @@ struct ManifestEntry {
     var account: String
     let traits: EntryTraits
 
-    /// The same for two entries with the same secret; `nil` if the entry was wiped.
+    /// Equal for two entries with the same secret; `nil` if the entry was wiped.
     var fingerprint: [UInt8]? {
         if case .sealed(_, let fingerprint) = secret { fingerprint } else { nil }
     }

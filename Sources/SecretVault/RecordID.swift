@@ -8,7 +8,7 @@ public struct RecordID: Hashable, Sendable {
     /// The length of ``text`` in characters.
     public static let textCount = 2 * count
 
-    /// Uses 16 bytes.
+    /// Creates an ID from 16 bytes.
     init(_ bytes: Span<UInt8>) {
         precondition(bytes.count == RecordID.count, "a record ID has 16 bytes")
         var words: (UInt64, UInt64) = (0, 0)

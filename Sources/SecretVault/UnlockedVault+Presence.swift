@@ -77,7 +77,7 @@ extension UnlockedVault {
             do throws(Check.Failure) {
                 proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
             } catch {
-                // Otherwise the attempt stays counted, so that canceling before the refusal gains
+                // Otherwise the attempt stays counted, so that cancelling before the refusal gains
                 // nothing.
                 if !error.mayHideAttempt { withdraw(tried) }
                 throw .check(error)

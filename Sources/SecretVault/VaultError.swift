@@ -87,7 +87,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case wiped
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
-    /// The entry has another kind than requested.
+    /// The entry is not of the requested kind.
     case otherKind
     /// The counter has reached its maximum; the service must issue a new key.
     case counterExhausted

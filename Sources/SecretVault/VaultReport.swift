@@ -1,6 +1,6 @@
 public import POSIX
 
-/// Something to report to the owner of a vault that does not prevent opening it.
+/// A warning to the owner of a vault, which opens nevertheless.
 public enum VaultReport: Hashable, Sendable {
     /// The file is older than one seen here before: an old copy was restored, and later changes are
     /// missing. HOTP counters may repeat.

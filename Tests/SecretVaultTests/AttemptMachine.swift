@@ -22,7 +22,7 @@ struct AttemptMachine: StateMachine {
         case yes, no
         /// No check was made.
         case notMade
-        /// It was canceled, after a possible check.
+        /// It was cancelled, perhaps after a guess was checked.
         case brokenOff
     }
 

@@ -59,7 +59,7 @@ struct AttemptsTests {
         let attempts = Self.counted(5, [:])
         clock.reboot(off: 20)
         guard case .wait(40, let moved) = attempts.admission(of: .vault, at: clock.reading) else {
-            Issue.record("no wait of 40 seconds")
+            Issue.record("the remaining wait is not 40 seconds")
             return
         }
         clock.wall = 0

@@ -195,7 +195,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a boot clock that stands before its last reading belongs to another boot")
+    @Test("a boot clock that is behind its last reading belongs to another boot")
     func earlierBootClock() throws {
         let clock = TestClock()
         let failed = try failures(5, at: clock)

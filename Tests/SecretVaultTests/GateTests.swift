@@ -165,7 +165,7 @@ struct GateTests {
         #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
     }
 
-    @Test("a canceled check does not shorten a wait that another one's failure began in between")
+    @Test("a cancelled check does not shorten a wait that another one's failure began in between")
     func brokenOffMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()

@@ -239,7 +239,7 @@ struct SavingTests {
         }
         let left = String(decoding: try older.readToEnd() ?? Data(), as: UTF8.self)
         #expect(left.hasPrefix("watchword-vault ") && !left.contains(box))
-        // The vault's ID stays, so that the file can still be recognized.
+        // The vault's ID stays, so that the file can still be recognised.
         let lines = left.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 3 && lines[1].hasPrefix("vault "))
         #expect(lines[2].allSatisfy { $0 == "\0" })

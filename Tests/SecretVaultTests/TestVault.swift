@@ -25,10 +25,10 @@ final class TestVault {
     /// The path of one of the program's files for the vault file.
     static func own(_ name: String) -> String { ".watchword/by-name/vault/" + name }
 
-    /// The path of a file of counted attempts, with `ID` in place of the vault's ID.
+    /// The path of a file that counts attempts, with `ID` in place of the vault's ID.
     static func counted(_ name: String) -> String { ".watchword/by-id/ID/" + name }
 
-    /// The path of a file of counted attempts at the vault.
+    /// The path of a file that counts attempts at the vault.
     func counted(_ name: String) throws -> String {
         VaultLocation.pathOfCount(name, of: try VaultDocument(parsing: bytes()).vaultID)
     }

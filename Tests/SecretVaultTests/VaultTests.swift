@@ -216,7 +216,7 @@ struct VaultTests {
         #expect(try vault.bytes() == other.bytes())
     }
 
-    @Test("the same secret is recognized under any name, and another is not")
+    @Test("the same secret is recognised under any name, and another is not")
     func fingerprints() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
