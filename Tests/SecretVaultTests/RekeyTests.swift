@@ -103,7 +103,7 @@ struct RekeyTests {
         #expect(try copy.opened(in: vault) == 5)
     }
 
-    @Test("O-13 an old copy and a removed slot's passphrase open nothing that is added")
+    @Test("O-13 an old copy and the secret of a removed slot open nothing that is added")
     func removedSlot() throws {
         let vault = try TestVault(recoveryKey: true)
         let recoveryKey = try #require(vault.recoveryKey)

@@ -18,7 +18,7 @@ struct VaultTests {
             try vault.files() == TestVault.files.filter { $0 != TestVault.own("previous") })
     }
 
-    @Test("missing folders are created private to their owner")
+    @Test("missing folders are created for their owner only")
     func folders() throws {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
@@ -128,7 +128,9 @@ struct VaultTests {
         #expect(Facts(entry).secret == Array("a plain password".utf8))
     }
 
-    @Test("a name with a space around it is refused, and one with a space inside is accepted")
+    @Test(
+        "a name with a leading or trailing space is refused, and one with an inner space is accepted"
+    )
     func spaces() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
