@@ -141,7 +141,7 @@ struct PagesTests {
     }
 
     @Test(
-        "fish completes the same",
+        "fish completes verbs, options and choices, but no entry names",
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
         arguments: [
             ("watchword co", ["code", "completions"]), ("watchword code --n", ["--next"]),

@@ -77,7 +77,7 @@ extension Option {
     static let yes = Option("yes", short: "y", "do not ask for confirmation")
 
     // The vault.
-    static let noRecoveryKey = Option("no-recovery-key", "create no recovery key")
+    static let noRecoveryKey = Option("no-recovery-key", "do not create a recovery key")
     static let slot = Option("slot", .text("NUMBER"), "slot whose passphrase changes")
     static let keepKey = Option("keep-key", "keep the vault's key")
     static let scryptLogN = Option(
