@@ -98,6 +98,7 @@ let package = Package(
             "POSIX"),
         module("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
+        module("CommandRunner", "Arguments", "Cryptography", "JSONText", "POSIX"),
         module("DeviceLogin", "Courier", "Cryptography", "SecretVault"),
         module("Interchange", "Cryptography", "OneTimePassword"),
         module("PictureReader", "POSIX"),
@@ -110,22 +111,24 @@ let package = Package(
             "SymbolDrawing", "Verification"),
         // Level 5
         module(
-            "Commands", "Arguments", "Courier", "Cryptography", "DeviceLogin", "ImageFile",
-            "Interchange", "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence",
-            "PresenceDevices", "Raster", "SecretVault", "SymbolDrawing"),
+            "Commands", "Arguments", "CommandRunner", "Courier", "Cryptography", "DeviceLogin",
+            "ImageFile", "Interchange", "JSONText", "OneTimePassword", "PictureReader", "POSIX",
+            "Presence", "PresenceDevices", "Raster", "SecretVault", "SymbolDrawing"),
         module(
-            "ServerCommands", documents: ["Operations.md"], "Arguments", "Cryptography",
+            "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
+            "Cryptography",
             "HTTPListener", "JSONText", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
             "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
         program(
-            "watchword-reader", "ImageFile", "PictureReader", "POSIX", "Raster", "SymbolReading"),
-        program("watchword-presence", "PAMAuthentication", "POSIX"),
+            "watchword-reader", "Arguments", "ImageFile", "PictureReader", "POSIX", "Raster",
+            "SymbolReading"),
+        program("watchword-presence", "Arguments", "PAMAuthentication"),
         program("watchword-server", "ServerCommands"),
         program(
-            "watchword-courier", "Courier", "Cryptography", "HTTPClient", "JSONReading", "JSONText",
-            "POSIX"),
+            "watchword-courier", "Arguments", "Courier", "Cryptography", "HTTPClient",
+            "JSONReading", "JSONText", "POSIX"),
 
         // Tests
         .target(
@@ -214,6 +217,9 @@ let package = Package(
             "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "SecretVault",
             "watchword-courier"),
         tests(
+            "CommandRunnerTests", "Arguments", "watchword", "watchword-courier",
+            "watchword-presence", "watchword-reader", "watchword-server"),
+        tests(
             "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "POSIX", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
@@ -224,8 +230,9 @@ let package = Package(
             "VerificationService"),
         tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
-            "ServerTests", "Arguments", "Cryptography", "HTTPListener", "HTTPMessage",
-            "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "ServerCommands",
+            "ServerTests", "Arguments", "CommandRunner", "Cryptography", "HTTPListener",
+            "HTTPMessage", "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore",
+            "ServerCommands",
             "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
             "VerificationService", "service-process", "watchword", "watchword-courier",
             "watchword-server"),

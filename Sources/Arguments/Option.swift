@@ -89,3 +89,13 @@ package struct Option: Hashable, Sendable {
     package static func == (left: Option, right: Option) -> Bool { left.name == right.name }
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
+
+// The options of both programs.
+extension Option {
+    /// Shows a help page instead of doing anything.
+    package static let help = Option("help", short: "h", "show help for the command")
+    /// Shows the version instead of doing anything.
+    package static let version = Option("version", short: "V", "show the version")
+    package static let json = Option("json", "print JSON, one object per line")
+    package static let quiet = Option("quiet", short: "q", "print no warnings or notes")
+}

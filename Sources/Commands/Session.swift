@@ -1,7 +1,10 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import OneTimePassword
 import POSIX
+
+typealias Printer = CommandRunner.Printer<CommandFailure>
 
 /// One run of a command: its arguments and its output.
 struct Session {

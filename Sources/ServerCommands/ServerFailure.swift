@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import HTTPListener
 import POSIX
@@ -7,7 +8,7 @@ import SQLiteStore
 import Verification
 
 /// Why a command failed: where, and the error of the part that failed.
-enum ServerFailure: Error {
+enum ServerFailure: ProgramFailure {
     case usage(UsageError)
     /// Neither XDG_STATE_HOME nor HOME is set.
     case noHome
@@ -70,27 +71,12 @@ enum KeyFileError: Error, Hashable, Sendable {
     case busy
 }
 
-/// The exit status; the values have the same meaning as those of `watchword`.
-enum ServerExit: Int32, CaseIterable, Sendable {
-    case done = 0
-    case no = 1
-    case usage = 2
-    case badInput = 3
-    case system = 6
+extension ServerFailure {
+    var sentence: String { ServerWords.sentence(for: self) }
+    var exitCode: ExitCode { ExitCode(self) }
+}
 
-    /// The description in the manual page.
-    var meaning: String {
-        switch self {
-        case .done: "Success."
-        case .no:
-            "Negative result: no such client, client revoked, name in use, tampering found, or list "
-                + "incomplete."
-        case .usage: "Usage error."
-        case .badInput: "A file is missing, damaged, in the way, or accessible to others."
-        case .system: "The system, the database or the network failed."
-        }
-    }
-
+extension ExitCode {
     init(_ failure: ServerFailure) {
         self =
             switch failure {
@@ -98,9 +84,9 @@ enum ServerExit: Int32, CaseIterable, Sendable {
                 .needsFile, .takesNoFile, .badClientName:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
-            case .keyFile(_, let error): ServerExit(error)
-            case .store(_, let error): ServerExit(error)
-            case .postgreSQL(_, let error): ServerExit(error)
+            case .keyFile(_, let error): ExitCode(error)
+            case .store(_, let error): ExitCode(error)
+            case .postgreSQL(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
             case .endsFile, .putBack, .foreignKeys: .badInput
             case .tls, .exists, .notAList, .noMarks: .badInput

@@ -1,3 +1,4 @@
+internal import Arguments
 internal import Courier
 internal import Cryptography
 internal import HTTPClient
@@ -51,6 +52,9 @@ struct Tools: ~Copyable {
 /// The limits for a response; typical responses have a few hundred bytes.
 private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
 
+/// What servers record about this program.
+private let userAgent = "watchword/\(ProgramVersion.text)"
+
 /// Sends the request to the server at the other end of `connection`.
 func ask(
     _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
@@ -61,7 +65,7 @@ func ask(
         port: server.port, path: server.prefix + request.operation.path,
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
-            ("User-Agent", "watchword/0.1.0"), ("Idempotency-Key", request.idempotencyKey),
+            ("User-Agent", userAgent), ("Idempotency-Key", request.idempotencyKey),
         ], body: request.operation.body)
     let authorities = tools.authorities
     let response: HTTPResponse
@@ -88,11 +92,11 @@ extension HelperRequest.Operation {
         let members: [(String, JSONValue)] =
             switch self {
             case .enrolment(let ticket, ""):
-                [("ticket", .secret(ticket)), ("user_agent", .text("watchword/0.1.0"))]
+                [("ticket", .secret(ticket)), ("user_agent", .text(userAgent))]
             case .enrolment(let ticket, let deviceName):
                 [
                     ("name", .text(deviceName)), ("ticket", .secret(ticket)),
-                    ("user_agent", .text("watchword/0.1.0")),
+                    ("user_agent", .text(userAgent)),
                 ]
             case .login(let login):
                 [

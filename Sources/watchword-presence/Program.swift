@@ -1,36 +1,13 @@
+internal import Arguments
 internal import PAMAuthentication
-internal import POSIX
 
 /// Runs the system's authentication modules (PAM).
 ///
 /// `watchword` starts it and communicates over pipes.
 @main struct Program {
-    private static let about =
-        "watchword-presence is a helper program of watchword; it runs the system's PAM modules."
-
     static func main() {
-        switch CommandLine.arguments.dropFirst().first {
-        case nil:
-            // Tells a user who started it in a terminal what the program is, instead of waiting for
-            // input.
-            guard !StandardStream.input.isTerminal else { refuse(about) }
+        HelperProgram.main("watchword-presence", hint: "it runs the system's PAM modules") {
             PAMProgram.run()
-        case "--version":
-            say("watchword-presence 0.1.0", on: .output)
-        case "--help":
-            say(about, on: .output)
-        default:
-            refuse("watchword-presence takes no arguments.")
         }
-    }
-
-    private static func refuse(_ sentence: String) -> Never {
-        say(sentence, on: .error)
-        ProcessEnd.exit(with: 2)
-    }
-
-    private static func say(_ sentence: String, on stream: StandardStream) {
-        // If writing fails, the error cannot be reported anywhere else.
-        do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
     }
 }

@@ -1,3 +1,4 @@
+import CommandRunner
 import PostgreSQLServer
 import TestSupport
 import Testing
@@ -65,7 +66,7 @@ struct DatabaseTLSTests {
                         verb.split(separator: " ").map(String.init),
                         environment: state.environment.merging(passwords) { $1 })
                 }
-                #expect(outcome.status == ServerExit.system.rawValue)
+                #expect(outcome.status == ExitCode.system.rawValue)
                 let words = String(decoding: outcome.errors, as: UTF8.self)
                 #expect(words.contains(word))
                 #expect(words.contains("postgresql://127.0.0.1"))

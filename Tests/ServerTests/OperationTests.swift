@@ -1,3 +1,4 @@
+import Arguments
 import Foundation
 import HTTPListener
 import TestSupport
@@ -351,6 +352,7 @@ struct OperationTests {
             #expect(page.status == 0)
             #expect(page.text.contains("Usage: watchword-server \(verb)"))
         }
-        #expect(try await state.run("--version").text == "watchword-server 0.1.0\n")
+        #expect(
+            try await state.run("--version").text == "watchword-server \(ProgramVersion.text)\n")
     }
 }

@@ -10,8 +10,6 @@ extension Option {
     static let recoveryKey = Option("recovery-key", "unlock with the recovery key; prompt for it")
     static let maxUnlockCost = Option(
         "max-unlock-cost", .text("10…28"), "limit for the scrypt cost of unlocking (default 20)")
-    static let json = Option("json", "print JSON, one object per line")
-    static let quiet = Option("quiet", short: "q", "print no warnings or notes")
 
     /// The options that every verb accepts.
     static let global: [Option] = [

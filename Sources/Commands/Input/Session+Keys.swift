@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import OneTimePassword
 import POSIX

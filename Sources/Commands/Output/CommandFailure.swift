@@ -1,7 +1,9 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import DeviceLogin
 import ImageFile
+import JSONText
 import OneTimePassword
 import POSIX
 import PictureReader
@@ -13,7 +15,7 @@ import SymbolDrawing
 ///
 /// Each case has the place, safe for a terminal, and the underlying error, but no content. ``Words``
 /// provides the message, ``ExitCode`` the exit status.
-enum CommandFailure: Error {
+enum CommandFailure: ProgramFailure {
     case usage(UsageError)
     // Prompts.
     case terminal(TerminalError, asking: Question)
@@ -55,6 +57,16 @@ enum CommandFailure: Error {
     // The system.
     case cryptography(CryptographyFailure)
     case system(SystemCallFailure)
+}
+
+extension CommandFailure {
+    var sentence: String { Words.sentence(for: self) }
+    var exitCode: ExitCode { ExitCode(self) }
+
+    var facts: JSONValue? {
+        guard case .presence(let refusal) = self else { return nil }
+        return refusal.facts
+    }
 }
 
 extension ExitCode {

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 
 // The help page and the manual of the program itself.
 extension Verb {
@@ -93,10 +94,18 @@ extension Verb {
         """
 
     private static var exitStatus: String {
-        let rows = ExitCode.allCases.flatMap {
-            [".It \($0.rawValue)", ManualPage.escaped($0.meaning)]
+        ManualPage.exitStatus { code in
+            switch code {
+            case .done: "Success."
+            case .no: "Negative result: no such entry, wrong code, nothing read, an item refused."
+            case .usage: "Invalid command line."
+            case .badInput: "Invalid or damaged input."
+            case .presence:
+                "Authentication failed (wrong passphrase, no terminal to prompt on) or locked out."
+            case .refused: "Refused by the server's policy."
+            case .system: "System or network failure."
+            }
         }
-        return ([".Sh EXIT STATUS", ".Bl -tag -width Ds"] + rows + [".El"]).joined(separator: "\n")
     }
 
     private static let end = """

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import SecretVault
 
 /// `rename` and `remove`: change an entry's name, or delete the entry.

@@ -1,3 +1,4 @@
+import CommandRunner
 import Cryptography
 import JSONText
 import SecretVault

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Courier
 import Cryptography
 import DeviceLogin

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import JSONText
 import OneTimePassword
 

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import DeviceLogin
 import JSONText
 import POSIX

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 
 /// `completions` and `manual`, generated from the table of commands.
 enum PrintPages {

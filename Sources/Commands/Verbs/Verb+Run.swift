@@ -1,3 +1,5 @@
+import CommandRunner
+
 extension Verb {
     /// Runs the command.
     func run(_ session: Session) throws(CommandFailure) -> ExitCode {

@@ -1,3 +1,4 @@
+import CommandRunner
 import Courier
 import DeviceLogin
 import POSIX

@@ -57,5 +57,4 @@ extension Option {
     static let keepClients = Option("keep-clients", "keep the API keys valid")
     static let clockIsRight = Option(
         "clock-is-right", "trust the clock; you have checked it yourself")
-    static let json = Option("json", "print JSON, one object per line")
 }

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 
 // The program's part of the help and the manual page.
 extension ServerVerb {
@@ -83,10 +84,18 @@ extension ServerVerb {
         """
 
     private static var exitStatus: String {
-        let rows = ServerExit.allCases.flatMap { exit in
-            [".It \(exit.rawValue)", ManualPage<ServerVerb>.escaped(exit.meaning)]
+        ManualPage<ServerVerb>.exitStatus { code in
+            switch code {
+            case .done: "Success."
+            case .no:
+                "Negative result: no such client, client revoked, name in use, tampering found, or list "
+                    + "incomplete."
+            case .usage: "Usage error."
+            case .badInput: "A file is missing, damaged, in the way, or accessible to others."
+            case .system: "The system, the database or the network failed."
+            case .presence, .refused: nil
+            }
         }
-        return ([".Sh EXIT STATUS", ".Bl -tag -width Ds"] + rows + [".El"]).joined(separator: "\n")
     }
 
     private static let end = """

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import HTTPListener
 import JSONText
@@ -15,7 +16,17 @@ enum Serve {
     private static let interval = Duration.seconds(60)
 
     /// Runs on the main thread, which then only waits for signals.
-    @MainActor static func run(
+    @MainActor static func run(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let log = ServerLog()
+        do throws(ServerFailure) { try await run(session.arguments, log: log) } catch {
+            await log.close()
+            throw error
+        }
+        await log.close()
+        return .done
+    }
+
+    @MainActor private static func run(
         _ arguments: ServerArguments, log: ServerLog
     ) async throws(ServerFailure) {
         // Block the signals before other threads exist, so that these inherit the mask. Swift's own

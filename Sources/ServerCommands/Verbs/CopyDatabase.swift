@@ -1,12 +1,14 @@
 import Arguments
+import CommandRunner
 import SQLiteStore
 import Verification
 import VerificationService
 
 /// `backup` and `restore`.
 enum CopyDatabase {
-    static func backup(_ arguments: ServerArguments, to path: String) throws(ServerFailure) {
-        let places = try ServerPlaces(arguments)
+    static func backup(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+        let path = session.operand
+        let places = try ServerPlaces(session.arguments)
         guard case .sqlite(let database) = places.database else { throw .noCopies }
         let key = try KeyFile.opening(places, making: false).ring().auditKey
         let store: SQLiteStore
@@ -17,19 +19,20 @@ enum CopyDatabase {
         do throws(SQLiteStoreError) { try store.backUp(to: path, now: Backing.now()) } catch {
             throw .store(path, error)
         }
+        return .done
     }
 
-    /// - Parameter path: the copy; empty for PostgreSQL.
-    static func restore(_ arguments: ServerArguments, from path: String) async throws(ServerFailure)
-    {
+    static func restore(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let arguments = session.arguments
+        // The copy; empty for PostgreSQL.
+        let path = session.operand
         let places = try ServerPlaces(arguments)
         let database: String
         switch places.database {
         case .sqlite(let path): database = path
         case .postgreSQL(let address):
             guard path.isEmpty else { throw .takesNoFile }
-            try SettleDatabase.run(arguments, places, address)
-            return
+            return try SettleDatabase.run(session, places, address)
         }
         guard !path.isEmpty else { throw .needsFile }
         let clock = try RestoringClock(arguments)
@@ -45,15 +48,18 @@ enum CopyDatabase {
             // This error concerns the database, not the copy.
             throw .store(error == .exists ? database : path, error)
         }
-        try ServerPrinter.line(
+        try session.printer.line(
             "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
                 + "API keys revoked: \(report.clientsRevoked).")
-        if report.kept > 0, ended == nil { try warnOfRevived(report) }
-        try await warnOfMissingKeys(places)
+        if report.kept > 0, ended == nil { try warnOfRevived(report, session) }
+        try await warnOfMissingKeys(places, session)
+        return .done
     }
 
     /// Warns of keys that the copy needs and the key file lacks, because they were retired since.
-    private static func warnOfMissingKeys(_ places: ServerPlaces) async throws(ServerFailure) {
+    private static func warnOfMissingKeys(
+        _ places: ServerPlaces, _ session: ServerSession
+    ) async throws(ServerFailure) {
         let backing = try Backing.open(places, making: false)
         defer { backing.close() }
         let known = Set(backing.keys.ring().versions.map(\.id))
@@ -62,7 +68,7 @@ enum CopyDatabase {
         }
         for usage in usage where !known.contains(usage.keyID) {
             let count = usage.credentials.values.reduce(0, +)
-            try ServerPrinter.line(
+            try session.printer.line(
                 "Key \(usage.keyID.number) is missing from \(places.keyFile). Credentials that use it: "
                     + "\(count). Put the key file from the time of the copy in its place; until then, these "
                     + "credentials accept nothing."
@@ -71,9 +77,11 @@ enum CopyDatabase {
     }
 
     /// Warns that revoked credentials may be valid again.
-    private static func warnOfRevived(_ report: RestoreReport) throws(ServerFailure) {
+    private static func warnOfRevived(
+        _ report: RestoreReport, _ session: ServerSession
+    ) throws(ServerFailure) {
         let since = report.backedUpAt.map { " (\($0.text))" } ?? ""
-        try ServerPrinter.line(
+        try session.printer.line(
             """
             The credentials that were kept accept time-based codes again, even if they were revoked or
             disabled after the copy was made\(since). End those before you serve. If the lost database can

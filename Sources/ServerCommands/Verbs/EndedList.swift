@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import PostgreSQLStore
 import SQLiteStore
@@ -35,8 +36,8 @@ enum EndedList {
     }
 
     /// Prints the credentials that ended.
-    static func write(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
-        let places = try ServerPlaces(arguments)
+    static func write(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+        let places = try ServerPlaces(session.arguments)
         let found: (credentials: [CredentialID], isComplete: Bool)
         switch places.database {
         case .sqlite(let path):
@@ -53,9 +54,10 @@ enum EndedList {
                 throw .postgreSQL(places.database.shown, error)
             }
         }
-        for credential in found.credentials { try ServerPrinter.line(credential.text) }
+        for credential in found.credentials { try session.printer.line(credential.text) }
         guard !found.isComplete else { return .done }
-        ServerPrinter.complain("\(places.database.shown): \(ServerWords.incompleteList)")
+        try session.printer.flush()
+        session.printer.complain("\(places.database.shown): \(ServerWords.incompleteList)")
         return .no
     }
 }

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import JSONText
 import POSIX
@@ -7,11 +8,13 @@ import VerificationService
 
 /// `client add`, `client list`, `client renew` and `client revoke`.
 enum ManageClients {
-    static func add(_ arguments: ServerArguments, _ name: String) async throws(ServerFailure) {
+    static func add(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let name = session.operand
         let scopes: [Scope]?
         do throws(UsageError) {
             let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-            scopes = try arguments.value(.scope, expected: "one or more of \(all)") { text in
+            scopes = try session.arguments.value(.scope, expected: "one or more of \(all)") {
+                text in
                 let words = text.split(separator: ",", omittingEmptySubsequences: false)
                 let scopes = words.compactMap { Scope(rawValue: String($0)) }
                 return scopes.count == words.count ? scopes : nil
@@ -24,59 +27,63 @@ enum ManageClients {
         guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximalNameCount else {
             throw .badClientName
         }
-        let backing = try Backing.open(ServerPlaces(arguments), making: true)
+        let backing = try Backing.open(ServerPlaces(session.arguments), making: true)
         let words = (scopes ?? []).map(\.rawValue)
         let added = try await verifying { () async throws(VerifierError) in
             try await backing.verifier.addClient(named: name, scopes: words)
         }
         backing.close()
         guard let added else { throw .clientNameTaken }
-        try show(added.key, of: added.client, arguments)
+        try show(added.key, of: added.client, session)
+        return .done
     }
 
-    static func renew(_ arguments: ServerArguments, _ client: String) async throws(ServerFailure) {
-        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+    static func renew(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let backing = try Backing.open(ServerPlaces(session.arguments), making: false)
         let renewal = try await verifying { () async throws(VerifierError) -> ClientRenewal in
-            guard let found = find(client, in: try await backing.verifier.clients()) else {
+            guard let found = find(session.operand, in: try await backing.verifier.clients()) else {
                 return .unknown
             }
             return try await backing.verifier.renewClient(found.id)
         }
         backing.close()
         switch renewal {
-        case .renewed(let client, let key): try show(key, of: client, arguments)
+        case .renewed(let client, let key): try show(key, of: client, session)
         case .unknown: throw .noSuchClient
         case .revoked: throw .clientRevoked
         }
+        return .done
     }
 
-    static func list(_ arguments: ServerArguments) async throws(ServerFailure) {
-        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+    static func list(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let backing = try Backing.open(ServerPlaces(session.arguments), making: false)
         let clients = try await verifying { () async throws(VerifierError) in
             try await backing.verifier.clients()
         }
         backing.close()
         for client in clients {
-            if arguments.has(.json) {
-                try ServerPrinter.line(.object(facts(client)))
+            if session.wantsJSON {
+                try session.printer.line(.object(facts(client)))
             } else {
                 let state = client.revokedAt.map { "revoked \($0.text)" } ?? "active"
                 let words = [id(client), state, client.scopes.joined(separator: ","), client.name]
-                try ServerPrinter.line(words.joined(separator: "  ").visibleOnTerminal)
+                try session.printer.line(words.joined(separator: "  ").visibleOnTerminal)
             }
         }
+        return .done
     }
 
-    static func revoke(_ arguments: ServerArguments, _ client: String) async throws(ServerFailure) {
-        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+    static func revoke(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let backing = try Backing.open(ServerPlaces(session.arguments), making: false)
         let outcome = try await verifying { () async throws(VerifierError) -> ChangeOutcome in
-            guard let found = find(client, in: try await backing.verifier.clients()) else {
+            guard let found = find(session.operand, in: try await backing.verifier.clients()) else {
                 return .unknown
             }
             return try await backing.verifier.revokeClient(found.id)
         }
         backing.close()
         guard outcome == .done else { throw .noSuchClient }
+        return .done
     }
 
     /// The client with this id or name; of several with one name, the active one.
@@ -87,13 +94,13 @@ enum ManageClients {
 
     /// Prints the API key, which cannot be shown again.
     private static func show(
-        _ key: Token, of client: ClientRow, _ arguments: ServerArguments
+        _ key: Token, of client: ClientRow, _ session: ServerSession
     ) throws(ServerFailure) {
-        guard arguments.has(.json) else {
-            try ServerPrinter.line(key.text)
+        guard session.wantsJSON else {
+            try session.printer.line(key.text)
             return
         }
-        try ServerPrinter.line(.object(facts(client) + [("key", .secret(key.text))]))
+        try session.printer.line(.object(facts(client) + [("key", .secret(key.text))]))
     }
 
     private static func id(_ client: ClientRow) -> String {

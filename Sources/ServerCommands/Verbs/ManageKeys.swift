@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import JSONText
 import Verification
 
@@ -7,8 +8,8 @@ enum ManageKeys {
     /// Long enough for all decisions that began with the previous keys.
     private static let pause = Duration.seconds(1)
 
-    static func list(_ arguments: ServerArguments) async throws(ServerFailure) {
-        let backing = try Backing.open(ServerPlaces(arguments), making: false)
+    static func list(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let backing = try Backing.open(ServerPlaces(session.arguments), making: false)
         let usage = try await verifying { () async throws(VerifierError) in
             try await backing.verifier.keyUsage()
         }
@@ -16,25 +17,26 @@ enum ManageKeys {
         let ring = backing.keys.ring()
         let missing = usage.map(\.keyID).filter { id in !ring.versions.contains { $0.id == id } }
         for id in ring.versions.map(\.id) + missing {
-            try print(id, usage.first { $0.keyID == id }, ring, arguments.has(.json))
+            try print(id, usage.first { $0.keyID == id }, ring, session)
         }
+        return .done
     }
 
     private static func print(
-        _ id: KeyID, _ usage: KeyUsage?, _ ring: KeyRing, _ isJSON: Bool
+        _ id: KeyID, _ usage: KeyUsage?, _ ring: KeyRing, _ session: ServerSession
     ) throws(ServerFailure) {
         let state = state(of: id, ring)
         let counts =
             CredentialKind.allCases.map { ($0.rawValue, usage?.credentials[$0] ?? 0) }
             + [("answers", usage?.answers ?? 0)]
-        if isJSON {
-            try ServerPrinter.line(
+        if session.wantsJSON {
+            try session.printer.line(
                 .object(
                     [("key", .number(Int64(id.number))), ("state", .text(state))]
                         + counts.map { ($0.0, .number(Int64($0.1))) }))
         } else {
             let words = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
-            try ServerPrinter.line(
+            try session.printer.line(
                 "key \(id.number)  \(state)  "
                     + (words.isEmpty ? "unused" : words.joined(separator: ", ")))
         }
@@ -48,8 +50,8 @@ enum ManageKeys {
 
     /// Creates a new key, unless it resumes an interrupted rotation, and re-seals all rows under
     /// it.
-    static func rotate(_ arguments: ServerArguments) async throws(ServerFailure) {
-        let places = try ServerPlaces(arguments)
+    static func rotate(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let places = try ServerPlaces(session.arguments)
         let backing = try Backing.open(places, making: false)
         let keys = backing.keys
         let usage = try await verifying { () async throws(VerifierError) in
@@ -61,8 +63,8 @@ enum ManageKeys {
             let isNew = try stage(backing, places)
             if isNew, case .postgreSQL = places.database {
                 backing.close()
-                try tellToCopy(keys.ring(), places, arguments.has(.json))
-                return
+                try tellToCopy(keys.ring(), places, session)
+                return .done
             }
             await rest()
             try changing(places) { () throws(KeyFileError) in
@@ -77,18 +79,19 @@ enum ManageKeys {
         }
         let current = keys.ring().current.id.number
         backing.close()
-        if arguments.has(.json) {
-            try ServerPrinter.line(
+        if session.wantsJSON {
+            try session.printer.line(
                 .object([
                     ("key", .number(Int64(current))),
                     ("resealed", .number(Int64(rotation.resealed))),
                     ("left", .list(rotation.left.map { .number(Int64($0.keyID.number)) })),
                 ]))
         } else {
-            try ServerPrinter.line(
+            try session.printer.line(
                 "Key \(current) is now current. Credentials re-sealed: \(rotation.resealed)."
             )
         }
+        return .done
     }
 
     /// Adds a new key to the file, unless it already has one that nothing uses yet.
@@ -121,13 +124,13 @@ enum ManageKeys {
 
     /// Prints the steps that are needed before the new key can be used.
     private static func tellToCopy(
-        _ ring: KeyRing, _ places: ServerPlaces, _ isJSON: Bool
+        _ ring: KeyRing, _ places: ServerPlaces, _ session: ServerSession
     ) throws(ServerFailure) {
         guard let staged = ring.versions.last else { return }
-        if isJSON {
-            try ServerPrinter.line(.object([("staged", .number(Int64(staged.id.number)))]))
+        if session.wantsJSON {
+            try session.printer.line(.object([("staged", .number(Int64(staged.id.number)))]))
         } else {
-            try ServerPrinter.line(
+            try session.printer.line(
                 """
                 Key \(staged.id.number) was added to \(places.keyFile), but is not used yet. Copy the file to every machine
                 that serves this database, run keys rotate again, and copy the file again.
@@ -143,8 +146,8 @@ enum ManageKeys {
         }
     }
 
-    static func retire(_ arguments: ServerArguments) async throws(ServerFailure) {
-        let places = try ServerPlaces(arguments)
+    static func retire(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let places = try ServerPlaces(session.arguments)
         let backing = try Backing.open(places, making: false)
         let usage = try await verifying { () async throws(VerifierError) in
             try await backing.verifier.keyUsage()
@@ -167,12 +170,13 @@ enum ManageKeys {
             }
         }
         for id in retired {
-            if arguments.has(.json) {
-                try ServerPrinter.line(.object([("retired", .number(Int64(id.number)))]))
+            if session.wantsJSON {
+                try session.printer.line(.object([("retired", .number(Int64(id.number)))]))
             } else {
-                try ServerPrinter.line("Key \(id.number) is retired.")
+                try session.printer.line("Key \(id.number) is retired.")
             }
         }
+        return .done
     }
 
     private static func rest() async {

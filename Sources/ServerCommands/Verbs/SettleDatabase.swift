@@ -1,12 +1,14 @@
 import Arguments
+import CommandRunner
 import PostgreSQLStore
 import Verification
 
 /// `restore` for a PostgreSQL database that was replaced by an older state.
 enum SettleDatabase {
     static func run(
-        _ arguments: ServerArguments, _ places: ServerPlaces, _ address: PostgreSQLAddress
-    ) throws(ServerFailure) {
+        _ session: ServerSession, _ places: ServerPlaces, _ address: PostgreSQLAddress
+    ) throws(ServerFailure) -> ExitCode {
+        let arguments = session.arguments
         let clock = try RestoringClock(arguments)
         let keys = try KeyFile.opening(places, making: false)
         let ended = try EndedList.named(by: arguments)
@@ -23,11 +25,11 @@ enum SettleDatabase {
         do throws(EndsFileError) { try EndsFile(path: places.endsFile).replace(with: end) } catch {
             throw .endsFile(places.endsFile, error)
         }
-        try ServerPrinter.line(
+        try session.printer.line(
             "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
                 + "API keys revoked: \(report.clientsRevoked).")
-        guard report.kept > 0, ended == nil else { return }
-        try ServerPrinter.line(
+        guard report.kept > 0, ended == nil else { return .done }
+        try session.printer.line(
             """
             The credentials that were kept accept time-based codes again, even if they were revoked or
             disabled after the restored state. End those before you serve. If the lost database can be read,
@@ -35,5 +37,6 @@ enum SettleDatabase {
             the events that you exported (kind “revoked” or “disabled”). Then run restore again with
             --ended ended.txt, or serve the database and send DELETE /v1/credentials/ID for each.
             """)
+        return .done
     }
 }

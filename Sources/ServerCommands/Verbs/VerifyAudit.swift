@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import JSONText
 import PostgreSQLStore
@@ -8,16 +9,16 @@ import Verification
 /// `audit verify`: detects events that were deleted, changed, moved or cut off, and rows that do
 /// not match the events.
 enum VerifyAudit {
-    static func run(_ arguments: ServerArguments) throws(ServerFailure) -> ServerExit {
-        let places = try ServerPlaces(arguments)
-        let checkpoints = try arguments[.checkpoint].map { path throws(ServerFailure) in
+    static func run(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+        let places = try ServerPlaces(session.arguments)
+        let checkpoints = try session.arguments[.checkpoint].map { path throws(ServerFailure) in
             try Checkpoints.read(path)
         }
         let found = try audit(places, checkpoints ?? [])
         let isWhole = found.findings.isEmpty
         let findings = found.findings
-        if arguments.has(.json) {
-            try ServerPrinter.line(
+        if session.wantsJSON {
+            try session.printer.line(
                 .object([
                     ("result", .text(isWhole ? "whole" : "tampered")),
                     ("events", .number(Int64(found.events))),
@@ -25,12 +26,12 @@ enum VerifyAudit {
                     ("marks", .list(found.marks.map { .text($0.text) })),
                 ]))
         } else {
-            for finding in findings { try ServerPrinter.line(finding) }
-            try ServerPrinter.line(
+            for finding in findings { try session.printer.line(finding) }
+            try session.printer.line(
                 "\(found.events) events, "
                     + (isWhole ? "no tampering found." : "tampering found."))
             // Print no checkpoints of chains that were tampered with.
-            if isWhole { for mark in found.marks { try ServerPrinter.line(mark.text) } }
+            if isWhole { for mark in found.marks { try session.printer.line(mark.text) } }
         }
         return isWhole ? .done : .no
     }

@@ -1,42 +1,54 @@
-import Cryptography
-import JSONText
+package import Cryptography
+package import JSONText
 import POSIX
+import Synchronization
 
 /// Prints data on standard output and messages on standard error.
 ///
 /// It owns both streams. It is a class because all callers share its buffer.
-final class Printer {
+package final class Printer<Failure: ProgramFailure>: Sendable {
+    private struct State {
+        /// Lines that wait to be written to standard output.
+        var pending: [UInt8] = []
+        var hasProgress = false
+    }
+
     /// Whether notes and warnings are suppressed.
-    let isQuiet: Bool
+    package let isQuiet: Bool
     /// Whether standard output is a terminal.
-    let outputIsTerminal: Bool
+    package let outputIsTerminal: Bool
     /// Whether standard error is a terminal.
-    let errorIsTerminal: Bool
+    package let errorIsTerminal: Bool
 
-    private var pending: [UInt8] = []
-    private var hasProgress = false
-    private static let pendingLimit = 1 << 16
+    private let program: String
+    private let state = Mutex(State())
+    private static var pendingLimit: Int { 1 << 16 }
 
-    init(isQuiet: Bool) {
+    /// Creates a printer whose messages begin with the name of `program`.
+    package init(program: String, isQuiet: Bool) {
+        self.program = program
         self.isQuiet = isQuiet
         outputIsTerminal = StandardStream.output.isTerminal
         errorIsTerminal = StandardStream.error.isTerminal
     }
 
     /// Prints a line of data, whose control characters must already be escaped.
-    func line(_ text: String) throws(CommandFailure) {
-        pending += text.utf8
-        pending.append(UInt8(ascii: "\n"))
-        if outputIsTerminal || pending.count > Printer.pendingLimit { try flush() }
+    package func line(_ text: String) throws(Failure) {
+        let isDue = state.withLock { state in
+            state.pending += text.utf8
+            state.pending.append(UInt8(ascii: "\n"))
+            return outputIsTerminal || state.pending.count > Printer.pendingLimit
+        }
+        if isDue { try flush() }
     }
 
     /// Prints `value` as one line.
-    func line(_ value: JSONValue) throws(CommandFailure) {
+    package func line(_ value: JSONValue) throws(Failure) {
         try line(value.rendered())
     }
 
     /// Prints a secret and a line break, without a copy in the buffer.
-    func line(_ secret: SecretBytes) throws(CommandFailure) {
+    package func line(_ secret: SecretBytes) throws(Failure) {
         let line = secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count + 1) { output in
                 output.append(copying: bytes)
@@ -44,29 +56,32 @@ final class Printer {
             }
         }
         try flush()
-        try line.withBytes { bytes throws(CommandFailure) in try Printer.write(bytes) }
+        try line.withBytes { bytes throws(Failure) in try Printer.write(bytes) }
     }
 
     /// Prints raw bytes.
-    func bytes(_ bytes: Span<UInt8>) throws(CommandFailure) {
+    package func bytes(_ bytes: Span<UInt8>) throws(Failure) {
         try flush()
         try Printer.write(bytes)
     }
 
-    /// Prints the buffered data; call this at the end.
-    func flush() throws(CommandFailure) {
+    /// Prints the buffered data.
+    package func flush() throws(Failure) {
+        let pending = state.withLock { state in
+            defer { state.pending = [] }
+            return state.pending
+        }
         guard !pending.isEmpty else { return }
-        defer { pending.removeAll(keepingCapacity: true) }
         try Printer.write(pending.span)
     }
 
     /// Prints the buffered data; if standard output is a file, flushes it to the disk.
-    func deliver() throws(CommandFailure) {
+    package func deliver() throws(Failure) {
         try flush()
         do { try StandardStream.output.synchronize() } catch { throw .standardOutput(error) }
     }
 
-    private static func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
+    private static func write(_ bytes: Span<UInt8>) throws(Failure) {
         do {
             try StandardStream.output.write(bytes)
         } catch  where error.isBrokenPipe {
@@ -77,38 +92,40 @@ final class Printer {
     }
 
     /// Prints a note, unless `--quiet` is given.
-    func note(_ text: String) {
+    package func note(_ text: String) {
         if !isQuiet { say(text) }
     }
 
     /// Prints a warning, unless `--quiet` is given.
-    func warn(_ text: String) {
-        if !isQuiet { say("watchword: warning: " + text) }
+    package func warn(_ text: String) {
+        if !isQuiet { alarm(text) }
     }
 
     /// Prints an important warning, even with `--quiet`.
-    func alarm(_ text: String) {
-        say("watchword: warning: " + text)
+    package func alarm(_ text: String) {
+        say("\(program): warning: \(text)")
     }
 
     /// Prints an error.
-    func complain(_ text: String) {
-        say("watchword: " + text)
+    package func complain(_ text: String) {
+        say("\(program): \(text)")
     }
 
     /// Shows progress on a line that the next output replaces; on terminals only.
-    func progress(_ text: String) {
+    package func progress(_ text: String) {
         guard errorIsTerminal, !isQuiet else { return }
         let room = max((StandardStream.error.columns ?? 80) - 1, 1)
         writeToError("\r\u{1B}[K" + text.prefix(room))
-        hasProgress = true
+        state.withLock { $0.hasProgress = true }
     }
 
     /// Clears the progress line.
-    func endProgress() {
-        guard hasProgress else { return }
-        writeToError("\r\u{1B}[K")
-        hasProgress = false
+    package func endProgress() {
+        let hadProgress = state.withLock { state in
+            defer { state.hasProgress = false }
+            return state.hasProgress
+        }
+        if hadProgress { writeToError("\r\u{1B}[K") }
     }
 
     private func say(_ text: String) {

@@ -1,0 +1,32 @@
+internal import POSIX
+
+/// The command line of a helper process, which takes no operands and communicates over pipes.
+package enum HelperProgram {
+    /// Calls `serve`, or prints what the only argument asks for.
+    ///
+    /// - Parameters:
+    ///   - name: the program's name.
+    ///   - hint: what a user who starts the program by hand needs to know.
+    package static func main(_ name: String, hint: String, serve: () -> Never) {
+        let about = "\(name) is a helper program of watchword; \(hint)."
+        switch CommandLine.arguments.dropFirst().first {
+        case nil:
+            // In a terminal, it would wait for input; say what the program is instead.
+            guard !StandardStream.input.isTerminal else { refuse(about) }
+            serve()
+        case "--version": say("\(name) \(ProgramVersion.text)", on: .output)
+        case "--help": say(about, on: .output)
+        default: refuse("\(name) takes no arguments.")
+        }
+    }
+
+    private static func refuse(_ sentence: String) -> Never {
+        say(sentence, on: .error)
+        ProcessEnd.exit(with: 2)
+    }
+
+    private static func say(_ sentence: String, on stream: StandardStream) {
+        // If this fails, there is nobody to report to.
+        do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
+    }
+}

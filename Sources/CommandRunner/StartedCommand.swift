@@ -1,0 +1,77 @@
+package import Arguments
+import POSIX
+
+/// The command that the process's arguments ask for, ready to run.
+///
+/// The program calls ``start()``, runs the command, and then calls ``finish(_:)`` or ``fail(_:)``.
+/// Starting and finishing are separate because only one of the programs runs its commands
+/// asynchronously.
+package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
+    package let verb: Verb
+    package let arguments: ParsedArguments
+    package let printer: Printer<Failure>
+
+    /// Protects the process and parses its arguments.
+    ///
+    /// Exits after printing a help page or the version, and if anything fails.
+    package static func start() -> StartedCommand {
+        let printer = Printer<Failure>(program: Verb.program, isQuiet: false)
+        do {
+            // This comes first, before any secret is read.
+            try ProcessHardening.apply()
+            try StandardStream.fillGaps()
+        } catch {
+            report(.system(error), to: printer)
+        }
+        do throws(Failure) {
+            switch try request() {
+            case .version: try printer.line("\(Verb.program) \(ProgramVersion.text)")
+            case .help(let verb):
+                try printer.line(verb.map(HelpPage<Verb>.of) ?? HelpPage<Verb>.ofProgram())
+            case .run(let verb, let arguments):
+                return StartedCommand(
+                    verb: verb, arguments: arguments,
+                    printer: Printer(program: Verb.program, isQuiet: arguments.has(.quiet)))
+            }
+            try printer.flush()
+        } catch {
+            report(error, to: printer)
+        }
+        ProcessEnd.exit(with: ExitCode.done.rawValue)
+    }
+
+    private static func request() throws(Failure) -> ArgumentParser<Verb>.Request {
+        do throws(UsageError) {
+            guard ProgramArguments.areUTF8 else { throw .notUTF8 }
+            return try ArgumentParser<Verb>.parse(
+                Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) })
+        } catch {
+            throw .usage(error)
+        }
+    }
+
+    /// Prints what is still buffered and exits.
+    package func finish(_ code: ExitCode) -> Never {
+        do throws(Failure) { try printer.flush() } catch { fail(error) }
+        ProcessEnd.exit(with: code.rawValue)
+    }
+
+    /// Reports that the command failed and exits.
+    package func fail(_ failure: Failure) -> Never {
+        if arguments.has(.json), let facts = failure.facts {
+            // Scripts need these facts; report an error if they cannot be printed.
+            do throws(Failure) { try printer.line(facts) } catch {
+                StartedCommand.report(error, to: printer)
+            }
+        }
+        StartedCommand.report(failure, to: printer)
+    }
+
+    private static func report(_ failure: Failure, to printer: Printer<Failure>) -> Never {
+        // An error here would hide the first one.
+        do { try printer.flush() } catch _ {}
+        printer.endProgress()
+        printer.complain(failure.sentence)
+        ProcessEnd.exit(with: failure.exitCode.rawValue)
+    }
+}

@@ -1,0 +1,26 @@
+import Arguments
+import TestSupport
+import Testing
+
+struct ProgramVersionTests {
+    private static let helpers = ["watchword-courier", "watchword-presence", "watchword-reader"]
+
+    @Test(
+        "every program prints the same version",
+        arguments: ["watchword", "watchword-server"] + helpers)
+    func version(_ name: String) throws {
+        let outcome = try ForeignProgram(path: BuiltProgram.path(name)).run(["--version"])
+        #expect(outcome.text == "\(name) \(ProgramVersion.text)\n")
+        #expect(outcome.errors == [])
+        #expect(outcome.status == 0)
+    }
+
+    @Test("a helper program refuses arguments", arguments: helpers)
+    func refusal(_ name: String) throws {
+        let outcome = try ForeignProgram(path: BuiltProgram.path(name)).run(["file"])
+        #expect(outcome.text == "")
+        #expect(
+            String(decoding: outcome.errors, as: UTF8.self) == "\(name) takes no arguments.\n")
+        #expect(outcome.status == 2)
+    }
+}

@@ -1,0 +1,42 @@
+import TestSupport
+import Testing
+
+/// What both command lines do when standard output cannot be written.
+struct StandardOutputTests {
+    private static let programs = ["watchword", "watchword-server"]
+
+    /// Runs a shell command in which `$0` is the program.
+    private func run(_ command: String, _ name: String) throws -> ForeignProgram.Outcome {
+        let bash = try #require(ForeignProgram("bash"))
+        return try bash.run(["-c", command, BuiltProgram.path(name)])
+    }
+
+    @Test("a closed pipe ends the program by SIGPIPE, without a message", arguments: programs)
+    func closedPipe(_ name: String) throws {
+        // The reader has ended before the program starts.
+        let outcome = try run("exec 3> >(exec true); wait $!; \"$0\" manual >&3", name)
+        #expect(outcome.status == 128 + 13)
+        #expect(outcome.errors == [])
+    }
+
+    @Test(
+        "a full disk or a closed standard output is reported, with status 6",
+        arguments: programs, [">/dev/full", ">&-"])
+    func failure(_ name: String, _ redirection: String) throws {
+        let outcome = try run("\"$0\" manual \(redirection)", name)
+        #expect(outcome.status == 6)
+        let message = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(message.hasPrefix("\(name): standard output: "))
+        #expect(message.hasSuffix(" (write)\n"))
+    }
+
+    @Test("an unknown command is reported under the program's name", arguments: programs)
+    func usage(_ name: String) throws {
+        let outcome = try run("\"$0\" frobnicate", name)
+        #expect(outcome.status == 2)
+        #expect(outcome.text == "")
+        let message = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(
+            message == "\(name): unknown command “frobnicate”; see \(name) --help\n")
+    }
+}
