@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SecretVault
@@ -174,7 +175,7 @@ struct FailuresTests {
 
     @Test("no wait within one boot is longer than its maximum, whatever the clocks do")
     func anyClocks() throws {
-        var generator = SplitMix(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<2000 {
             var clock = TestClock()
             var failed = try failures(Int.random(in: 5...12, using: &generator), at: clock)
@@ -258,18 +259,5 @@ extension Attempts {
     mutating func addRefusal(of subject: Subject, by slots: SlotsDigest, at now: ClockReading) {
         self[subject] = .beginning(after: self[subject], at: now)
         self = deciding(subject, .refused(by: slots), at: now)
-    }
-}
-
-/// A reproducible generator (Steele, Lea, Flood: “Fast Splittable Pseudorandom Number Generators”).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
