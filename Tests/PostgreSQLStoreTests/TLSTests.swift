@@ -13,7 +13,7 @@ struct TLSTests {
     func verified() async throws {
         let folder = try TemporaryFolder()
         let server = try await offThePool {
-            try PostgreSQLServer.makeCertificate("other", in: folder)
+            try makeTestIdentity("other", in: folder)
             return try PostgreSQLServer.startWithTLS("server", in: folder)
         }
         let certificate = folder.file("server.pem")

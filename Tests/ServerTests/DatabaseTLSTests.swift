@@ -48,7 +48,7 @@ struct DatabaseTLSTests {
     func refused() async throws {
         let folder = try TemporaryFolder()
         let servers = try await offThePool {
-            try PostgreSQLServer.makeCertificate("other", in: folder)
+            try makeTestIdentity("other", in: folder)
             return [
                 try PostgreSQLServer.startWithTLS("server", in: folder),
                 try PostgreSQLServer.shared(),
