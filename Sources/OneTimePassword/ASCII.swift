@@ -1,6 +1,6 @@
 extension Span where Element == UInt8 {
     /// Whether the bytes begin with `prefix`, which must be lowercase ASCII.
-    func hasPrefixIgnoringCase(_ prefix: String) -> Bool {
+    package func hasPrefixIgnoringCase(_ prefix: String) -> Bool {
         guard count >= prefix.utf8.count else { return false }
         for (index, wanted) in prefix.utf8.enumerated()
         where self[index].asciiLowercased != wanted { return false }
@@ -13,14 +13,14 @@ extension Span where Element == UInt8 {
     }
 
     /// The first index of `byte` in `range`.
-    func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+    package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         range.first { self[$0] == byte }
     }
 }
 
 extension Span where Element == UInt8 {
     /// The range without ASCII white space at both ends.
-    var rangeWithoutSpaces: Range<Int> {
+    package var rangeWithoutSpaces: Range<Int> {
         var range = 0..<count
         while let first = range.first, self[first].isASCIISpace { range = (first + 1)..<count }
         while let last = range.last, self[last].isASCIISpace { range = range.lowerBound..<last }

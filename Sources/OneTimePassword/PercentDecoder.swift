@@ -1,7 +1,7 @@
 /// Decodes percent-encoding (RFC 3986, section 2.1), and records what was not encoded correctly.
-struct PercentDecoder {
+package struct PercentDecoder {
     /// How `+` is interpreted.
-    enum Plus {
+    package enum Plus {
         case itself, space
     }
 
@@ -12,12 +12,12 @@ struct PercentDecoder {
     private(set) var hasRawPercent = false
     private(set) var hasPlus = false
 
-    init(plus: Plus) { self.plus = plus }
+    package init(plus: Plus) { self.plus = plus }
 
     /// Appends the decoded text.
     ///
     /// `output` needs free space for as many bytes as `text` has.
-    mutating func decode(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+    package mutating func decode(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         var index = 0
         while index < text.count {
             let byte = text[index]

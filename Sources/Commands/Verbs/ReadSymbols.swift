@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import Cryptography
+import Interchange
 import JSONText
 import OneTimePassword
 import PictureReader

@@ -1,4 +1,5 @@
 internal import Cryptography
+public import OneTimePassword
 
 /// One Google Authenticator export, assembled from parts in any order.
 public struct MigrationSet: Sendable {
@@ -88,7 +89,6 @@ public struct MigrationCollection: Sendable {
     /// The time does not depend on the number of exports.
     ///
     /// - Returns: whether the part was already present.
-    /// - Returns: whether it was there already.
     @discardableResult
     public mutating func add(_ batch: MigrationBatch) -> MigrationSet.Outcome {
         let key = Family.Key(version: batch.version, size: batch.size, id: batch.id)

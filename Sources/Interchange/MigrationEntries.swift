@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import OneTimePassword
 
 /// The field numbers of an entry.
 enum MigrationEntryField: Int {

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import OneTimePassword
 
 extension MigrationBatch {
     /// Formats the part as a URI.

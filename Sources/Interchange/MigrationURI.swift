@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import OneTimePassword
 
 /// The URI around a migration payload: finds the payload and decodes its two encodings.
 enum MigrationURI {

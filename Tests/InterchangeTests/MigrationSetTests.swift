@@ -1,4 +1,5 @@
 import Cryptography
+import Interchange
 import OneTimePassword
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 internal import Cryptography
 
+public import OneTimePassword
+
 /// One part of a Google Authenticator export, `otpauth-migration://offline?data=…`.
 ///
 /// A large export is shown as several QR codes; ``MigrationSet`` assembles them.

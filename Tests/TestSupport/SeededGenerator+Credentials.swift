@@ -1,10 +1,9 @@
-import Cryptography
-import OneTimePassword
-import TestSupport
+public import Cryptography
+public import OneTimePassword
 
 extension SeededGenerator {
     /// A credential of any kind, with names that are hard to encode in a URI.
-    mutating func credential() throws -> Credential {
+    public mutating func credential() throws -> Credential {
         let movingFactor: MovingFactor =
             Bool.random(using: &self)
             ? .counter(number())
@@ -24,7 +23,7 @@ extension SeededGenerator {
     }
 
     /// A credential that Google's export format can represent.
-    mutating func simpleCredential() throws -> Credential {
+    public mutating func simpleCredential() throws -> Credential {
         try Credential(
             issuer: name(), account: name(), key: key(),
             algorithm: HashAlgorithm.allCases.randomElement(using: &self) ?? .sha1,
@@ -33,7 +32,7 @@ extension SeededGenerator {
     }
 
     /// Between 1 and 70 bytes.
-    mutating func key() -> SecretBytes {
+    public mutating func key() -> SecretBytes {
         let bytes = (0..<Int.random(in: 1...70, using: &self)).map { _ in
             UInt8.random(in: 0...255, using: &self)
         }
@@ -41,7 +40,7 @@ extension SeededGenerator {
     }
 
     /// A number of any magnitude.
-    mutating func number() -> UInt64 { next() >> UInt64.random(in: 0...63, using: &self) }
+    public mutating func number() -> UInt64 { next() >> UInt64.random(in: 0...63, using: &self) }
 
     /// Up to eight characters, without a space at either end.
     private mutating func name() -> String {

@@ -1,7 +1,7 @@
+import Interchange
+import OneTimePassword
 import TestSupport
 import Testing
-
-@testable import OneTimePassword
 
 /// The entries in the generated pictures' texts, and their codes as computed by another program.
 @Suite("Entries of the generated pictures")
