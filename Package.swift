@@ -41,8 +41,8 @@ let package = Package(
             name: "InternalModules",
             targets: [
                 "Cryptography", "ImageFile", "Interchange", "JSONReading", "JSONText",
-                "OneTimePassword", "Raster", "SecretVault", "SymbolDrawing", "SymbolReading",
-                "Verification",
+                "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
+                "SymbolReading", "Verification",
             ]),
     ],
     targets: [
@@ -99,7 +99,7 @@ let package = Package(
         module("JSONReading", "CJansson", "Cryptography", "JSONText"),
         // Level 4
         module("CommandRunner", "Arguments", "Cryptography", "JSONText", "POSIX"),
-        module("DeviceLogin", "Courier", "Cryptography", "SecretVault"),
+        module("DeviceLogin", "Courier", "Cryptography", "POSIX", "SecretVault"),
         module("Interchange", "Cryptography", "OneTimePassword"),
         module("PictureReader", "POSIX"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),

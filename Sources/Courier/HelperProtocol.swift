@@ -45,36 +45,15 @@ struct FieldWriter {
     }
 }
 
-/// Reads fields in order from bytes that are lent to each step.
-struct FieldReader {
-    private(set) var position = 0
-
-    /// The bytes are not what was expected.
-    struct Unreadable: Error {}
+extension FieldReader {
+    init() { self.init(.littleEndian) }
 
     mutating func byte(_ bytes: Span<UInt8>) throws(Unreadable) -> UInt8 {
         bytes[try take(1, of: bytes).lowerBound]
     }
 
-    mutating func number(_ bytes: Span<UInt8>, width: Int) throws(Unreadable) -> UInt64 {
-        try take(width, of: bytes).reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
-    }
-
-    mutating func string(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> Range<Int> {
-        let count = try number(bytes, width: 4)
-        guard count <= UInt64(limit) else { throw Unreadable() }
-        return try take(Int(count), of: bytes)
-    }
-
-    mutating func text(_ bytes: Span<UInt8>, limit: Int = HelperProtocol.longestText)
-        throws(Unreadable)
-        -> String
-    {
-        let range = try string(bytes, limit: limit)
-        guard let text = String(validating: range.map { bytes[$0] }, as: UTF8.self) else {
-            throw Unreadable()
-        }
-        return text
+    mutating func text(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
+        try text(bytes, limit: HelperProtocol.longestText)
     }
 
     mutating func token(_ bytes: Span<UInt8>) throws(Unreadable) -> Token {
@@ -94,17 +73,5 @@ struct FieldReader {
         let text = try text(bytes, limit: PlainText.longest)
         guard text.utf8.allSatisfy(PlainText.isPlain) else { throw Unreadable() }
         return PlainText(showing: text)
-    }
-
-    func finish(_ bytes: Span<UInt8>) throws(Unreadable) {
-        guard position == bytes.count else { throw Unreadable() }
-    }
-
-    private mutating func take(_ count: Int, of bytes: Span<UInt8>) throws(Unreadable)
-        -> Range<Int>
-    {
-        guard count <= bytes.count - position else { throw Unreadable() }
-        defer { position += count }
-        return position..<position + count
     }
 }

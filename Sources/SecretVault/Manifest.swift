@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import POSIX
 
 /// The encrypted list of slots and entries: the authentication key of each slot, what `list` shows,
 /// and what authenticates each record.
@@ -54,16 +55,16 @@ struct Manifest {
         entries = state.records.map(\.listed)
     }
 
-    private static func read(_ bytes: Span<UInt8>) throws(SecretFields.Unreadable)
+    private static func read(_ bytes: Span<UInt8>) throws(FieldReader.Unreadable)
         -> ([ListedSlot], [ManifestEntry])
     {
-        var fields = SecretFields()
-        let slotCount = try fields.number(bytes, 4)
-        guard slotCount <= UInt64(VaultLimits.slots) else { throw SecretFields.Unreadable() }
+        var fields = FieldReader(.bigEndian)
+        let slotCount = try fields.number(bytes, width: 4)
+        guard slotCount <= UInt64(VaultLimits.slots) else { throw FieldReader.Unreadable() }
         var slots: [ListedSlot] = []
         for _ in 0..<slotCount { slots.append(try ListedSlot(reading: &fields, in: bytes)) }
-        let count = try fields.number(bytes, 4)
-        guard count <= UInt64(VaultLimits.entries) else { throw SecretFields.Unreadable() }
+        let count = try fields.number(bytes, width: 4)
+        guard count <= UInt64(VaultLimits.entries) else { throw FieldReader.Unreadable() }
         var entries: [ManifestEntry] = []
         entries.reserveCapacity(Int(count))
         for _ in 0..<count { entries.append(try ManifestEntry(reading: &fields, in: bytes)) }
@@ -82,9 +83,9 @@ extension Manifest.ListedSlot {
     }
 
     init(
-        reading fields: inout SecretFields, in bytes: Span<UInt8>
-    ) throws(SecretFields.Unreadable) {
-        number = Int(try fields.number(bytes, 4))
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        number = Int(try fields.number(bytes, width: 4))
         authenticationKey = SecretBytes(
             copying: bytes.extracting(
                 try fields.take(SlotSecret.authenticationCount, of: bytes)))

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import OneTimePassword
+internal import POSIX
 
 /// One record in the manifest.
 struct ManifestEntry {
@@ -67,12 +68,12 @@ extension ManifestEntry {
     }
 
     init(
-        reading fields: inout SecretFields, in bytes: Span<UInt8>
-    ) throws(SecretFields.Unreadable) {
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
         id = RecordID(bytes.extracting(try fields.take(RecordID.count, of: bytes)))
-        revision = try fields.number(bytes, 8)
+        revision = try fields.number(bytes, width: 8)
         secret = try ListedSecret(reading: &fields, in: bytes)
-        created = Int64(bitPattern: try fields.number(bytes, 8))
+        created = Int64(bitPattern: try fields.number(bytes, width: 8))
         issuer = try fields.text(bytes, limit: VaultLimits.nameSize)
         account = try fields.text(bytes, limit: VaultLimits.nameSize)
         traits = try EntryTraits(reading: &fields, in: bytes)
@@ -101,9 +102,9 @@ extension ListedSecret {
     }
 
     init(
-        reading fields: inout SecretFields, in bytes: Span<UInt8>
-    ) throws(SecretFields.Unreadable) {
-        switch try fields.number(bytes, 1) {
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        switch try fields.number(bytes, width: 1) {
         case 1:
             let digest = try fields.take(ListedSecret.digestCount, of: bytes)
             let fingerprint = try fields.take(ListedSecret.printCount, of: bytes)
@@ -111,14 +112,14 @@ extension ListedSecret {
                 digest: [UInt8](copying: bytes.extracting(digest)),
                 fingerprint: [UInt8](copying: bytes.extracting(fingerprint)))
         case 2:
-            let time = Int64(bitPattern: try fields.number(bytes, 8))
-            let number = try fields.number(bytes, 1)
+            let time = Int64(bitPattern: try fields.number(bytes, width: 8))
+            let number = try fields.number(bytes, width: 1)
             guard (1...UInt64(ListedSecret.reasons.count)).contains(number) else {
-                throw SecretFields.Unreadable()
+                throw FieldReader.Unreadable()
             }
             self = .wiped(
                 Tombstone(time: time, reason: ListedSecret.reasons[Int(number) - 1]))
-        default: throw SecretFields.Unreadable()
+        default: throw FieldReader.Unreadable()
         }
     }
 }
@@ -160,39 +161,39 @@ extension EntryTraits {
     }
 
     init(
-        reading fields: inout SecretFields, in bytes: Span<UInt8>
-    ) throws(SecretFields.Unreadable) {
-        switch try fields.number(bytes, 1) {
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        switch try fields.number(bytes, width: 1) {
         case 1:
             let (algorithm, style) = try EntryTraits.read(&fields, bytes)
-            let period = Int64(bitPattern: try fields.number(bytes, 8))
-            let start = Int64(bitPattern: try fields.number(bytes, 8))
+            let period = Int64(bitPattern: try fields.number(bytes, width: 8))
+            let start = Int64(bitPattern: try fields.number(bytes, width: 8))
             do {
                 self = .totp(algorithm, style, try TimeStep(period: period, start: start))
             } catch {
-                throw SecretFields.Unreadable()
+                throw FieldReader.Unreadable()
             }
         case 2:
             let (algorithm, style) = try EntryTraits.read(&fields, bytes)
             self = .hotp(algorithm, style)
         case 3: self = .secret
         case 4: self = .enrolled
-        default: throw SecretFields.Unreadable()
+        default: throw FieldReader.Unreadable()
         }
     }
 
     private static func read(
-        _ fields: inout SecretFields, _ bytes: Span<UInt8>
-    ) throws(SecretFields.Unreadable) -> (HashAlgorithm, CodeStyle) {
-        let algorithm = try fields.number(bytes, 1)
-        guard (1...3).contains(algorithm) else { throw SecretFields.Unreadable() }
-        let digits = try fields.number(bytes, 1)
+        _ fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> (HashAlgorithm, CodeStyle) {
+        let algorithm = try fields.number(bytes, width: 1)
+        guard (1...3).contains(algorithm) else { throw FieldReader.Unreadable() }
+        let digits = try fields.number(bytes, width: 1)
         do {
             let style: CodeStyle =
                 digits == 0 ? .steam : .decimal(try CodeLength(digits: Int(digits)))
             return (algorithms[Int(algorithm) - 1], style)
         } catch {
-            throw SecretFields.Unreadable()
+            throw FieldReader.Unreadable()
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import OneTimePassword
+internal import POSIX
 
 /// The plaintext of a record: the secret, without what the manifest already contains.
 enum RecordPayload {
@@ -80,31 +81,31 @@ enum RecordPayload {
 
 extension RecordPayload {
     /// Parses the result of ``sealedForm()`` for this kind of entry.
-    init(reading sealed: SecretBytes, kind: EntryKind) throws(SecretFields.Unreadable) {
-        self = try sealed.withBytes { padded throws(SecretFields.Unreadable) in
-            var outer = SecretFields()
+    init(reading sealed: SecretBytes, kind: EntryKind) throws(FieldReader.Unreadable) {
+        self = try sealed.withBytes { padded throws(FieldReader.Unreadable) in
+            var outer = FieldReader(.bigEndian)
             let content = padded.extracting(
                 try outer.string(padded, limit: VaultLimits.secretSize))
             guard padded.count % RecordPayload.step == 0,
                 padded.count - 4 - content.count < RecordPayload.step
             else {
-                throw SecretFields.Unreadable()
+                throw FieldReader.Unreadable()
             }
             for index in outer.position..<padded.count where padded[index] != 0 {
-                throw SecretFields.Unreadable()
+                throw FieldReader.Unreadable()
             }
             return try RecordPayload(content: content, kind: kind)
         }
     }
 
-    private init(content: Span<UInt8>, kind: EntryKind) throws(SecretFields.Unreadable) {
-        var fields = SecretFields()
+    private init(content: Span<UInt8>, kind: EntryKind) throws(FieldReader.Unreadable) {
+        var fields = FieldReader(.bigEndian)
         switch kind {
         case .totp:
             let (key, parameters) = try RecordPayload.read(&fields, content)
             self = .totp(key: key, parameters: parameters)
         case .hotp:
-            let counter = try fields.number(content, 8)
+            let counter = try fields.number(content, width: 8)
             let (key, parameters) = try RecordPayload.read(&fields, content)
             self = .hotp(counter: counter, key: key, parameters: parameters)
         case .secret, .enrolled:
@@ -113,12 +114,12 @@ extension RecordPayload {
     }
 
     private static func read(
-        _ fields: inout SecretFields, _ content: Span<UInt8>
-    ) throws(SecretFields.Unreadable) -> (SecretBytes, [Credential.Parameter]) {
+        _ fields: inout FieldReader, _ content: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> (SecretBytes, [Credential.Parameter]) {
         let limit = VaultLimits.secretSize
         let key = content.extracting(try fields.string(content, limit: limit))
-        let count = try fields.number(content, 4)
-        guard count <= UInt64(parameterLimit) else { throw SecretFields.Unreadable() }
+        let count = try fields.number(content, width: 4)
+        guard count <= UInt64(parameterLimit) else { throw FieldReader.Unreadable() }
         var parameters: [Credential.Parameter] = []
         for _ in 0..<count {
             let name = try fields.text(content, limit: limit)

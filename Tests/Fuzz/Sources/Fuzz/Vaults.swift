@@ -1,4 +1,5 @@
 import Cryptography
+import POSIX
 @testable import SecretVault
 
 /// Any bytes as a vault file, unchanged and with a valid checksum, to reach the code behind it.
@@ -70,7 +71,7 @@ func fuzzRecord(_ bytes: [UInt8]) {
 
 /// Any bytes as an entry of the sealed list: refused, or written back byte for byte.
 func fuzzManifest(_ bytes: [UInt8]) {
-    var fields = SecretFields()
+    var fields = FieldReader(.bigEndian)
     do {
         let entry = try ManifestEntry(reading: &fields, in: bytes.span)
         let read = Array(bytes[..<fields.position])
