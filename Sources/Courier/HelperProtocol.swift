@@ -48,10 +48,6 @@ struct FieldWriter {
 extension FieldReader {
     init() { self.init(.littleEndian) }
 
-    mutating func byte(_ bytes: Span<UInt8>) throws(Unreadable) -> UInt8 {
-        bytes[try take(1, of: bytes).lowerBound]
-    }
-
     mutating func text(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
         try text(bytes, limit: HelperProtocol.longestText)
     }

@@ -23,6 +23,11 @@ public struct FieldReader: Sendable {
     /// Starts at the beginning.
     public init(_ order: ByteOrder) { self.order = order }
 
+    /// Reads one byte.
+    public mutating func byte(_ bytes: Span<UInt8>) throws(Unreadable) -> UInt8 {
+        bytes[try take(1, of: bytes).lowerBound]
+    }
+
     /// Reads a number of at most eight bytes.
     public mutating func number(_ bytes: Span<UInt8>, width: Int) throws(Unreadable) -> UInt64 {
         let range = try take(width, of: bytes)

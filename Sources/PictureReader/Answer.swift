@@ -18,19 +18,25 @@ struct Answer: Hashable {
 
     /// Parses a frame; `nil` if any byte breaks the protocol.
     init?(parsing bytes: Span<UInt8>) {
-        var cursor = Cursor()
-        guard let code = cursor.byte(of: bytes), let verdict = Verdict(rawValue: code) else {
-            return nil
+        do { try self.init(reading: bytes) } catch { return nil }
+    }
+
+    private init(reading bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
+        var fields = FieldReader(.littleEndian)
+        guard let verdict = Verdict(rawValue: try fields.byte(bytes)) else {
+            throw FieldReader.Unreadable()
         }
-        guard let words = Answer.words(of: bytes, &cursor) else { return nil }
-        guard let symbols = Answer.symbols(of: bytes, &cursor), cursor.isAtEnd(of: bytes) else {
-            return nil
-        }
-        guard symbols.isEmpty == (verdict != .symbols) else { return nil }
-        switch verdict {
-        case .symbols, .noSymbol: break
-        case .unsupported: guard words.count == 1 else { return nil }
-        default: guard words.isEmpty else { return nil }
+        let words = try Answer.words(&fields, bytes)
+        let symbols = try Answer.symbols(&fields, bytes)
+        try fields.finish(bytes)
+        let wordCounts =
+            switch verdict {
+            case .symbols, .noSymbol: 0...ReaderProtocol.mostWords
+            case .unsupported: 1...1
+            default: 0...0
+            }
+        guard symbols.isEmpty == (verdict != .symbols), wordCounts.contains(words.count) else {
+            throw FieldReader.Unreadable()
         }
         self.symbols = symbols
         outcome = Answer.outcome(verdict, words: words, symbolCount: symbols.count)
@@ -71,33 +77,22 @@ struct Answer: Hashable {
     }
 
     private static func words(
-        of bytes: Span<UInt8>, _ cursor: inout Cursor
-    ) -> [String]? {
-        guard let count = cursor.byte(of: bytes), count <= ReaderProtocol.mostWords else {
-            return nil
-        }
+        _ fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> [String] {
+        let count = try fields.byte(bytes)
+        guard count <= ReaderProtocol.mostWords else { throw FieldReader.Unreadable() }
         var words: [String] = []
-        for _ in 0..<count {
-            guard let word = cursor.word(of: bytes) else { return nil }
-            words.append(word)
-        }
+        for _ in 0..<count { words.append(try fields.word(bytes)) }
         return words
     }
 
     private static func symbols(
-        of bytes: Span<UInt8>, _ cursor: inout Cursor
-    ) -> [Range<Int>]? {
-        guard let count = cursor.number(width: 2, of: bytes), count <= ReaderProtocol.mostSymbols
-        else {
-            return nil
-        }
+        _ fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> [Range<Int>] {
+        let count = try fields.number(bytes, width: 2)
+        guard count <= ReaderProtocol.mostSymbols else { throw FieldReader.Unreadable() }
         var symbols: [Range<Int>] = []
-        for _ in 0..<count {
-            guard let length = cursor.number(width: 4, of: bytes),
-                let range = cursor.range(count: length, of: bytes)
-            else { return nil }
-            symbols.append(range)
-        }
+        for _ in 0..<count { symbols.append(try fields.string(bytes, limit: .max)) }
         return symbols
     }
 

@@ -23,27 +23,29 @@ enum Greeting: Hashable {
 
     /// Parses a frame; `nil` if it is not a greeting.
     init?(parsing bytes: Span<UInt8>) {
-        var cursor = Cursor()
+        do { try self.init(reading: bytes) } catch { return nil }
+    }
+
+    private init(reading bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
+        var fields = FieldReader(.littleEndian)
         for expected in ReaderProtocol.mark {
-            guard cursor.byte(of: bytes) == expected else { return nil }
+            guard try fields.byte(bytes) == expected else { throw FieldReader.Unreadable() }
         }
-        guard let version = cursor.byte(of: bytes) else { return nil }
-        guard version == ReaderProtocol.version else {
+        guard try fields.byte(bytes) == ReaderProtocol.version else {
             self = .otherVersion
             return
         }
-        switch cursor.byte(of: bytes) {
+        switch try fields.byte(bytes) {
         case 0:
             self = .confined
         case 1:
-            guard let number = cursor.number(width: 4, of: bytes), let call = cursor.word(of: bytes)
-            else { return nil }
+            let number = try fields.number(bytes, width: 4)
             let failure = SystemCallFailure(
-                call: call, number: Int32(truncatingIfNeeded: number))
+                call: try fields.word(bytes), number: Int32(truncatingIfNeeded: number))
             self = .notConfined(failure)
         default:
-            return nil
+            throw FieldReader.Unreadable()
         }
-        guard cursor.isAtEnd(of: bytes) else { return nil }
+        try fields.finish(bytes)
     }
 }

@@ -1,3 +1,5 @@
+internal import POSIX
+
 // The protocol between `watchword` and `watchword-reader`. Numbers are little-endian.
 //
 // reader → watchword, once:  frame: "WWR", version, 0 for confined
@@ -31,4 +33,15 @@ enum ReaderProtocol {
 
     /// Whether a byte may occur in a word, which may be shown on a terminal.
     static func isPlain(_ byte: UInt8) -> Bool { (0x20..<0x7f).contains(byte) }
+}
+
+extension FieldReader {
+    /// Reads a short word of printable ASCII characters, preceded by its count in one byte.
+    mutating func word(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
+        let count = Int(try byte(bytes))
+        guard (1...ReaderProtocol.longestWord).contains(count) else { throw Unreadable() }
+        let range = try take(count, of: bytes)
+        guard range.allSatisfy({ ReaderProtocol.isPlain(bytes[$0]) }) else { throw Unreadable() }
+        return String(decoding: range.map { bytes[$0] }, as: UTF8.self)
+    }
 }
