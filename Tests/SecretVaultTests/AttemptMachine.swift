@@ -41,13 +41,6 @@ struct AttemptMachine: StateMachine {
         case refused(Goal)
     }
 
-    /// What really happened to one subject since the last recorded success.
-    struct Truth: Hashable {
-        var begun: UInt64 = 0
-        var checked: UInt64 = 0
-        var told: UInt64 = 0
-    }
-
     struct State {
         var attempts: Attempts
         var isWiped = false
@@ -128,7 +121,7 @@ struct AttemptMachine: StateMachine {
                     }
                 }
                 let answers: UInt64 = isRefused ? 4 : 0
-                state[goal] = Truth(begun: 4, checked: answers, told: answers)
+                state[goal] = Truth(begun: 4, owed: 4, checked: answers, told: answers)
                 states.append(state)
             }
         }
@@ -170,7 +163,9 @@ struct AttemptMachine: StateMachine {
         case .answer(let number, let answer): take(answer, by: number, in: &next)
         case .step(let number): step(number, in: &next)
         case .kill(let number): end(number, in: &next)
-        case .pass: next.clock.pass(3600)
+        case .pass:
+            next.clock.pass(3600)
+            for goal in [Goal.vault, .record] { next[goal].mayHaveWaited = true }
         }
         return next
     }
@@ -188,6 +183,13 @@ struct AttemptMachine: StateMachine {
             !state.isWiped
         {
             state.fault = "a check runs after the limit of refusals was reached"
+        }
+        let others = state.programs.enumerated().filter { $0.offset != number }
+        let beside = others.count { $0.element.isRefusedAtRecord }
+        if goal == .record, case .wipe(let limit) = onFailure, !state.isWiped,
+            state.told + UInt64(beside) >= UInt64(limit.value)
+        {
+            state.fault = "a check runs at the same time as the last allowed refusal"
         }
         state.programs[number] = .answered(goal, answer, before: before, with: with)
     }
@@ -240,8 +242,16 @@ struct AttemptMachine: StateMachine {
             state.attempts = moved
             end(number, in: &state)
         case .begun(let begun):
+            let truth = state[shared(goal)]
+            if truth.owed >= Failures.free, !truth.mayHaveWaited {
+                state.fault = "an attempt begins without the required wait"
+            }
             state.attempts = begun
-            count(goal, in: &state) { $0.begun += 1 }
+            count(goal, in: &state) {
+                $0.begun += 1
+                $0.owed += 1
+                $0.mayHaveWaited = false
+            }
             state.programs[number] = .trying(goal, before: before, with: begun[subject(goal)])
             if goal == .record {
                 state.asked.insert(number)
@@ -261,6 +271,11 @@ struct AttemptMachine: StateMachine {
         case .notMade:
             state.attempts = state.attempts.deciding(
                 subject, .notMade(before: before, with: with), at: now)
+            count(goal, in: &state) {
+                $0.begun -= 1
+                $0.owed -= min($0.owed, 1)
+                $0.mayHaveWaited = true
+            }
             end(number, in: &state)
         case .yes:
             if goal == .record, state.isWiped { return end(number, in: &state) }
@@ -343,6 +358,9 @@ struct AttemptMachine: StateMachine {
             }
             if counted?.refused ?? 0 > state[goal].checked {
                 return "more refusals are counted than checks failed"
+            }
+            if counted?.count ?? 0 < state[goal].owed {
+                return "fewer attempts are counted than were begun"
             }
         }
         return nil
