@@ -1,14 +1,15 @@
-/// A program's verbs: an enum whose raw values are the words on the command line.
+/// A program's verb; `allCases` is the table of all of them.
 ///
-/// The parser, the help pages, the manual and the completions are generated from it.
-package protocol ProgramVerb: RawRepresentable<String>, CaseIterable, Hashable, Sendable
-where AllCases == [Self] {
+/// The parser, the help pages, the manual and the completions are generated from the table.
+package protocol ProgramVerb: CaseIterable, Sendable where AllCases == [Self] {
     /// The program's name.
     static var program: String { get }
     /// The options that every verb accepts.
     static var global: [Option] { get }
     /// The description of the program itself.
     static var about: ProgramPage { get }
+    /// The word or words on the command line.
+    var name: String { get }
     /// The description of this verb.
     var page: Page { get }
     /// Performs checks that are specific to this program.
@@ -18,9 +19,6 @@ where AllCases == [Self] {
 extension ProgramVerb {
     /// Accepts all arguments.
     package static func check(_ arguments: ParsedArguments) throws(UsageError) {}
-
-    /// The word or words on the command line.
-    package var name: String { rawValue }
 
     /// All options of all verbs.
     ///

@@ -1,35 +1,56 @@
 import Arguments
+import CommandRunner
 
-/// The commands of `watchword`.
-enum Verb: String, ProgramVerb {
-    case initialize = "init"
-    case add
-    case importing = "import"
-    case code
-    case watch
-    case list
-    case show
-    case edit
-    case rename
-    case remove
-    case export
-    case passphrase
-    case rekey
-    case slotList = "slot list"
-    case slotAdd = "slot add"
-    case slotRemove = "slot remove"
-    case check
-    case loginEnrol = "login enrol"
-    case loginPresent = "login present"
-    case loginStatus = "login status"
-    case loginWipe = "login wipe"
-    case totp
-    case hotp
-    case verify
-    case qrRead = "qr read"
-    case qrWrite = "qr write"
-    case completions
-    case manual
+/// A command of `watchword`.
+struct Verb: ProgramVerb {
+    typealias Function = @Sendable (Session) throws(CommandFailure) -> ExitCode
+
+    /// Every command: its name, its help page, and the function that runs it.
+    static let allCases: [Verb] = [
+        Verb("init", .initialize, MakeVault.run),
+        Verb("add", .add, AddEntry.run),
+        Verb("import", .importing, ImportFiles.run),
+        Verb("code", .code, ShowCode.run),
+        Verb("watch", .watch, WatchCodes.run),
+        Verb("list", .list, ListEntries.run),
+        Verb("show", .show, ShowEntry.run),
+        Verb("edit", .edit, EditEntry.run),
+        Verb("rename", .rename, ChangeEntry.rename),
+        Verb("remove", .remove, ChangeEntry.remove),
+        Verb("export", .export, ExportEntries.run),
+        Verb("passphrase", .passphrase, ManageSlots.changePassphrase),
+        Verb("rekey", .rekey, ManageSlots.rekey),
+        Verb("slot list", .slotList, ManageSlots.list),
+        Verb("slot add", .slotAdd, ManageSlots.add),
+        Verb("slot remove", .slotRemove, ManageSlots.remove),
+        Verb("check", .check, CheckVault.run),
+        Verb("login enrol", .loginEnrol, EnrolDevice.run),
+        Verb("login present", .loginPresent, PresentSecret.run),
+        Verb("login status", .loginStatus, LoginFacts.status),
+        Verb("login wipe", .loginWipe, LoginFacts.wipe),
+        Verb("totp", .totp, PlainCode.timeBased),
+        Verb("hotp", .hotp, PlainCode.counterBased),
+        Verb("verify", .verify, VerifyCode.run),
+        Verb("qr read", .qrRead, ReadSymbols.run),
+        Verb("qr write", .qrWrite, DrawSymbol.run),
+        Verb("completions", .completions, PrintPages.completions),
+        Verb("manual", .manual, PrintPages.manual),
+    ]
+
+    let name: String
+    let run: Function
+    private let makePage: @Sendable () -> Page
+
+    private init(
+        _ name: String, _ page: @autoclosure @escaping @Sendable () -> Page,
+        _ run: @escaping Function
+    ) {
+        self.name = name
+        makePage = page
+        self.run = run
+    }
+
+    var page: Page { makePage() }
 
     static let program = "watchword"
     static let global = Option.global

@@ -54,7 +54,7 @@ enum ManageSlots {
         case "recovery-key":
             for option in [Option.newPassphraseFile, .scryptLogN]
             where session.arguments.has(option) {
-                throw .usage(.foreignOption(option.name, verb: Verb.slotAdd.name))
+                throw .usage(.foreignOption(option.name, verb: "slot add"))
             }
             let vault = try session.unlock()
             try MakeVault.addRecoveryKey(session) { key throws(CommandFailure) in

@@ -1,30 +1,8 @@
 import Arguments
 
-extension ServerVerb {
-    /// The help page of the command.
-    var page: Page {
-        switch self {
-        case .serve: .serve
-        case .clientAdd: .clientAdd
-        case .clientList: .clientList
-        case .clientRenew: .clientRenew
-        case .clientRevoke: .clientRevoke
-        case .keysList: .keysList
-        case .keysRotate: .keysRotate
-        case .keysRetire: .keysRetire
-        case .auditVerify: .auditVerify
-        case .auditEnded: .auditEnded
-        case .backup: .backup
-        case .restore: .restore
-        case .openapi: .openapi
-        case .completions: .completions
-        case .manual: .manual
-        }
-    }
-}
-
+// The help pages of the commands.
 extension Page {
-    fileprivate static let serve = Page(
+    static let serve = Page(
         summary: "run the server until it receives TERM",
         options: [
             .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
@@ -49,14 +27,14 @@ extension Page {
                 + "old ones for at most five minutes. Without TLS, HUP changes nothing. All other "
                 + "connections are closed after at most one hour.",
         ])
-    fileprivate static let clientAdd = Page(
+    static let clientAdd = Page(
         summary: "create a client and print its API key once", operands: .one("NAME"),
         options: [.store, .keys, .scope, .json],
         examples: ["watchword-server client add shop --scope verify,enrol"])
-    fileprivate static let clientList = Page(
+    static let clientList = Page(
         summary: "list the clients", options: [.store, .keys, .json],
         examples: ["watchword-server client list"])
-    fileprivate static let clientRenew = Page(
+    static let clientRenew = Page(
         summary: "replace a client's API key and print the new one once",
         operands: .one("CLIENT"), options: [.store, .keys, .json],
         examples: ["watchword-server client renew shop"],
@@ -65,7 +43,7 @@ extension Page {
                 + "once. Id, name and scopes stay, and the client can still redeem the logins of the "
                 + "devices that it enrolled. A revoked client cannot be renewed."
         ])
-    fileprivate static let clientRevoke = Page(
+    static let clientRevoke = Page(
         summary: "revoke a client permanently", operands: .one("CLIENT"),
         options: [.store, .keys, .json],
         examples: [
@@ -77,14 +55,14 @@ extension Page {
                 + "the client enrolled can no longer be redeemed, unless the enrolment named other "
                 + "clients. To replace only the API key, use client renew."
         ])
-    fileprivate static let keysList = Page(
+    static let keysList = Page(
         summary: "list the keys and the rows that use them", options: [.store, .keys, .json],
         examples: ["watchword-server keys list"],
         details: [
             "A key is staged (not used yet), current (new rows use it), retiring (older rows "
                 + "may still use it) or missing (rows use it, but it is not in the key file)."
         ])
-    fileprivate static let keysRotate = Page(
+    static let keysRotate = Page(
         summary: "create a new key and re-seal all rows under it", options: [.store, .keys, .json],
         examples: ["watchword-server keys rotate"],
         details: [
@@ -92,7 +70,7 @@ extension Page {
                 + "interrupted rotation resumes at the next call. Enrolled secrets move to the new "
                 + "key at their next use."
         ])
-    fileprivate static let keysRetire = Page(
+    static let keysRetire = Page(
         summary: "delete the keys that no row uses", options: [.store, .keys, .json],
         examples: ["watchword-server keys retire"],
         details: [
@@ -100,7 +78,7 @@ extension Page {
                 + "backup needs the keys of its time: keep each key file as long as the last backup "
                 + "that was made with it."
         ])
-    fileprivate static let auditVerify = Page(
+    static let auditVerify = Page(
         summary: "detect deleted, changed and moved events and rows",
         options: [.store, .keys, .checkpoint, .json],
         examples: [
@@ -114,14 +92,14 @@ extension Page {
             "Compares the row of each credential and client with its last event, and names rows "
                 + "that were replaced by an older version.",
         ])
-    fileprivate static let auditEnded = Page(
+    static let auditEnded = Page(
         summary: "list the revoked and disabled credentials", options: [.store],
         examples: ["watchword-server audit ended --store sqlite:/srv/lost/watchword.db >ended.txt"],
         details: [
             "Reads rows and events, as far as a damaged database can be read. The output is the "
                 + "input of restore --ended."
         ])
-    fileprivate static let backup = Page(
+    static let backup = Page(
         summary: "copy the database to FILE while servers use it", operands: .file,
         options: [.store, .keys],
         examples: ["watchword-server backup /srv/backup/watchword.db"],
@@ -130,7 +108,7 @@ extension Page {
                 + "file elsewhere.",
             "To copy a PostgreSQL database, use its own tools, such as pg_dump.",
         ])
-    fileprivate static let restore = Page(
+    static let restore = Page(
         summary: "create a database from a copy made by backup", operands: .optionalFile,
         options: [.store, .keys, .ended, .keepClients, .clockIsRight],
         examples: [
@@ -153,12 +131,12 @@ extension Page {
                 + "copy was made, unless --ended names them. To find them, run audit ended on the "
                 + "lost database, or use the events that you exported with GET /v1/events.",
         ])
-    fileprivate static let openapi = Page(
+    static let openapi = Page(
         summary: "print the OpenAPI document", examples: ["watchword-server openapi"])
-    fileprivate static let completions = Page(
+    static let completions = Page(
         summary: "print the completion script for a shell",
         operands: .word(CompletionScript<ServerVerb>.Shell.allCases.map(\.rawValue)),
         examples: ["watchword-server completions bash"])
-    fileprivate static let manual = Page(
+    static let manual = Page(
         summary: "print the manual page", examples: ["watchword-server manual"])
 }
