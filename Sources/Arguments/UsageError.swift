@@ -1,3 +1,5 @@
+internal import POSIX
+
 /// An error in the command line.
 ///
 /// It does not contain operands or values, because the user may have typed a secret by mistake.
@@ -24,4 +26,44 @@ package enum UsageError: Error, Hashable, Sendable {
     /// The option is given together with an entry that already specifies it.
     case saidByEntry(String)
     case twoReadersOfStandardInput
+}
+
+extension UsageError {
+    /// The error message for the user of `program`.
+    package func sentence(program: String) -> String {
+        switch self {
+        case .notUTF8: "an argument is not UTF-8; if it is a file name, rename the file"
+        case .missingVerb: "no command given; \(program) --help lists the commands"
+        case .unknownVerb(let word, let nearest):
+            "unknown command “\(word.visibleOnTerminal)”"
+                + Self.meant(nearest, "\(program) --help")
+        case .unknownOption(let spelling, let nearest):
+            "unknown option “\(spelling.visibleOnTerminal)”"
+                + Self.meant(nearest.map { "--" + $0 }, "--help")
+        case .foreignOption(let name, let verb):
+            "--\(name) does not apply to “\(verb)”; see \(program) \(verb) --help"
+        case .doubledOption(let name): "--\(name) is given twice; give it once"
+        case .missingValue(let name): "--\(name) needs a value"
+        case .unexpectedValue(let name): "--\(name) takes no value"
+        case .badValue(let name, let expected): "--\(name) must be \(expected)"
+        case .badVariable(let name, let expected): "\(name) must be \(expected)"
+        case .badOperand(let placeholder, let expected): "\(placeholder) must be \(expected)"
+        case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
+        case .emptyName: "NAME is empty; \(program) list prints all names"
+        case .tooManyOperands(let verb):
+            "too many arguments for “\(verb)”; see \(program) \(verb) --help"
+        case .conflict(let one, let other): "--\(one) and --\(other) cannot be used together"
+        case .needs(let one, let other): "--\(one) requires --\(other)"
+        case .needsOneOf(let choices):
+            "one of these is required: " + choices.joined(separator: ", ")
+        case .saidByEntry(let name):
+            "--\(name) is specified by the entry; leave out the option or NAME"
+        case .twoReadersOfStandardInput: "only one option can read standard input"
+        }
+    }
+
+    /// A suggestion: the name that was probably meant, or where names are listed.
+    package static func meant(_ nearest: String?, _ help: String) -> String {
+        nearest.map { "; did you mean “\($0)”?" } ?? "; see \(help)"
+    }
 }
