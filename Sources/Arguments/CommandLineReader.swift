@@ -151,9 +151,11 @@ extension CommandLineReader {
             guard let option = spoken.option else {
                 throw CommandLineReader.unknown(spoken.spelling, among: allowed)
             }
-            guard allowed.contains(option) else { throw .foreignOption(option.name, verb: name) }
+            guard allowed.contains(option) else {
+                throw .inapplicableOption(option.name, verb: name)
+            }
             guard !given.contains(where: { $0.option == option }) else {
-                throw .doubledOption(option.name)
+                throw .duplicateOption(option.name)
             }
             given.append(GivenOption(option: option, value: spoken.value))
         }

@@ -75,7 +75,7 @@ package struct Option: Hashable, Sendable {
     }
 
     /// The same option, but it can also be set by an environment variable.
-    package var orEnvironment: Option {
+    package var settableByEnvironment: Option {
         Option(
             name, short: short, value, placeholder: ownPlaceholder, summary, isInEnvironment: true)
     }

@@ -1,7 +1,7 @@
 /// A valid command line: its options and its operands.
 package struct ParsedArguments: Sendable {
     /// The verb's page.
-    package let page: Page
+    package let page: CommandHelp
     /// The operands.
     package let operands: [String]
     /// The options on the command line, each once.
@@ -9,7 +9,7 @@ package struct ParsedArguments: Sendable {
     private let environment: @Sendable (String) -> String?
 
     init(
-        page: Page, operands: [String], given: [GivenOption],
+        page: CommandHelp, operands: [String], given: [GivenOption],
         environment: @escaping @Sendable (String) -> String?
     ) {
         self.page = page

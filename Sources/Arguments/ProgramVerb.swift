@@ -7,11 +7,11 @@ package protocol ProgramVerb: CaseIterable, Sendable where AllCases == [Self] {
     /// The options that every verb accepts.
     static var global: [Option] { get }
     /// The description of the program itself.
-    static var about: ProgramPage { get }
+    static var about: ProgramHelp { get }
     /// The word or words on the command line.
     var name: String { get }
     /// The description of this verb.
-    var page: Page { get }
+    var page: CommandHelp { get }
     /// Performs checks that are specific to this program.
     static func check(_ arguments: ParsedArguments) throws(UsageError)
 }

@@ -8,8 +8,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingVerb
     case unknownVerb(String, nearest: String?)
     case unknownOption(String, nearest: String?)
-    case foreignOption(String, verb: String)
-    case doubledOption(String)
+    case inapplicableOption(String, verb: String)
+    case duplicateOption(String)
     case missingValue(String)
     case unexpectedValue(String)
     case badValue(String, expected: String)
@@ -24,7 +24,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case needs(String, with: String)
     case needsOneOf([String])
     /// The option is given together with an entry that already specifies it.
-    case saidByEntry(String)
+    case specifiedByEntry(String)
     case twoReadersOfStandardInput
 }
 
@@ -40,9 +40,9 @@ extension UsageError {
         case .unknownOption(let spelling, let nearest):
             "unknown option “\(spelling.visibleOnTerminal)”"
                 + Self.meant(nearest.map { "--" + $0 }, "--help")
-        case .foreignOption(let name, let verb):
+        case .inapplicableOption(let name, let verb):
             "--\(name) does not apply to “\(verb)”; see \(program) \(verb) --help"
-        case .doubledOption(let name): "--\(name) is given twice; give it once"
+        case .duplicateOption(let name): "--\(name) is given twice; give it once"
         case .missingValue(let name): "--\(name) needs a value"
         case .unexpectedValue(let name): "--\(name) takes no value"
         case .badValue(let name, let expected): "--\(name) must be \(expected)"
@@ -56,7 +56,7 @@ extension UsageError {
         case .needs(let one, let other): "--\(one) requires --\(other)"
         case .needsOneOf(let choices):
             "one of these is required: " + choices.joined(separator: ", ")
-        case .saidByEntry(let name):
+        case .specifiedByEntry(let name):
             "--\(name) is specified by the entry; leave out the option or NAME"
         case .twoReadersOfStandardInput: "only one option can read standard input"
         }

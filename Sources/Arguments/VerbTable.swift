@@ -14,7 +14,7 @@ struct VerbTable {
     /// The options that every verb accepts.
     let global: [Option]
     /// The page of the verb at an index.
-    let page: (Int) -> Page
+    let page: (Int) -> CommandHelp
 
     /// All options of all verbs.
     ///

@@ -3,7 +3,7 @@ public import Cryptography
 /// A server's response, parsed and checked.
 public enum HelperResponse: Sendable {
     /// The ticket was redeemed.
-    case enrolled(credential: Token, HandedSecret)
+    case enrolled(credential: Token, NextSecret)
     /// The secret was accepted.
     case accepted(Acceptance)
     /// The secret was not accepted.
@@ -12,7 +12,7 @@ public enum HelperResponse: Sendable {
     case problem(Problem)
 
     /// A secret that the server returns once.
-    public struct HandedSecret: Sendable {
+    public struct NextSecret: Sendable {
         /// The secret, a token.
         public let secret: SecretBytes
         /// The number of earlier secrets of this credential.
@@ -34,11 +34,11 @@ public enum HelperResponse: Sendable {
         /// When the ticket expires, as the server wrote it (RFC 3339).
         public let expiresAt: PlainText
         /// The secret to present at the next login.
-        public let next: HandedSecret
+        public let next: NextSecret
 
         /// Creates an acceptance.
         public init(
-            verification: Token, login: SecretBytes, expiresAt: PlainText, next: HandedSecret
+            verification: Token, login: SecretBytes, expiresAt: PlainText, next: NextSecret
         ) {
             self.verification = verification
             self.login = login

@@ -96,9 +96,9 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
 
     private static func handed(
         _ fields: inout FieldReader, _ bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) -> HelperResponse.HandedSecret {
+    ) throws(FieldReader.Unreadable) -> HelperResponse.NextSecret {
         let secret = try fields.secret(bytes)
-        return HelperResponse.HandedSecret(
+        return HelperResponse.NextSecret(
             secret: secret, generation: try fields.number(bytes, width: 8))
     }
 }

@@ -75,7 +75,9 @@ public enum Base64 {
                 group = group << 6 | UInt32(sextet)
             }
             // Unused bits must be zero; otherwise two texts would decode to the same bytes.
-            guard group & (UInt32(1) << UInt32(8 * padding) - 1) == 0 else { throw .looseBits }
+            guard group & (UInt32(1) << UInt32(8 * padding) - 1) == 0 else {
+                throw .nonzeroTrailingBits
+            }
             for offset in 0..<(3 - padding) {
                 output.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * offset)))
             }
@@ -140,5 +142,5 @@ public enum Base64Error: Error, Hashable, Sendable {
     /// A character outside the alphabet, or padding before the end.
     case character(at: Int)
     /// The unused bits of the last character are not zero.
-    case looseBits
+    case nonzeroTrailingBits
 }

@@ -2,7 +2,7 @@
 ///
 /// They are deprecated: a later OpenSSL could keep their names and change the layout of their
 /// contexts. So each function computes a known HMAC once per process (RFC 4226, appendix D, count
-/// 0, and the same input with the longer hashes). If the result is wrong, ``EnvelopeKey`` computes
+/// 0, and the same input with the longer hashes). If the result is wrong, ``EVPKey`` computes
 /// the codes.
 enum CompressionCheck {
     static func isPassed(by algorithm: HashAlgorithm) -> Bool {

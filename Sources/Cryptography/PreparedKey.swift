@@ -17,7 +17,7 @@ internal import COpenSSL
     public let algorithm: HashAlgorithm
     private let path: Path
     private let states: UnsafeMutableRawPointer
-    private let envelope: EnvelopeKey?
+    private let envelope: EVPKey?
     private static let byteCount = 2 * MemoryLayout<SIMD8<UInt64>>.size
 
     /// Prepares `key`, which may have any length.
@@ -35,7 +35,7 @@ internal import COpenSSL
         unsafe states = ready
         guard !isEnveloped else {
             path = .envelope
-            envelope = EnvelopeKey(key, algorithm: algorithm)
+            envelope = EVPKey(key, algorithm: algorithm)
             return
         }
         envelope = nil

@@ -17,7 +17,7 @@ enum SecretHeap {
     static var lockedSize: Int { made.isLocked ? made.size : 0 }
 
     /// Whether a heap of the full size is locked.
-    static var isLockedWhole: Bool { lockedSize == largest }
+    static var isFullyLocked: Bool { lockedSize == largest }
 
     /// Creates the heap if it does not exist yet.
     static func prepare() { _ = made }
@@ -61,6 +61,6 @@ extension SecretBytes {
     /// The bytes of secrets that this process can keep out of swap; `nil` if the limit is high
     /// enough.
     public static var lockedLimit: Int? {
-        SecretHeap.isLockedWhole ? nil : SecretHeap.lockedSize
+        SecretHeap.isFullyLocked ? nil : SecretHeap.lockedSize
     }
 }

@@ -42,7 +42,7 @@ public struct DeviceLogin {
     /// - Throws: ``DeviceLoginError``. After ``DeviceLoginError/wiped(_:)`` the secret is gone;
     ///   after every other error the next sign-in resumes where this one stopped.
     public mutating func signIn(
-        turn: borrowing LoginTurn, over sender: inout some RequestSender, now: Int64
+        turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         var signIn = SignIn(
             state: state, entry: VaultEntry(id: id, vault: vault), nonces: DeviceLogin.freshNonce,

@@ -24,7 +24,7 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     /// The server told the device to wipe the secret, and it did.
     case wiped(Tombstone.Reason)
     /// The response does not fit the request.
-    case senseless
+    case unexpectedResponse
     /// A call into OpenSSL failed.
     case cryptography(CryptographyFailure)
 }

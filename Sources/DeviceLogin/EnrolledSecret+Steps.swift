@@ -27,7 +27,7 @@ enum Consequence {
     /// The secret must be wiped, for this reason.
     case wipe(HelperResponse.WipeOrder)
     /// The response does not fit the request; nothing changes.
-    case senseless
+    case unexpectedResponse
 }
 
 // The device's side of the rotation, as pure logic without disk, network or clock.
@@ -64,7 +64,7 @@ extension EnrolledSecret {
         switch answer {
         case .accepted(let acceptance):
             guard let state = accepting(acceptance.next, to: presentation, now: now) else {
-                return .senseless
+                return .unexpectedResponse
             }
             return .signedIn(state, acceptance)
         case .denied(wipe: .unlisted): return .denied
@@ -79,13 +79,13 @@ extension EnrolledSecret {
                 Presentation(
                     which: .current, secret: current.secret, nonce: nonce, generation: generation,
                     isRepeated: true))
-        case .enrolled, .problem: return .senseless
+        case .enrolled, .problem: return .unexpectedResponse
         }
     }
 
     /// The state after `presentation` was accepted; `nil` if the response does not fit it.
     private func accepting(
-        _ next: HelperResponse.HandedSecret, to presentation: Presentation, now: Int64
+        _ next: HelperResponse.NextSecret, to presentation: Presentation, now: Int64
     ) -> EnrolledSecret? {
         guard next.generation == presentation.generation + 1 else { return nil }
         let holding = Holding(secret: presentation.secret, nonce: presentation.nonce)

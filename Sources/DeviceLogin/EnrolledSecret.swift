@@ -28,7 +28,7 @@ public struct EnrolledSecret: Sendable {
     /// The state after an enrolment.
     init(
         server: ServerAddress, authorities: [UInt8], credential: Token,
-        handed: HelperResponse.HandedSecret, now: Int64
+        handed: HelperResponse.NextSecret, now: Int64
     ) {
         self.init(
             server: server, authorities: authorities, credential: credential, changed: now,

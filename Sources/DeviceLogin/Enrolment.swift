@@ -54,7 +54,7 @@ public struct Enrolment: Sendable {
     ///   entry that requires a check at each use and is not among `confirmed`; then nothing is
     ///   replaced.
     @discardableResult public func redeem(
-        _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginTurn,
+        _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginLock,
         over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool,
         confirmed: Set<RecordID> = []
     ) throws(DeviceLoginError) -> EnrolledSecret {
@@ -91,14 +91,14 @@ public struct Enrolment: Sendable {
 
     private func ask(
         _ request: HelperRequest, over sender: inout some RequestSender
-    ) throws(DeviceLoginError) -> (Token, HelperResponse.HandedSecret) {
+    ) throws(DeviceLoginError) -> (Token, HelperResponse.NextSecret) {
         switch try DeviceLogin.send(request, over: &sender) {
         case .enrolled(let credential, let handed):
             // Reject a generation that leaves no room for later ones.
-            guard handed.generation < 1 << 62 else { throw .senseless }
+            guard handed.generation < 1 << 62 else { throw .unexpectedResponse }
             return (credential, handed)
         case .problem(let problem): throw .problem(problem)
-        case .accepted, .denied: throw .senseless
+        case .accepted, .denied: throw .unexpectedResponse
         }
     }
 
@@ -109,7 +109,9 @@ public struct Enrolment: Sendable {
         var access = AccessControl.standard(for: .enrolled)
         for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
             // The entry may have been set to per-use after its owner confirmed.
-            guard !entry.asksAtUse || confirmed.contains(entry.id) else { throw .presenceNeeded }
+            guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
+                throw .presenceNeeded
+            }
             access = entry.accessControl
             try changes.remove(entry.id, purge: true)
         }

@@ -52,7 +52,7 @@ struct SignIn<Entry: SecretEntry> {
                 text: acceptance.login, expiresAt: acceptance.expiresAt.text,
                 verification: acceptance.verification.text)
         }
-        throw .senseless
+        throw .unexpectedResponse
     }
 
     private func present(
@@ -71,9 +71,9 @@ struct SignIn<Entry: SecretEntry> {
             guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
             try entry.wipe(because: reason, now: now)
             throw .wiped(reason)
-        case .senseless:
+        case .unexpectedResponse:
             if case .problem(let problem) = answer { throw .problem(problem) }
-            throw .senseless
+            throw .unexpectedResponse
         }
     }
 

@@ -106,9 +106,9 @@ extension HTTPClient {
         try check(unsafe curl_set_pointer(easy, CURLOPT_HEADERDATA, pointer))
         try check(unsafe curl_set_receiver(easy, CURLOPT_HEADERFUNCTION, Receiver.takeHeader))
         try check(unsafe curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, pointer))
-        try check(unsafe curl_set_opener(easy, Receiver.giveSocket))
+        try check(unsafe curl_set_opener(easy, Receiver.provideSocket))
         try check(unsafe curl_set_no_closer(easy))
-        try check(unsafe curl_set_preparer(easy, Receiver.sayConnected))
+        try check(unsafe curl_set_preparer(easy, Receiver.reportConnected))
     }
 
     private func perform() throws(HTTPFailure) {

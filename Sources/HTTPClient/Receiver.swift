@@ -35,11 +35,11 @@ final class Receiver {
         return receiver.headerCount <= receiver.limits.headerBytes ? size * count : 0
     }
 
-    static let giveSocket: curl_opensocket_callback = { data, _, _ in
+    static let provideSocket: curl_opensocket_callback = { data, _, _ in
         unsafe Receiver.of(data)?.socket ?? -1
     }
 
-    static let sayConnected: curl_sockopt_callback = { _, _, _ in
+    static let reportConnected: curl_sockopt_callback = { _, _, _ in
         Int32(CURL_SOCKOPT_ALREADY_CONNECTED)
     }
 

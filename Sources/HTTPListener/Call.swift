@@ -32,13 +32,13 @@ internal import Synchronization
     /// The head is complete: receives the body, or refuses the request.
     func begin(_ head: RequestHead?) -> MHD_Result {
         guard let head else { return refuse(.malformed) }
-        let understood: UnderstoodHead
+        let understood: ValidatedHead
         do throws(HTTPRequestError) {
             understood = try head.understood(within: listener.limits)
         } catch {
             return refuse(error)
         }
-        setDeadline(in: listener.limits.bodyTime)
+        setDeadline(in: listener.limits.bodyTimeout)
         guard let length = understood.contentLength else {
             return refuseAfterBody(.lengthRequired, of: understood)
         }
@@ -54,7 +54,7 @@ internal import Synchronization
     /// the response.
     ///
     /// A client that waits for permission to send is refused at once.
-    private func refuseAfterBody(_ refusal: HTTPRequestError, of head: UnderstoodHead) -> MHD_Result
+    private func refuseAfterBody(_ refusal: HTTPRequestError, of head: ValidatedHead) -> MHD_Result
     {
         guard !head.expectsContinue else { return refuse(refusal) }
         exchange.withStage { $0 = .refusing(refusal, discarding: Exchange.discardLimit) }
@@ -91,9 +91,9 @@ internal import Synchronization
         case .handle(let request): return handle(request)
         case .refuse(let refusal): return refuse(refusal)
         case .send(let response):
-            // The next request may take up to `headerTime` to arrive; the connection must not end
+            // The next request may take up to `headerTimeout` to arrive; the connection must not end
             // before that.
-            let isOver = record.life.isOver(by: listener.now() + listener.limits.headerTime)
+            let isOver = record.life.isOver(by: listener.now() + listener.limits.headerTimeout)
             return send(response, isLast: isOver || listener.isDraining)
         case .wait: return .YES
         }
@@ -122,7 +122,7 @@ internal import Synchronization
     }
 
     private func send(_ response: HTTPResponse, isLast: Bool) -> MHD_Result {
-        setDeadline(in: listener.limits.answerTime)
+        setDeadline(in: listener.limits.responseTimeout)
         guard let made = LibraryResponse(body: response.body) else { return .NO }
         let headers = isLast ? [HTTPField("Connection", "close")] : []
         // Do not send a response without one of its headers.

@@ -39,7 +39,7 @@ let connectionNotice:
                 life: ConnectionLife(
                     until: now + listener.limits.connectionLifetime, context.retirement))
             unsafe slot.pointee = Unmanaged.passRetained(record).toOpaque()
-            listener.registry.add(record, until: now + listener.limits.headerTime)
+            listener.registry.add(record, until: now + listener.limits.headerTimeout)
         } else if let held = unsafe slot.pointee {
             let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeRetainedValue()
             // libmicrohttpd reports no completion if it had no page for a request that it refused.
@@ -77,7 +77,7 @@ let completionNotice:
         listener.end(
             exchange, from: record.peer, hasFailed: code == .REQUEST_TERMINATED_WITH_ERROR)
         // Set the deadline for the next request on this connection.
-        listener.registry.setDeadline(listener.now() + listener.limits.headerTime, of: record)
+        listener.registry.setDeadline(listener.now() + listener.limits.headerTimeout, of: record)
     }
 
 /// Leaves percent-encoding unchanged; code that interprets the path decodes it.

@@ -21,7 +21,7 @@ final class DaemonSet: Sendable {
 
     /// The minimum time before a retired daemon stops, so that a connection accepted at the last
     /// moment is counted.
-    private static let shortestRest = Duration.seconds(1)
+    private static let minimumRetirement = Duration.seconds(1)
     /// If more daemons than this are retired, the oldest one's connections are closed.
     private static let usualCount = 8
     /// The maximum number of daemons, because each one has threads.
@@ -59,7 +59,7 @@ final class DaemonSet: Sendable {
     func stopUnused(at now: ContinuousClock.Instant) {
         let unused = state.withLock { state in
             let unused = state.retired.filter {
-                now - $0.since >= Self.shortestRest && $0.daemon.connectionCount == 0
+                now - $0.since >= Self.minimumRetirement && $0.daemon.connectionCount == 0
             }
             state.retired.removeAll { retired in
                 unused.contains { $0.daemon === retired.daemon }

@@ -8,7 +8,7 @@ final class Exchange: Sendable {
         /// The first line has arrived; this is the target as sent.
         case begun(target: [UInt8])
         /// The head was accepted, and the body is arriving.
-        case receiving(UnderstoodHead, body: [UInt8])
+        case receiving(ValidatedHead, body: [UInt8])
         /// The request is refused; at most this much of its remaining body is discarded first.
         case refusing(HTTPRequestError, discarding: Int)
         /// The handler is working on the request.

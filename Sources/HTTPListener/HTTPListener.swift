@@ -9,13 +9,13 @@ public final class HTTPListener: Sendable {
     /// Answers a request; its field names are in lower case, and repeated fields are joined.
     public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
     /// Creates the response to a request that the listener refuses.
-    public typealias Refuser = @Sendable (HTTPRequestError, _ peer: String) -> HTTPResponse
+    public typealias RefusalHandler = @Sendable (HTTPRequestError, _ peer: String) -> HTTPResponse
 
     /// The address with the actual port.
     public let address: ListenAddress
     let limits: ListenerLimits
     let handler: Handler
-    let refuser: Refuser
+    let refuser: RefusalHandler
     let registry: ConnectionRegistry
     /// The number of requests that have begun and are not answered yet.
     let begun = Mutex(0)
@@ -37,7 +37,7 @@ public final class HTTPListener: Sendable {
         limits: ListenerLimits = ListenerLimits(),
         threads: Int = 2,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        refuser: @escaping Refuser, handler: @escaping Handler
+        refuser: @escaping RefusalHandler, handler: @escaping Handler
     ) throws(ListenerFailure) -> HTTPListener {
         try HTTPListener(
             address, tls: tls, limits: limits, threads: threads, now: now, refuser: refuser,
@@ -46,7 +46,7 @@ public final class HTTPListener: Sendable {
 
     private init(
         _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits, threads: Int,
-        now: @escaping @Sendable () -> ContinuousClock.Instant, refuser: @escaping Refuser,
+        now: @escaping @Sendable () -> ContinuousClock.Instant, refuser: @escaping RefusalHandler,
         handler: @escaping Handler
     ) throws(ListenerFailure) {
         self.limits = limits

@@ -11,11 +11,11 @@ public struct ListenerLimits: Sendable {
     /// The maximum number of connections from one address (an IPv6 /64 network counts as one).
     public var connectionsPerAddress = 200
     /// The time from connecting, or from the previous response, to the end of the headers.
-    public var headerTime = Duration.seconds(15)
+    public var headerTimeout = Duration.seconds(15)
     /// The time for the body.
-    public var bodyTime = Duration.seconds(15)
+    public var bodyTimeout = Duration.seconds(15)
     /// The time for receiving the response.
-    public var answerTime = Duration.seconds(15)
+    public var responseTimeout = Duration.seconds(15)
 
     /// The lifetime of a connection: the last response before its end closes it.
     public var connectionLifetime = Duration.seconds(3_600)

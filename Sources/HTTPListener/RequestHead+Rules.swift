@@ -2,7 +2,7 @@ internal import Cryptography
 internal import HTTPMessage
 
 /// The content of a valid head.
-struct UnderstoodHead: Sendable {
+struct ValidatedHead: Sendable {
     let method: String
     let target: String
     let headers: [HTTPField]
@@ -22,7 +22,7 @@ extension RequestHead {
     ]
 
     /// Validates the head by the rules of RFC 9110 and RFC 9112.
-    func understood(within limits: ListenerLimits) throws(HTTPRequestError) -> UnderstoodHead {
+    func understood(within limits: ListenerLimits) throws(HTTPRequestError) -> ValidatedHead {
         guard size <= limits.headers else { throw .headersTooLarge }
         guard isPlain else { throw .malformed }
         let isOld = version.bytes.elementsEqual("HTTP/1.0".utf8)
@@ -40,7 +40,7 @@ extension RequestHead {
         if let expectation = value("expect"), expectation.lowercased() != "100-continue" {
             throw .unknownExpectation
         }
-        return UnderstoodHead(
+        return ValidatedHead(
             method: try text(method, where: \.isTokenByte), target: try originForm(),
             headers: headers, authorization: authorization, contentLength: length,
             expectsContinue: value("expect") != nil)

@@ -21,7 +21,7 @@ import CTurboJPEG
         var colourspace: Int32 = 0
         let code = unsafe tjDecompressHeader3(
             handle, bytes, UInt(bytes.count), &width, &height, &subsampling, &colourspace)
-        guard code == 0 || isOnlyWarned, colourspace >= 0 else { throw .damaged(.jpeg) }
+        guard code == 0 || isRecoverable, colourspace >= 0 else { throw .damaged(.jpeg) }
         return (Int(width), Int(height), TJCS(rawValue: UInt32(colourspace)))
     }
 
@@ -50,12 +50,12 @@ import CTurboJPEG
             handle, bytes, UInt(bytes.count), &pixels, Int32(size.width), 0, Int32(size.height),
             Int32(format.rawValue), flags)
         if code == 0 { return true }
-        guard isOnlyWarned else { throw .damaged(.jpeg) }
+        guard isRecoverable else { throw .damaged(.jpeg) }
         return false
     }
 
     /// Whether the last call continued despite an error, such as a truncated file.
-    private var isOnlyWarned: Bool {
+    private var isRecoverable: Bool {
         unsafe tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue)
     }
 }

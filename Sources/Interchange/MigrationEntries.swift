@@ -15,12 +15,12 @@ struct MigrationEntries {
     private var count = 0
 
     /// A part with more deviations than this was made to flood the reader with warnings.
-    private static let mostWarnings = 100
+    private static let maximumWarningCount = 100
 
     init(warnings: [MigrationWarning]) { self.warnings = warnings }
 
     mutating func warn(_ warning: MigrationWarning) {
-        if warnings.count < Self.mostWarnings { warnings.append(warning) }
+        if warnings.count < Self.maximumWarningCount { warnings.append(warning) }
     }
 
     /// Reads the entry at `range`.
@@ -80,7 +80,7 @@ struct MigrationEntries {
     ) throws(MigrationRefusal.Reason) -> HashAlgorithm {
         switch number {
         case 0:
-            warn(.unsaidAlgorithm(entry: entry))
+            warn(.missingAlgorithm(entry: entry))
             return .sha1
         case 1: return .sha1
         case 2: return .sha256
@@ -94,7 +94,7 @@ struct MigrationEntries {
     ) throws(MigrationRefusal.Reason) -> CodeLength {
         switch number {
         case 0:
-            warn(.unsaidDigits(entry: entry))
+            warn(.missingDigits(entry: entry))
             return .six
         case 1: return .six
         case 2: return .eight
@@ -145,7 +145,7 @@ struct MigrationEntries {
     private mutating func trimmed(_ text: String, _ entry: Int) -> String {
         guard text.hasSpaceAround else { return text }
         warn(.spacesAround(entry: entry))
-        return text.withoutSpaceAround
+        return text.trimmed
     }
 }
 

@@ -11,7 +11,7 @@ public enum MigrationError: Error, Hashable, Sendable {
     /// The parameter `data` is missing.
     case missingData
     /// A parameter occurs twice.
-    case doubledParameter
+    case duplicateParameter
     /// `data` is not Base64.
     case base64(Base64Error)
     /// The payload ends in the middle of a field.
@@ -41,9 +41,9 @@ public enum MigrationWarning: Hashable, Sendable {
     /// An unknown field of the payload (entry `nil`) or of an entry, counted from zero.
     case unknownField(entry: Int?, field: Int)
     /// The entry has no algorithm. SHA-1 is used, which is Google Authenticator's own default.
-    case unsaidAlgorithm(entry: Int)
+    case missingAlgorithm(entry: Int)
     /// The entry has no number of digits. Six is used.
-    case unsaidDigits(entry: Int)
+    case missingDigits(entry: Int)
     /// A name is not UTF-8 and was read as Latin-1.
     case readAsLatin1(entry: Int)
     /// Spaces around a name were removed.

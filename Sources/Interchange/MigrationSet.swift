@@ -47,7 +47,7 @@ public struct MigrationSet: Sendable {
             batches[batch.index] = batch
             return .added
         }
-        return present.holdsTheSame(as: batch) ? .repeated : .foreign
+        return present.hasSameContent(as: batch) ? .repeated : .foreign
     }
 }
 
@@ -114,12 +114,12 @@ public struct MigrationCollection: Sendable {
 extension MigrationSet {
     /// Whether the part is present with the same content.
     fileprivate func holds(_ batch: MigrationBatch) -> Bool {
-        batches[batch.index]?.holdsTheSame(as: batch) ?? false
+        batches[batch.index]?.hasSameContent(as: batch) ?? false
     }
 }
 
 extension MigrationBatch {
-    fileprivate func holdsTheSame(as other: MigrationBatch) -> Bool {
+    fileprivate func hasSameContent(as other: MigrationBatch) -> Bool {
         credentials == other.credentials && refusals == other.refusals
     }
 

@@ -22,7 +22,7 @@ enum MigrationURI {
             let end = text.firstIndex(of: UInt8(ascii: "&"), in: start..<text.count) ?? text.count
             let name = "data="
             if text.extracting(start..<end).hasPrefixIgnoringCase(name) {
-                guard found == nil else { throw .doubledParameter }
+                guard found == nil else { throw .duplicateParameter }
                 found = (start + name.utf8.count)..<end
             } else if !warnings.contains(.unknownParameter) {
                 warnings.append(.unknownParameter)

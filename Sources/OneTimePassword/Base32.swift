@@ -27,11 +27,11 @@ public enum Base32 {
     /// as letters, because the letter would be a guess.
     ///
     /// - Parameter padding: the padding that is not reported as a deviation.
-    /// - Returns: the bytes, and each deviation once, in the order of ``Base32Tolerance``.
+    /// - Returns: the bytes, and each deviation once, in the order of ``Base32Deviation``.
     /// - Throws: ``Base32Error``.
     public static func decodeTolerantly(
         _ text: Span<UInt8>, expecting padding: Padding = .omitted
-    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Tolerance]) {
+    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
         var reader = Base32Reader()
         let secret = try SecretBytes(
             capacity: text.count / 8 * 5 + 5
@@ -41,7 +41,7 @@ public enum Base32 {
             }
             reader.end(expecting: padding)
         }
-        return (secret, Base32Tolerance.allCases.filter(reader.tolerances.contains))
+        return (secret, Base32Deviation.allCases.filter(reader.tolerances.contains))
     }
 
     /// Encodes a secret in capital letters.
@@ -101,11 +101,11 @@ public enum Base32Error: Error, Hashable, Sendable {
     /// A character outside the alphabet, or anything after the padding.
     case character(at: Int)
     /// A deviation that a strict reading refuses.
-    case notStrict(Base32Tolerance)
+    case notStrict(Base32Deviation)
 }
 
 /// A deviation from Base32 that a tolerant reading accepts.
-public enum Base32Tolerance: CaseIterable, Hashable, Sendable {
+public enum Base32Deviation: CaseIterable, Hashable, Sendable {
     /// Lowercase letters.
     case lowerCase
     /// White space.
@@ -115,7 +115,7 @@ public enum Base32Tolerance: CaseIterable, Hashable, Sendable {
     /// Padding that is missing, superfluous or of the wrong length.
     case padding
     /// Unused bits after the last byte that are not zero; they are dropped.
-    case looseBits
+    case nonzeroTrailingBits
     /// One, three or six characters after the last full group, the last of which encodes no byte.
     case strayCharacter
 }

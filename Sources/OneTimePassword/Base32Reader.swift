@@ -1,7 +1,7 @@
 /// Reads Base32 character by character and records the deviations that it accepted.
 struct Base32Reader {
     // An array, since there are few: a set would have to be allocated for every single key.
-    private(set) var tolerances: [Base32Tolerance] = []
+    private(set) var tolerances: [Base32Deviation] = []
     private var bits: UInt32 = 0
     private var held = 0
     private var characters = 0
@@ -41,7 +41,7 @@ struct Base32Reader {
         output.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
     }
 
-    private mutating func tolerate(_ tolerance: Base32Tolerance) {
+    private mutating func tolerate(_ tolerance: Base32Deviation) {
         if !tolerances.contains(tolerance) { tolerances.append(tolerance) }
     }
 
@@ -51,7 +51,7 @@ struct Base32Reader {
         if held >= 5 {
             tolerate(.strayCharacter)
         } else if bits & (1 << UInt32(held) - 1) != 0 {
-            tolerate(.looseBits)
+            tolerate(.nonzeroTrailingBits)
         }
         let rightPadding = expected == .omitted ? 0 : (8 - characters % 8) % 8
         if padding != rightPadding { tolerate(.padding) }

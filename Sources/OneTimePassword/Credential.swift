@@ -47,7 +47,7 @@ public struct Credential: Sendable {
         var names: Set<String> = []
         for (position, parameter) in otherParameters.enumerated() {
             let name = parameter.name.asciiLowercased
-            let isOwn = KeyURIParameter(name)?.belongs(isCounted: movingFactor.isCounter) ?? false
+            let isOwn = KeyURIParameter(name)?.belongs(isHOTP: movingFactor.isCounter) ?? false
             guard !isOwn, names.insert(name).inserted else { throw .parameter(position: position) }
         }
         guard

@@ -20,11 +20,11 @@ enum KeyURIParameter: String, CaseIterable {
         }
     }
 
-    /// Whether it applies to HOTP (`isCounted`) or to TOTP.
-    func belongs(isCounted: Bool) -> Bool {
+    /// Whether it applies to HOTP (`isHOTP`) or to TOTP.
+    func belongs(isHOTP: Bool) -> Bool {
         switch self {
-        case .counter: isCounted
-        case .period, .start: !isCounted
+        case .counter: isHOTP
+        case .period, .start: !isHOTP
         default: true
         }
     }

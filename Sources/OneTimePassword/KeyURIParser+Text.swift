@@ -22,7 +22,7 @@ extension KeyURIParser {
         let whole = text(encoded, part, plus: plus)
         guard whole.hasSpaceAround else { return whole }
         warnings.append(.spacesAround(part))
-        return whole.withoutSpaceAround
+        return whole.trimmed
     }
 
     /// The key, which is decoded entirely in locked memory.
@@ -38,7 +38,7 @@ extension KeyURIParser {
 
     private func decode(
         _ text: SecretBytes
-    ) throws(KeyURIError) -> (SecretBytes, [Base32Tolerance]) {
+    ) throws(KeyURIError) -> (SecretBytes, [Base32Deviation]) {
         do {
             return try text.withBytes { text throws(Base32Error) in
                 try Base32.decodeTolerantly(text)

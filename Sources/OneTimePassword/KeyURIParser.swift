@@ -31,7 +31,7 @@ struct KeyURIParser {
         let type = try type(text.extracting(scheme.count..<(slash ?? pathEnd)))
         let label = label(text.extracting((slash.map { $0 + 1 } ?? pathEnd)..<pathEnd))
 
-        var query = KeyURIQuery(isCounted: type == .hotp)
+        var query = KeyURIQuery(isHOTP: type == .hotp)
         var start = question.map { $0 + 1 } ?? text.count
         while start < text.count {
             let end = text.firstIndex(of: UInt8(ascii: "&"), in: start..<text.count) ?? text.count

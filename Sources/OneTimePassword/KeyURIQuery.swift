@@ -3,7 +3,7 @@ struct KeyURIQuery {
     /// Whether the type is HOTP.
     ///
     /// It decides whether a period or a counter belongs to it.
-    let isCounted: Bool
+    let isHOTP: Bool
     private(set) var values: [KeyURIParameter: Range<Int>] = [:]
     private(set) var others: [Credential.Parameter] = []
     private var otherNames: Set<String> = []
@@ -16,7 +16,7 @@ struct KeyURIQuery {
         "tag", "tags", "note",
     ]
 
-    init(isCounted: Bool) { self.isCounted = isCounted }
+    init(isHOTP: Bool) { self.isHOTP = isHOTP }
 
     /// Reads the `name=value` pair at `piece`.
     mutating func take(
@@ -37,7 +37,7 @@ struct KeyURIQuery {
             guard otherNames.insert(plainName).inserted else { throw .doubled(place) }
             let value = parser.text(text.extracting(value), place, plus: .space)
             others.append(Credential.Parameter(name: name, value: value))
-            if let misnomer = KeyURIMisnomer(plainName) {
+            if let misnomer = KeyURIParameterAlias(plainName) {
                 parser.warnings.append(.misnamedParameter(name: misnomer))
             } else if !KeyURIQuery.decorations.contains(plainName) {
                 parser.warnings.append(.unknownParameter(place))
@@ -46,7 +46,7 @@ struct KeyURIQuery {
         }
         guard known.insert(parameter).inserted else { throw .doubled(parameter.part) }
         if name != parameter.rawValue { parser.warnings.append(.parameterName(parameter.part)) }
-        if !parameter.belongs(isCounted: isCounted) {
+        if !parameter.belongs(isHOTP: isHOTP) {
             parser.warnings.append(.otherType(parameter.part))
             let value = parser.text(text.extracting(value), parameter.part, plus: .space)
             others.append(Credential.Parameter(name: name, value: value))

@@ -44,7 +44,7 @@ public enum KeyURIWarning: Hashable, Sendable {
     /// Two consecutive `&`, or one at the end.
     case emptyParameter
     /// The key deviates from Base32.
-    case key(Base32Tolerance)
+    case key(Base32Deviation)
     /// The algorithm's name has another spelling, such as `SHA-1`, `sha256` or `HmacSHA512`.
     case algorithmSpelling
     /// HOTP without a counter, which is treated as 0.
@@ -61,5 +61,5 @@ public enum KeyURIWarning: Hashable, Sendable {
     case unknownParameter(KeyURIPart)
     /// A name that other programs use, or that an error produced, for a known parameter, such as
     /// `step` or `amp;digits`; it is kept but not used, so codes may be wrong.
-    case misnamedParameter(name: KeyURIMisnomer)
+    case misnamedParameter(name: KeyURIParameterAlias)
 }

@@ -8,7 +8,7 @@ extension String {
     }
 
     /// The text without the spaces of any kind at its ends.
-    package var withoutSpaceAround: String {
+    package var trimmed: String {
         let inner = unicodeScalars.drop(while: \.isSpace)
         guard let last = inner.lastIndex(where: { !$0.isSpace }) else { return "" }
         return String(inner[...last])

@@ -152,7 +152,7 @@ extension PictureReader {
         let waited: Duration
         do throws(SystemCallFailure) {
             waited = try HelperProcess.wait(
-                for: busy.flatMap(\.wishes), timeout: busy.compactMap(\.timeLeft).min())
+                for: busy.flatMap(\.interests), timeout: busy.compactMap(\.timeLeft).min())
         } catch {
             throw .system(error)
         }

@@ -72,11 +72,13 @@ final class ReaderConnection {
     }
 
     /// What must become ready before ``advance()`` can make progress.
-    var wishes: [Polling.Wish] {
-        var wishes = [helper.readable]
-        if awaitsSource, case .sending(let source) = task { wishes.append(.reading(source.file)) }
-        if helper.isReady, helper.hasUnsent { wishes.append(helper.writable) }
-        return wishes
+    var interests: [Polling.Interest] {
+        var interests = [helper.readable]
+        if awaitsSource, case .sending(let source) = task {
+            interests.append(.reading(source.file))
+        }
+        if helper.isReady, helper.hasUnsent { interests.append(helper.writable) }
+        return interests
     }
 
     /// The time that it has left; `nil` while it waits for the picture's source.

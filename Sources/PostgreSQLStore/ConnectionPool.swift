@@ -111,7 +111,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             lose()
         }
         if held == nil {
-            do throws(PostgreSQLFailure) { held = try connect(inHaste: true) } catch {
+            do throws(PostgreSQLFailure) { held = try connect(failsFast: true) } catch {
                 for job in leave(jobs, because: error) { work.refuse(job, error) }
                 return reconnect(after: .milliseconds(50))
             }
@@ -119,7 +119,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         guard let ready = held else { return nil }
         let verdict = work.perform(ready.connected, jobs)
         if verdict.isSilent {
-            for job in noteSilence(verdict.again) { work.refuse(job, .timedOut) }
+            for job in noteTimeout(verdict.again) { work.refuse(job, .timedOut) }
             return reconnect(after: .zero)
         }
         if !verdict.again.isEmpty {
@@ -159,9 +159,9 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         }
     }
 
-    private func connect(inHaste: Bool) throws(PostgreSQLFailure) -> Held {
+    private func connect(failsFast: Bool) throws(PostgreSQLFailure) -> Held {
         let silences = queue.withLock { $0.silences }
-        let connected = try work.open(inHaste)
+        let connected = try work.open(failsFast)
         queue.withLock { queue in
             queue.connected += 1
             queue.down = nil
@@ -191,7 +191,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     /// Gives up a connection that timed out, and makes the other threads test theirs.
     ///
     /// - Returns: the jobs to refuse.
-    private func noteSilence(_ jobs: [Job]) -> [Job] {
+    private func noteTimeout(_ jobs: [Job]) -> [Job] {
         let (refused, sleeping) = queue.withLock { queue -> ([Job], [Semaphore]) in
             queue.connected -= 1
             queue.silences += 1
@@ -223,7 +223,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             // reconnect at the same moment.
             if delay > .zero { pause.wait(timeout: delay * Double.random(in: 0.5...1)) }
             delay = min(max(delay * 2, .milliseconds(50)), .seconds(2))
-            do throws(PostgreSQLFailure) { return try connect(inHaste: false) } catch {
+            do throws(PostgreSQLFailure) { return try connect(failsFast: false) } catch {
                 queue.withLock { if $0.connected == 0 { $0.down = error } }
             }
         }

@@ -175,7 +175,7 @@ extension PostgreSQLRows {
     fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
         let rows = try all { row throws(PostgreSQLFailure) in try row.credential(key) }
         if rows.isEmpty {
-            try cryptography { () throws(CryptographyFailure) in try key.checkNothing() }
+            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
         }
         return rows
     }

@@ -16,10 +16,10 @@ public final class PostgreSQLStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey
     let timeout: Duration
-    let known: KnownHeads
+    let known: AcknowledgedCheckpoints
     let readers: ConnectionPool<PostgreSQLSession, ReadJob>
     let writers: ConnectionPool<BatchWriter, CommitJob>
-    let keepers: ConnectionPool<PostgreSQLSession, HouseJob>
+    let keepers: ConnectionPool<PostgreSQLSession, MaintenanceJob>
 
     /// The maximum number of connections of a store.
     public struct Connections: Sendable {
@@ -48,25 +48,26 @@ public final class PostgreSQLStore: Sendable {
     ///     not answer at all, the first read waits one and a half times as long, and the first
     ///     commit three times as long; later calls fail immediately until the server answers again.
     public init(
-        connecting address: PostgreSQLAddress, key: AuditKey, known ends: [ChainEnd] = [],
+        connecting address: PostgreSQLAddress, key: AuditKey,
+        known ends: [AcknowledgedCheckpoint] = [],
         timeout: Duration = .seconds(2), connections: Connections = .standard
     ) throws(PostgreSQLStoreError) {
         self.address = address
         self.key = key
         self.timeout = timeout
-        let known = KnownHeads(ends)
+        let known = AcknowledgedCheckpoints(ends)
         self.known = known
         try ends.expectAuthentic(key)
         try PostgreSQLConnection.opening(address).bringUpToDate(timeout: timeout)
         let open:
             @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
-                statements, inHaste throws(PostgreSQLFailure) in
+                statements, failsFast throws(PostgreSQLFailure) in
                 try PostgreSQLSession(
-                    address, statements, timeout: timeout, known: known, inHaste: inHaste)
+                    address, statements, timeout: timeout, known: known, failsFast: failsFast)
             }
         let openWriter: @Sendable (Bool) throws(PostgreSQLFailure) -> BatchWriter = {
-            inHaste throws(PostgreSQLFailure) in
-            try BatchWriter(try open(StoreStatement.writing, inHaste), key: key, known: known)
+            failsFast throws(PostgreSQLFailure) in
+            try BatchWriter(try open(StoreStatement.writing, failsFast), key: key, known: known)
         }
         do throws(PostgreSQLFailure) {
             // A connection that commits has an event chain from the start.
@@ -83,8 +84,8 @@ public final class PostgreSQLStore: Sendable {
             readers = try ConnectionPool(
                 .init(
                     size: connections.reading,
-                    open: { inHaste throws(PostgreSQLFailure) in
-                        try open(StoreStatement.reading, inHaste)
+                    open: { failsFast throws(PostgreSQLFailure) in
+                        try open(StoreStatement.reading, failsFast)
                     },
                     stands: { known.isSound && $0.stands }, answers: { $0.answers },
                     take: { $0.takeFirst(64) },
@@ -93,12 +94,12 @@ public final class PostgreSQLStore: Sendable {
             keepers = try ConnectionPool(
                 .init(
                     size: 1,
-                    open: { inHaste throws(PostgreSQLFailure) in
-                        try open(StoreStatement.pruning, inHaste)
+                    open: { failsFast throws(PostgreSQLFailure) in
+                        try open(StoreStatement.pruning, failsFast)
                     },
                     stands: { known.isSound && $0.stands }, answers: { $0.answers },
                     take: { $0.takeFirst(1) },
-                    perform: { session, jobs in session.keepHouse(jobs) },
+                    perform: { session, jobs in session.runHousekeeping(jobs) },
                     refuse: { job, failure in job.finish(.failure(failure)) }))
         } catch {
             throw PostgreSQLStoreError(error)
@@ -107,12 +108,12 @@ public final class PostgreSQLStore: Sendable {
 
     /// The ends of the chains that this process appended to, as the database last acknowledged
     /// them.
-    public var ends: [ChainEnd] { known.ends }
+    public var ends: [AcknowledgedCheckpoint] { known.ends }
 
     /// Calls `tell` whenever `events` more events were acknowledged since its last call.
     ///
     /// `tell` runs on the thread that commits, before the commits return, and must not block.
-    public func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {
+    public func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {
         known.watch(every: UInt64(max(events, 1)), tell)
     }
 

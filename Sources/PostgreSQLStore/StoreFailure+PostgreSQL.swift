@@ -3,7 +3,7 @@ internal import Verification
 extension StoreFailure {
     /// Classifies the server's failure for the operator (PostgreSQL manual, appendix A).
     init(_ failure: PostgreSQLFailure) {
-        let trouble: Trouble =
+        let kind: FailureKind =
             switch failure.code {
             case "row", "behind", "chain", "22003": .damaged
             case "newer": .newer
@@ -16,6 +16,6 @@ extension StoreFailure {
             case let code where ["22", "23", "42", "XX"].contains { code.hasPrefix($0) }: .damaged
             default: .unavailable
             }
-        self.init(trouble, code: failure.code)
+        self.init(kind, code: failure.code)
     }
 }

@@ -15,12 +15,12 @@ public protocol PresenceFailure: Error {
     ///
     /// Code that counts failed attempts must count this failure, too. Otherwise an attacker could
     /// abort each attempt before it is refused.
-    var mayHideAttempt: Bool { get }
+    var mayConcealAttempt: Bool { get }
 }
 
 extension Never: PresenceFailure {
     /// This failure cannot occur.
-    public var mayHideAttempt: Bool { switch self {} }
+    public var mayConcealAttempt: Bool { switch self {} }
 }
 
 extension PresenceCheck {

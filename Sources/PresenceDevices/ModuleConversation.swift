@@ -37,7 +37,7 @@ final class ModuleConversation {
         do throws(HelperProcess.StartError) {
             // The modules' own programs are killed with it: nothing outlives the conversation.
             helper = try HelperProcess(
-                running: path, limits: ModuleConversation.limits, timeout: deadline.timeAhead,
+                running: path, limits: ModuleConversation.limits, timeout: deadline.timeRemaining,
                 killsGroup: true)
         } catch {
             switch error {
@@ -50,7 +50,7 @@ final class ModuleConversation {
     /// Passes messages between the modules and the person until there is a verdict: yes or no.
     func verdict() throws(PAMCheckFailure.Reason) -> Bool {
         while true {
-            guard deadline.timeAhead > .zero else { throw .timedOut }
+            guard deadline.timeRemaining > .zero else { throw .timedOut }
             switch try receive() {
             case .wouldWait: try wait()
             case .malformed: throw .nonsense
@@ -111,7 +111,7 @@ extension ModuleConversation {
     private func wait() throws(PAMCheckFailure.Reason) {
         do throws(SystemCallFailure) {
             _ = try signals.wait(
-                for: [helper.readable], timeout: deadline.timeAhead)
+                for: [helper.readable], timeout: deadline.timeRemaining)
             let signal = try signals.next()
             switch signal {
             case nil: return

@@ -39,13 +39,13 @@ public struct PAMCheck: PresenceCheck {
             conversation = try ModuleConversation(
                 running: path, purpose: purpose, until: .now + timeout)
         } catch {
-            throw PAMCheckFailure(reason: error, mayHideAttempt: false)
+            throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
         }
         do throws(PAMCheckFailure.Reason) {
             return try conversation.verdict()
         } catch {
             throw PAMCheckFailure(
-                reason: error, mayHideAttempt: conversation.mayHaveBeenAttempted)
+                reason: error, mayConcealAttempt: conversation.mayHaveBeenAttempted)
         }
     }
 }

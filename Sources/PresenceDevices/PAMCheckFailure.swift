@@ -6,7 +6,7 @@ public struct PAMCheckFailure: PresenceFailure, Hashable {
     /// The reason.
     public let reason: Reason
     /// Whether a question had been answered, or a module had reported an error, before.
-    public let mayHideAttempt: Bool
+    public let mayConcealAttempt: Bool
 
     /// Why there is no verdict.
     public enum Reason: Error, Hashable, Sendable {

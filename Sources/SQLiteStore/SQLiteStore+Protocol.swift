@@ -6,7 +6,7 @@ extension SQLiteStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(SQLiteFailure) in
-            try checkedAnyway(session[.credentialByID].bind(id.bytes).first(credential))
+            try checkedOrDummy(session[.credentialByID].bind(id.bytes).first(credential))
         }
     }
 
@@ -149,9 +149,9 @@ extension SQLiteStore: VerificationStore {
     /// Returns the row.
     ///
     /// If there is none, does the work of checking one (V-06).
-    private func checkedAnyway(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
+    private func checkedOrDummy(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
         if row == nil {
-            do throws(CryptographyFailure) { try key.checkNothing() } catch { throw .cryptography }
+            do throws(CryptographyFailure) { try key.checkDummy() } catch { throw .cryptography }
         }
         return row
     }

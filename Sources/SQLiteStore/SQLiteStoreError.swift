@@ -8,7 +8,7 @@ public enum SQLiteStoreError: Error, Hashable, Sendable {
     /// The file is not a regular file, or not private to its owner.
     case notPrivate(PrivateFileError)
     /// The file is another program's database, or not a database.
-    case notOurs
+    case foreignFile
     /// A newer version of this program created it; `schema` is its schema version.
     case newer(schema: Int64)
     /// The file is a backup.

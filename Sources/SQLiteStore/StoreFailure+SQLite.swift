@@ -4,7 +4,7 @@ internal import Verification
 extension StoreFailure {
     /// Classifies SQLite's failure for the operator.
     init(_ failure: SQLiteFailure) {
-        let trouble: Trouble =
+        let kind: FailureKind =
             switch failure.code & 0xff {
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
             case SQLITE_FULL: .full
@@ -16,6 +16,6 @@ extension StoreFailure {
             // size limit, a file system that became read-only.
             default: .unavailable
             }
-        self.init(trouble, code: failure.name)
+        self.init(kind, code: failure.name)
     }
 }

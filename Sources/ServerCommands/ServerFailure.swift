@@ -15,13 +15,13 @@ enum ServerFailure: ProgramFailure {
     case keyFile(String, KeyFileError)
     case store(String, SQLiteStoreError)
     case postgreSQL(String, PostgreSQLStoreError)
-    case endsFile(String, EndsFileError)
+    case endsFile(String, CheckpointFileError)
     /// The database lacks events that this file records.
     case putBack(String)
     /// Other machines have different keys under these numbers.
-    case foreignKeys(String, [KeyID])
+    case conflictingKeys(String, [KeyID])
     /// The command line contains a password.
-    case spokenPassword
+    case passwordInArguments
     /// The command cannot copy a PostgreSQL database.
     case noCopies
     /// The command needs a FILE for an SQLite database.
@@ -46,11 +46,11 @@ enum ServerFailure: ProgramFailure {
     /// The name is too long, or could be confused with an id.
     case badClientName
     /// The clock cannot be trusted, or it is before the release of this program, which nobody can confirm.
-    case doubtfulClock(UnixTime, isPossible: Bool)
+    case untrustedClock(UnixTime, isPossible: Bool)
     /// A line of a list of credentials is not a credential id.
     case notAList(String, line: Int)
     /// The file contains no checkpoint, or an invalid one.
-    case noMarks(String)
+    case noCheckpoint(String)
     /// The output file already exists.
     case exists(String)
     case standardOutput(SystemCallFailure)
@@ -72,7 +72,7 @@ enum KeyFileError: Error, Hashable, Sendable {
 }
 
 extension ServerFailure {
-    var sentence: String { ServerWords.sentence(for: self) }
+    var sentence: String { ServerMessages.sentence(for: self) }
     var exitCode: ExitCode { ExitCode(self) }
 }
 
@@ -80,7 +80,7 @@ extension ExitCode {
     init(_ failure: ServerFailure) {
         self =
             switch failure {
-            case .usage, .noHome, .plainHTTP, .plainOperations, .spokenPassword, .noCopies,
+            case .usage, .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
                 .needsFile, .takesNoFile, .badClientName:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
@@ -88,9 +88,9 @@ extension ExitCode {
             case .store(_, let error): ExitCode(error)
             case .postgreSQL(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
-            case .endsFile, .putBack, .foreignKeys: .badInput
-            case .tls, .exists, .notAList, .noMarks: .badInput
-            case .doubtfulClock: .system
+            case .endsFile, .putBack, .conflictingKeys: .badInput
+            case .tls, .exists, .notAList, .noCheckpoint: .badInput
+            case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
             case .verifier, .listener, .fewFiles, .standardOutput, .system: .system

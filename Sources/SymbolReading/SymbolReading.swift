@@ -11,7 +11,7 @@ public import POSIX
 public func readSymbols(
     in views: PictureViews, until deadline: Moment? = nil
 ) throws(SymbolReadingFailure) -> SymbolReadingOutcome {
-    var ladder = try Ladder(deadline: deadline)
+    var ladder = try ReadingStages(deadline: deadline)
     try ladder.climb(views)
     return SymbolReadingOutcome(symbols: ladder.texts, tried: ladder.tried)
 }

@@ -74,9 +74,9 @@ extension JSONValue {
         return secret
     }
 
-    fileprivate func handedSecret() throws(HTTPHelperFailure) -> HelperResponse.HandedSecret {
+    fileprivate func handedSecret() throws(HTTPHelperFailure) -> HelperResponse.NextSecret {
         guard let generation = self["generation"]?.wholeNumber else { throw .badAnswer }
-        return HelperResponse.HandedSecret(
+        return HelperResponse.NextSecret(
             secret: try secret("secret"), generation: generation)
     }
 }

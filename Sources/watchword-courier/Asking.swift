@@ -39,7 +39,7 @@ struct Tools: ~Copyable {
                 return try [UInt8](capacity: largestFile) { output throws(SystemCallFailure) in
                     try file.readToEnd(into: &output)
                 }
-            } catch  where error.meansMissing {
+            } catch  where error.isMissing {
                 continue
             } catch {
                 throw .system(error)

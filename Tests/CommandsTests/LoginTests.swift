@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A folder with a vault, and a test server to run the program against.
-private struct Desk {
+private struct Harness {
     let folder: TemporaryFolder
     let server: LoginServer
 
@@ -42,29 +42,30 @@ extension ForeignProgram.Outcome {
 @Suite struct LoginTests {
     @Test("a device enrols over TLS, signs in with rotation, shows its status, and is wiped")
     func wholeLife() throws {
-        let desk = try Desk()
-        let enrolled = try desk.enrol()
+        let harness = try Harness()
+        let enrolled = try harness.enrol()
         #expect(enrolled.status == 0)
-        #expect(enrolled.words == "Enrolled Mill:ivan at \(desk.address).\n")
+        #expect(enrolled.words == "Enrolled Mill:ivan at \(harness.address).\n")
         var tickets: Set<String> = []
         for _ in 0..<3 {
-            let signedIn = try desk.present()
+            let signedIn = try harness.present()
             #expect(signedIn.status == 0 && signedIn.text.hasPrefix("wwl_"))
             #expect(signedIn.words == "")
             tickets.insert(signedIn.text)
         }
         #expect(tickets.count == 3)
-        let told = try desk.run("watchword --json login present mill").text
+        let told = try harness.run("watchword --json login present mill").text
         for word in ["\"login\":\"wwl_", "\"expires_at\":\"2026-", "\"verification\":\"vf_"] {
             #expect(told.contains(word))
         }
-        let status = try desk.run("watchword --json login status mill").text
+        let status = try harness.run("watchword --json login status mill").text
         #expect(status.contains("\"generation\":3") && status.contains("\"state\":\"ready\""))
-        #expect(status.contains("\"server\":\"\(desk.address)\"") && !status.contains("wws_"))
-        #expect(try desk.run("watchword login status mill").text.contains("state         ready\n"))
-        #expect(try desk.run("watchword login wipe mill --yes").status == 0)
-        #expect(try desk.run("watchword list").text == "")
-        let kept = try names(in: desk.folder.file(".watchword/by-name/v"))
+        #expect(status.contains("\"server\":\"\(harness.address)\"") && !status.contains("wws_"))
+        #expect(
+            try harness.run("watchword login status mill").text.contains("state         ready\n"))
+        #expect(try harness.run("watchword login wipe mill --yes").status == 0)
+        #expect(try harness.run("watchword list").text == "")
+        let kept = try names(in: harness.folder.file(".watchword/by-name/v"))
         #expect(kept.contains("generation") && !kept.contains("previous"))
     }
 
@@ -72,21 +73,21 @@ extension ForeignProgram.Outcome {
         "enrolment with a wrong certificate fails before anything is sent",
         arguments: ["expired", "other-host"])
     func wrongCertificate(name: String) throws {
-        let desk = try Desk(certificate: name)
-        let refused = try desk.enrol()
+        let harness = try Harness(certificate: name)
+        let refused = try harness.enrol()
         #expect(refused.status == 6)
         #expect(
             refused.words.contains("the server's certificate")
                 && refused.words.contains("nothing was sent"))
-        #expect(try desk.server.requests().isEmpty)
-        #expect(try desk.run("watchword list").text == "")
+        #expect(try harness.server.requests().isEmpty)
+        #expect(try harness.run("watchword list").text == "")
     }
 
     @Test("a server with a private CA is not trusted without --ca-file")
     func withoutAuthority() throws {
-        let desk = try Desk()
-        let refused = try desk.run(
-            "watchword login enrol a --server \(desk.address) --ticket-file ticket.txt")
+        let harness = try Harness()
+        let refused = try harness.run(
+            "watchword login enrol a --server \(harness.address) --ticket-file ticket.txt")
         #expect(refused.status == 6 && refused.words.contains("signed by an unknown authority"))
     }
 
@@ -101,45 +102,45 @@ extension ForeignProgram.Outcome {
 
     @Test("an invalid response or a refusal leaves the secret in place", arguments: refusals)
     func ends(fault: String, status: Int32, words: String) throws {
-        let desk = try Desk(["none", fault])
-        try desk.enrol()
-        let refused = try desk.present()
+        let harness = try Harness(["none", fault])
+        try harness.enrol()
+        let refused = try harness.present()
         #expect(refused.status == status && refused.words.contains(words))
-        #expect(try desk.present().status == 0)
+        #expect(try harness.present().status == 0)
     }
 
     @Test("a wipe with a valid reason is obeyed: status 5, a tombstone, and a message")
     func wiped() throws {
-        let desk = try Desk(["none", "wipe=account-closed"])
-        try desk.enrol()
-        let refused = try desk.present()
+        let harness = try Harness(["none", "wipe=account-closed"])
+        try harness.enrol()
+        let refused = try harness.present()
         #expect(refused.status == 5 && refused.words.contains("the account is closed"))
-        #expect(try desk.present().status == 5)
-        let status = try desk.run("watchword --json login status mill").text
+        #expect(try harness.present().status == 5)
+        let status = try harness.run("watchword --json login status mill").text
         #expect(
             status.contains("\"state\":\"wiped\"")
                 && status.contains("\"reason\":\"account-closed\""))
         // A new enrolment replaces the tombstone.
-        try desk.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
-        #expect(try desk.enrol().status == 0)
-        #expect(try desk.present().status == 0)
-        #expect(try desk.run("watchword list").text.split(separator: "\n").count == 1)
+        try harness.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
+        #expect(try harness.enrol().status == 0)
+        #expect(try harness.present().status == 0)
+        #expect(try harness.run("watchword list").text.split(separator: "\n").count == 1)
     }
 
     @Test("R-06 after a lost or truncated response, running the command again succeeds")
     func lost() throws {
         for fault in ["lose", "drop", "cut=0", "cut=1", "cut=60", "cut=200"] {
             // Twice, because the helper process retries once.
-            let desk = try Desk(["none", "none", fault, fault])
-            try desk.enrol()
-            #expect(try desk.present().status == 0)
-            let lost = try desk.present()
+            let harness = try Harness(["none", "none", fault, fault])
+            try harness.enrol()
+            #expect(try harness.present().status == 0)
+            let lost = try harness.present()
             #expect(lost.status == 6 && lost.words.contains("try again"), "\(fault)")
-            let status = try desk.run("watchword --json login status mill").text
+            let status = try harness.run("watchword --json login status mill").text
             #expect(status.contains("unanswered"), "\(fault)")
-            let again = try desk.present()
+            let again = try harness.present()
             #expect(again.status == 0 && again.text.hasPrefix("wwl_"), "\(fault)")
-            #expect(try desk.present().status == 0, "\(fault)")
+            #expect(try harness.present().status == 0, "\(fault)")
         }
     }
 
@@ -148,13 +149,13 @@ extension ForeignProgram.Outcome {
         .enabled(if: ForeignProgram.canTrace, "strace is missing or not permitted"))
     func killed() throws {
         let strace = try #require(ForeignProgram("strace"))
-        let desk = try Desk()
-        try desk.enrol()
+        let harness = try Harness()
+        try harness.enrol()
         let traced = "openat,write,fsync,renameat,linkat,unlinkat,poll,clone,clone3,vfork"
-        let probe = try desk.run(
+        let probe = try harness.run(
             "\(strace.path) -o calls -e trace=\(traced) watchword login present mill")
         try #require(probe.status == 0)
-        let calls = String(decoding: try desk.folder.bytes(of: "calls"), as: UTF8.self)
+        let calls = String(decoding: try harness.folder.bytes(of: "calls"), as: UTF8.self)
             .split(separator: "\n").filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
         // The calls before the login lock belong to unlocking the vault.
         let first = try #require(calls.firstIndex { $0.contains("login.lock") })
@@ -166,11 +167,11 @@ extension ForeignProgram.Outcome {
             counts[name, default: 0] += 1
             guard index >= first, name != "openat" else { continue }
             let fault = "inject=\(name):signal=KILL:when=\(counts[name] ?? 1)"
-            let killed = try desk.run(
+            let killed = try harness.run(
                 "\(strace.path) -o /dev/null -e \(fault) watchword login present mill")
             tried += 1
             kills += killed.status == 0 ? 0 : 1
-            let next = try desk.present()
+            let next = try harness.present()
             #expect(next.status == 0 && next.text.hasPrefix("wwl_"), "\(fault): \(next.words)")
         }
         #expect(tried >= 12 && kills >= tried / 2)
@@ -178,32 +179,32 @@ extension ForeignProgram.Outcome {
 
     @Test("CA certificates too large for a record are refused before the ticket is used")
     func tooManyAuthorities() throws {
-        let desk = try Desk()
+        let harness = try Harness()
         let authority = [UInt8](try TestCertificates.authority())
         for size in [62 << 10 + 1, 65_536, 131_072] {
             let comment = [UInt8](repeating: UInt8(ascii: "#"), count: size - authority.count)
-            try desk.folder.write(authority + comment, to: "ca.pem")
-            let refused = try desk.enrol()
+            try harness.folder.write(authority + comment, to: "ca.pem")
+            let refused = try harness.enrol()
             #expect(refused.status == 3, "\(size)")
             #expect(refused.words.contains("ca.pem: larger than the limit of 63488 bytes"))
         }
-        #expect(try desk.server.requests().isEmpty)
+        #expect(try harness.server.requests().isEmpty)
         // The largest accepted file leaves room for the data that a login adds.
         let rest = (62 << 10) - authority.count
-        try desk.folder.write(
+        try harness.folder.write(
             authority + [UInt8](repeating: UInt8(ascii: "\n"), count: rest), to: "ca.pem")
-        #expect(try desk.enrol().status == 0)
-        for _ in 0..<2 { #expect(try desk.present().status == 0) }
+        #expect(try harness.enrol().status == 0)
+        for _ in 0..<2 { #expect(try harness.present().status == 0) }
     }
 
     @Test("R-07 two processes can sign in at once without causing a reuse alarm")
     func atOnce() throws {
-        let desk = try Desk()
-        try desk.enrol()
+        let harness = try Harness()
+        try harness.enrol()
         let one = "watchword login present mill --passphrase-file pass.txt"
         for _ in 0..<3 {
             // Both sides of an empty pipe run at the same time.
-            let outcome = try desk.run(
+            let outcome = try harness.run(
                 "\(one) >a | \(one) >b; cat a b; watchword login status mill")
             let tickets = outcome.text.split(separator: "\n").filter { $0.hasPrefix("wwl_") }
             #expect(Set(tickets).count == 2)
@@ -213,7 +214,7 @@ extension ForeignProgram.Outcome {
 
     @Test("invalid arguments are refused before anything happens")
     func arguments() throws {
-        let desk = try Desk()
+        let harness = try Harness()
         let base = "watchword login enrol a --ticket-file ticket.txt"
         let cases: [(String, Int32, String)] = [
             (base, 2, "--server"), ("\(base) --server login.example", 2, "https://"),
@@ -224,38 +225,38 @@ extension ForeignProgram.Outcome {
             ("watchword login status a", 1, "no entry"),
         ]
         for (command, status, words) in cases {
-            let outcome = try desk.run(command)
+            let outcome = try harness.run(command)
             #expect(outcome.status == status, "\(command)")
             #expect(outcome.words.contains(words), "\(command)")
         }
-        try desk.folder.write(Array("not a ticket\n".utf8), to: "ticket.txt")
-        #expect(try desk.enrol().status == 3)
-        #expect(try desk.server.requests().isEmpty)
+        try harness.folder.write(Array("not a ticket\n".utf8), to: "ticket.txt")
+        #expect(try harness.enrol().status == 3)
+        #expect(try harness.server.requests().isEmpty)
     }
 
     @Test("the name of an entry of another type is refused before the ticket is used")
     func takenName() throws {
-        let desk = try Desk()
-        try desk.folder.write(Array("GEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
-        #expect(try desk.run("watchword add Mill:ivan --secret-file key.txt").status == 0)
-        let refused = try desk.enrol()
+        let harness = try Harness()
+        try harness.folder.write(Array("GEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
+        #expect(try harness.run("watchword add Mill:ivan --secret-file key.txt").status == 0)
+        let refused = try harness.enrol()
         #expect(refused.status == 1 && refused.words.contains("already"))
-        #expect(try desk.server.requests().isEmpty)
-        #expect(try desk.present().words.contains("not an enrolled secret"))
+        #expect(try harness.server.requests().isEmpty)
+        #expect(try harness.present().words.contains("not an enrolled secret"))
     }
 
     @Test("a new enrolment keeps the entry's access control except as changed by options")
     func keptAccess() throws {
-        let desk = try Desk()
-        try desk.enrol("Mill:ivan", "--presence per-use --on-failure wipe:7")
+        let harness = try Harness()
+        try harness.enrol("Mill:ivan", "--presence per-use --on-failure wipe:7")
         func access() throws -> [Bool] {
-            let told = try desk.run("watchword --json list").text
+            let told = try harness.run("watchword --json list").text
             #expect(told.split(separator: "\n").count == 1)
             return ["\"presence\":\"per-use\"", "\"on_failure\":\"wipe:7\""].map(told.contains)
         }
         func enrolAnew(_ ticket: String, _ more: String = "") throws -> ForeignProgram.Outcome {
-            try desk.folder.write(Array("\(ticket)\n".utf8), to: "ticket.txt")
-            return try desk.enrol("Mill:ivan", more)
+            try harness.folder.write(Array("\(ticket)\n".utf8), to: "ticket.txt")
+            return try harness.enrol("Mill:ivan", more)
         }
         #expect(try access() == [true, true])
         #expect(try enrolAnew("wwt_second").status == 0)
@@ -268,21 +269,21 @@ extension ForeignProgram.Outcome {
 
     @Test("a per-use entry requires confirmation before a new enrolment replaces it")
     func asksBeforeReplacing() throws {
-        let desk = try Desk()
+        let harness = try Harness()
         // PAM cannot prompt here, because there is no terminal.
-        try desk.enrol("Mill:ivan", "--presence per-use:pam")
-        let list = try desk.run("watchword --json list").text
-        let sent = try desk.server.requests().count
-        try desk.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
+        try harness.enrol("Mill:ivan", "--presence per-use:pam")
+        let list = try harness.run("watchword --json list").text
+        let sent = try harness.server.requests().count
+        try harness.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
         for more in ["", "--presence per-unlock"] {
-            let refused = try desk.enrol("Mill:ivan", more)
+            let refused = try harness.enrol("Mill:ivan", more)
             #expect(refused.status == 4, "\(more)")
             #expect(refused.words.contains("“Mill:ivan” was not opened"), "\(more)")
         }
-        let other = try desk.enrol("Mill:ivan", "--presence-check passphrase")
+        let other = try harness.enrol("Mill:ivan", "--presence-check passphrase")
         #expect(other.status == 4 && other.words.contains("accepts no other check"))
-        #expect(try desk.run("watchword --json list").text == list)
-        #expect(try desk.server.requests().count == sent)
+        #expect(try harness.run("watchword --json list").text == list)
+        #expect(try harness.server.requests().count == sent)
     }
 
     @Test("watchword itself loads neither libcurl nor jansson")

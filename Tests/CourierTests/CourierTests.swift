@@ -115,33 +115,33 @@ import Testing
     @Test("R-06 a response cut at any byte is lost, and a retry gets the whole response")
     func cutReplies() throws {
         let server = try LoginServer()
-        let road = try FaultyRoad(to: try #require(UInt16(exactly: server.port)))
-        let asking = try Asking("http://127.0.0.1:\(road.port)")
+        let proxy = try FaultInjectingProxy(to: try #require(UInt16(exactly: server.port)))
+        let asking = try Asking("http://127.0.0.1:\(proxy.port)")
         let (credential, handed) = try #require(enrolled(try asking.redeem()))
         func signIn() throws -> HelperResponse {
             try asking.signIn(credential, handed.secret, nonce: 1)
         }
-        var whole = FaultyRoad.Fault()
+        var whole = FaultInjectingProxy.Fault()
         let isOver = DispatchSemaphore(value: 0)
         whole.atEnd = { isOver.signal() }
-        road.expect([whole])
+        proxy.expect([whole])
         guard case .accepted = try signIn() else {
             Issue.record("not accepted")
             return
         }
         // The client gets its response before the connection is closed and its bytes are counted.
         isOver.wait()
-        let length = road.lastLengths.reply
+        let length = proxy.lastLengths.reply
         #expect(length > 300)
         for place in 0..<length {
-            var cut = FaultyRoad.Fault()
+            var cut = FaultInjectingProxy.Fault()
             cut.replyLimit = place
-            road.expect([cut])
+            proxy.expect([cut])
             let failure = #expect(throws: HTTPHelperFailure.self, "byte \(place)") { try signIn() }
             // Half a header is not HTTP.
             #expect([.connectionLost, .badAnswer].contains(failure), "byte \(place)")
         }
-        road.expect([])
+        proxy.expect([])
         guard case .accepted(let again) = try signIn() else {
             Issue.record("not accepted again")
             return
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    private func enrolled(_ answer: HelperResponse) -> (Token, HelperResponse.HandedSecret)? {
+    private func enrolled(_ answer: HelperResponse) -> (Token, HelperResponse.NextSecret)? {
         if case .enrolled(let credential, let handed) = answer { (credential, handed) } else { nil }
     }
 

@@ -43,7 +43,7 @@ final class Device {
         confirmed: Set<RecordID> = []
     ) throws -> EnrolledSecret {
         let vault = try unlock()
-        let turn = try vault.takeLoginTurn()
+        let turn = try vault.takeLoginLock()
         return try enrolment(account).redeem(
             ticket, in: vault, turn: turn, over: &server, now: Device.now,
             isEarlier: { $0.account == account }, confirmed: confirmed)
@@ -52,7 +52,7 @@ final class Device {
     /// Signs in as one run of the program does, from unlocking the vault to receiving the ticket.
     func signIn(_ server: inout TestServer, vault: UnlockedVault? = nil) throws -> String {
         let vault = try vault ?? unlock()
-        let turn = try vault.takeLoginTurn()
+        let turn = try vault.takeLoginLock()
         let id = try #require(vault.entries.first).id
         let content = try vault.open(id, proof: vault.proofOfUnlocking(for: id))
         var login = try DeviceLogin(content, of: id, in: vault)

@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test("a response that does not rotate to the next generation is refused")
-    func senseless() throws {
+    func unexpectedResponse() throws {
         let device = try Device()
         var server = TestServer()
         try device.enrol(&server)
@@ -138,10 +138,10 @@ import Testing
             let acceptance = HelperResponse.Acceptance(
                 verification: try #require(Token("vf_1")), login: SecretBytes(text: "wwl_1"),
                 expiresAt: PlainText(showing: ""),
-                next: HelperResponse.HandedSecret(
+                next: HelperResponse.NextSecret(
                     secret: SecretBytes(text: secret), generation: generation))
             server.scripted = [.success(.accepted(acceptance))]
-            #expect(throws: DeviceLoginError.senseless) { try device.signIn(&server) }
+            #expect(throws: DeviceLoginError.unexpectedResponse) { try device.signIn(&server) }
         }
         #expect(try device.signIn(&server).hasPrefix("wwl_"))
     }
@@ -163,9 +163,9 @@ import Testing
         var server = TestServer()
         try device.enrol(&server)
         let vault = try device.unlock()
-        let turn = try vault.takeLoginTurn()
+        let turn = try vault.takeLoginLock()
         let other = try device.unlock()
-        #expect(throws: VaultError.busy) { _ = try other.takeLoginTurn(timeout: .milliseconds(50)) }
+        #expect(throws: VaultError.busy) { _ = try other.takeLoginLock(timeout: .milliseconds(50)) }
         turn.end()
         // An unlocked vault sees the changes of a later login through another one.
         for number in 1...2 {

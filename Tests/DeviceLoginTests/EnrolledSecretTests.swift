@@ -55,7 +55,7 @@ import Testing
         let state = EnrolledSecret(
             server: try ServerAddress(parsing: "https://login.example"), authorities: [1, 2, 3],
             credential: try #require(Token("cr_a")),
-            handed: HelperResponse.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0),
+            handed: HelperResponse.NextSecret(secret: SecretBytes(text: "wws_0"), generation: 0),
             now: 7)
         return (Bare(disk: state.form()), TestServer())
     }

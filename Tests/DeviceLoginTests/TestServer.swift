@@ -74,7 +74,7 @@ struct TestServer: RequestSender {
             row = Row(current: "wws_0")
             answer = .enrolled(
                 credential: request.fallback,
-                HelperResponse.HandedSecret(secret: SecretBytes(text: "wws_0"), generation: 0))
+                HelperResponse.NextSecret(secret: SecretBytes(text: "wws_0"), generation: 0))
         case .login(let login):
             arrived.append(login)
             answer = decide(login, request.fallback)
@@ -119,7 +119,7 @@ struct TestServer: RequestSender {
         let acceptance = HelperResponse.Acceptance(
             verification: Token("vf_\(made)") ?? name, login: SecretBytes(text: "wwl_\(made)"),
             expiresAt: PlainText(showing: "soon"),
-            next: HelperResponse.HandedSecret(
+            next: HelperResponse.NextSecret(
                 secret: SecretBytes(text: next), generation: row.generation + 1))
         row.acceptance = acceptance
         return .accepted(acceptance)

@@ -91,7 +91,7 @@ struct ChunkTests {
             "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", authority,
             "-verify_return_error", "-quiet",
         ]
-        return try await offThePool {
+        return try await onOwnThread {
             let outcome = try openssl?.run(arguments, input: bytes)
             return outcome?.output ?? []
         }

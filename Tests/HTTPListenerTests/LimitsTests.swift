@@ -61,9 +61,9 @@ struct LimitsTests {
 
     private var shortTimeouts: ListenerLimits {
         var limits = ListenerLimits()
-        limits.headerTime = .milliseconds(300)
-        limits.bodyTime = .milliseconds(300)
-        limits.answerTime = .milliseconds(300)
+        limits.headerTimeout = .milliseconds(300)
+        limits.bodyTimeout = .milliseconds(300)
+        limits.responseTimeout = .milliseconds(300)
         return limits
     }
 

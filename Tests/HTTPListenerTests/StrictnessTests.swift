@@ -137,8 +137,8 @@ struct StrictnessTests {
     func memory(_ text: String) async throws {
         // The library closes such a connection only at the next event on it.
         var limits = ListenerLimits()
-        limits.headerTime = .milliseconds(300)
-        limits.bodyTime = .milliseconds(300)
+        limits.headerTimeout = .milliseconds(300)
+        limits.bodyTimeout = .milliseconds(300)
         let test = try TestListener(limits: limits)
         let connection = try RawConnection(port: test.port)
         // The connection may be closed while we are still sending.

@@ -107,11 +107,11 @@ struct MigrationTests {
             (.payload(.entry.number(99, 1)), .unknownField(entry: 0, field: 99)),
             (
                 .payload(Message().text(1, "k").text(2, "b").number(5, 1).number(6, 2)),
-                .unsaidAlgorithm(entry: 0)
+                .missingAlgorithm(entry: 0)
             ),
             (
                 .payload(Message().text(1, "k").text(2, "b").number(4, 1).number(6, 2)),
-                .unsaidDigits(entry: 0)
+                .missingDigits(entry: 0)
             ),
             (
                 .payload(
@@ -221,10 +221,10 @@ struct MigrationTests {
             ("otpauth-migration://offline?", .missingData),
             ("otpauth-migration://offline?data=", .missingData),
             ("otpauth-migration://offline?x=1", .missingData),
-            ("otpauth-migration://offline?data=CgA%3D&data=CgA%3D", .doubledParameter),
+            ("otpauth-migration://offline?data=CgA%3D&data=CgA%3D", .duplicateParameter),
             ("otpauth-migration://offline?data=C", .base64(.length)),
             ("otpauth-migration://offline?data=C_A=", .base64(.character(at: 1))),
-            ("otpauth-migration://offline?data=CgB=", .base64(.looseBits)),
+            ("otpauth-migration://offline?data=CgB=", .base64(.nonzeroTrailingBits)),
         ])
     func notAURI(text: String, error: MigrationError) {
         #expect(throws: error) { _ = try MigrationBatch(text) }

@@ -50,12 +50,12 @@ struct CodeModel: StateMachine {
         var now: UnixTime
         var latest: UnixTime
         var nodes: [Work?] = [nil, nil]
-        var backup: (content: MemoryContent, book: CodeBook)?
+        var backup: (content: MemoryContent, book: CodeOracle)?
         var wasRestored = false
         var turns = 0
         /// Not part of the key: gives each decision different random numbers.
         var serial: UInt64 = 1_000
-        var book: CodeBook
+        var book: CodeOracle
     }
 
     struct Key: Hashable {
@@ -74,8 +74,8 @@ struct CodeModel: StateMachine {
         let backup: [UInt8]?
         let wasRestored: Bool
         let turns: Int
-        let book: CodeBook
-        let backupBook: CodeBook?
+        let book: CodeOracle
+        let backupBook: CodeOracle?
     }
 
     let initialStates: [State]
@@ -134,7 +134,7 @@ struct CodeModel: StateMachine {
         }
         credential = grant.credential
         let pending = State(
-            content: content, now: now, latest: now, book: CodeBook(setting.policy))
+            content: content, now: now, latest: now, book: CodeOracle(setting.policy))
         progress = Progress()
         let code = try PresentedCode(authenticator.generator().code(at: start))
         _ = try await SteppedStore.run(
@@ -143,7 +143,8 @@ struct CodeModel: StateMachine {
         ) { verifier throws(VerifierError) in
             try await verifier.confirm(grant.credential, code: code)
         }
-        var active = State(content: content, now: now, latest: now, book: CodeBook(setting.policy))
+        var active = State(
+            content: content, now: now, latest: now, book: CodeOracle(setting.policy))
         active.book.accepted = [start]
         initialStates = setting.isPending ? [pending, active] : [active]
     }
@@ -280,7 +281,7 @@ struct CodeModel: StateMachine {
         } catch { return nil }
     }
 
-    private func password(in content: MemoryContent) -> TimePassword? {
+    private func password(in content: MemoryContent) -> TOTPState? {
         guard case .time(let password) = record(in: content)?.material else { return nil }
         return password
     }
@@ -326,7 +327,7 @@ struct CodeModel: StateMachine {
         }
         if record.state == .disabled, !state.book.isDisabled { return "disabled too early" }
         guard let password = password(in: state.content) else { return nil }
-        if password.drift.magnitude > CodeBook.mostDrift {
+        if password.drift.magnitude > CodeOracle.mostDrift {
             return "the tracked drift is \(password.drift) steps"
         }
         return nil

@@ -23,7 +23,7 @@ struct DeviceRecord: Sendable {
             EnrolledSecret(
                 server: try ServerAddress(parsing: "https://login.example"), authorities: [],
                 credential: credential,
-                handed: HelperResponse.HandedSecret(
+                handed: HelperResponse.NextSecret(
                     secret: SecretBytes(text: secret), generation: 0), now: 0))
     }
 
@@ -117,7 +117,7 @@ struct DeviceRun: Sendable {
         let digest: [UInt8]
         do { digest = try sha256([owner, number].span) } catch { throw .cryptography(error) }
         guard let nonce = RotationNonce(Array(digest.prefix(RotationNonce.count))) else {
-            throw .senseless
+            throw .unexpectedResponse
         }
         return nonce
     }
@@ -182,7 +182,7 @@ extension HelperResponse {
                 Acceptance(
                     verification: verification, login: SecretBytes(text: login),
                     expiresAt: PlainText(showing: ""),
-                    next: HandedSecret(
+                    next: NextSecret(
                         secret: SecretBytes(text: secret), generation: generation)))
         case .denied(let wipe): self = .denied(wipe: wipe.map { WipeOrder(word: $0) })
         case .problem(let status):

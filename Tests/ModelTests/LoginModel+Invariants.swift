@@ -119,7 +119,7 @@ final class OutcomeMemory {
         let row: [UInt8]
         let now: UnixTime
         let ring: Int
-        let replies: [LoginMessage: LoginBook.Recorded]
+        let replies: [LoginMessage: LoginOracle.Recorded]
         let nonces: [UInt8]
     }
 

@@ -109,11 +109,11 @@ struct LoginModel: StateMachine {
         /// 0 while all nodes use the old key ring, 1 while some do, 2 when all use the new one.
         var rotation = 0
         var turns = 0
-        var backup: (content: MemoryContent, book: LoginBook)?
+        var backup: (content: MemoryContent, book: LoginOracle)?
         var wasPutBack = false
         /// Not part of the key: gives each decision different random numbers.
         var serial: UInt64 = 1_000
-        var book = LoginBook()
+        var book = LoginOracle()
     }
 
     struct Key: Hashable {
@@ -142,8 +142,8 @@ struct LoginModel: StateMachine {
         let counters: [Int]
         let wasPutBack: Bool
         let backup: [UInt8]?
-        let book: LoginBook
-        let backupBook: LoginBook?
+        let book: LoginOracle
+        let backupBook: LoginOracle?
     }
 
     private(set) var initialStates: [State] = []

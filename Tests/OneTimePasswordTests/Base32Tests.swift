@@ -41,16 +41,17 @@ struct Base32Tests {
     @Test(
         "each deviation is reported, and refused by a strict reading",
         arguments: [
-            ("mzxw6ytboi", "666f6f626172", Base32Tolerance.lowerCase),
+            ("mzxw6ytboi", "666f6f626172", Base32Deviation.lowerCase),
             ("MZXW 6YTB OI", "666f6f626172", .spaces), ("MZXW6YTBOI\r\n", "666f6f626172", .spaces),
             ("MZXW-6YTB-OI", "666f6f626172", .dashes),
             ("MZXW6YTBOI======", "666f6f626172", .padding),
             ("MZXW6YTBOI=", "666f6f626172", .padding), ("MZXW6YTB========", "666f6f6261", .padding),
-            ("MZXW6YTBOJ", "666f6f626172", .looseBits), ("MZ", "66", .looseBits),
+            ("MZXW6YTBOJ", "666f6f626172", .nonzeroTrailingBits),
+            ("MZ", "66", .nonzeroTrailingBits),
             ("M", "", .strayCharacter), ("MYA", "66", .strayCharacter),
             ("MZXW6Y", "666f6f", .strayCharacter),
         ])
-    func tolerance(text: String, bytes: String, tolerance: Base32Tolerance) throws {
+    func tolerance(text: String, bytes: String, tolerance: Base32Deviation) throws {
         let (secret, tolerances) = try decodeTolerantly(text)
         #expect(secret.hex == bytes)
         #expect(tolerances == [tolerance])
@@ -63,7 +64,7 @@ struct Base32Tests {
     func several() throws {
         let (secret, tolerances) = try decodeTolerantly(" mzxw-6ytb oj= ")
         #expect(secret.text == "foobar")
-        #expect(tolerances == [.lowerCase, .spaces, .dashes, .padding, .looseBits])
+        #expect(tolerances == [.lowerCase, .spaces, .dashes, .padding, .nonzeroTrailingBits])
     }
 
     @Test("missing padding is reported where RFC 4648 requires it")
@@ -93,7 +94,7 @@ struct Base32Tests {
 
     private func decodeTolerantly(
         _ text: String
-    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Tolerance]) {
+    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
         let bytes = Array(text.utf8)
         return try Base32.decodeTolerantly(bytes.span)
     }

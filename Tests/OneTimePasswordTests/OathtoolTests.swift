@@ -21,10 +21,10 @@ struct OathtoolTests {
             let key = generator.key()
             let digits = Int.random(in: 6...8, using: &generator)
             let algorithm = HashAlgorithm.allCases[round % 3]
-            let isCounted = algorithm == .sha1 && round % 2 == 0
+            let isHOTP = algorithm == .sha1 && round % 2 == 0
             let first: UInt64
             var arguments = ["--digits=\(digits)", "--window=9"]
-            if isCounted {
+            if isHOTP {
                 first = generator.number() >> 1
                 arguments.append("--counter=\(first)")
             } else {

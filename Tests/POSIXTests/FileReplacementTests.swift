@@ -216,7 +216,7 @@ struct FileReplacementTests {
         let failure = #expect(throws: SystemCallFailure.self) {
             try Folder(opening: folder.file("none")).synchronizeForTest()
         }
-        #expect(failure?.call == "open" && failure?.meansMissing == true)
+        #expect(failure?.call == "open" && failure?.isMissing == true)
     }
 }
 

@@ -14,13 +14,13 @@ struct MomentTests {
         let now = Moment.now
         #expect(now < now + .nanoseconds(1))
         #expect(!(now + .nanoseconds(1) < now))
-        #expect(now.timeAhead == .zero)
-        #expect((now + .seconds(-9)).timeAhead == .zero)
+        #expect(now.timeRemaining == .zero)
+        #expect((now + .seconds(-9)).timeRemaining == .zero)
     }
 
     @Test("the time ahead shrinks as time passes")
     func ahead() {
-        let ahead = (Moment.now + .seconds(3_600)).timeAhead
+        let ahead = (Moment.now + .seconds(3_600)).timeRemaining
         #expect(ahead > .seconds(3_500))
         #expect(ahead <= .seconds(3_600))
     }

@@ -8,20 +8,20 @@ import Testing
     .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct FaultyProxyTests {
     /// A table into which a client inserts through a proxy, with pgbench's prepared statements.
-    final class Bench: Sendable {
+    final class Fixture: Sendable {
         let server: PostgreSQLServer
         let url: String
         let proxy: FaultyProxy
         private let folder: TemporaryFolder
 
-        private static let made = Result { try Bench() }
+        private static let made = Result { try Fixture() }
 
         /// The shared fixture, with an empty table and no fault.
-        static func fresh() throws -> Bench {
-            let bench = try made.get()
-            bench.proxy.heal()
-            try bench.server.query("TRUNCATE word", in: bench.url)
-            return bench
+        static func fresh() throws -> Fixture {
+            let fixture = try made.get()
+            fixture.proxy.heal()
+            try fixture.server.query("TRUNCATE word", in: fixture.url)
+            return fixture
         }
 
         private init() throws {
@@ -38,13 +38,13 @@ struct FaultyProxyTests {
         ///
         /// Returns whether the client received the confirmation.
         func insert() throws -> Bool {
-            let bench = try #require(PostgreSQLServer.program("pgbench"))
+            let fixture = try #require(PostgreSQLServer.program("pgbench"))
             let words = [
                 "--no-vacuum", "--protocol", "prepared", "--transactions", "1", "--file",
                 folder.file("insert"),
                 proxy.url(for: url),
             ]
-            return try bench.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
+            return try fixture.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
         }
 
         /// Inserts one row on a single connection, with a simple query.
@@ -67,13 +67,13 @@ struct FaultyProxyTests {
 
     @Test("without a fault, the proxy forwards and counts everything")
     func through() async throws {
-        try await offThePool {
-            let bench = try Bench.fresh()
-            bench.proxy.arm(nil)
-            #expect(try bench.insert())
-            #expect(try bench.rows() == 1)
-            #expect(bench.proxy.passed(.toServer) > 100)
-            #expect(bench.proxy.passed(.toClient) > 100)
+        try await onOwnThread {
+            let fixture = try Fixture.fresh()
+            fixture.proxy.arm(nil)
+            #expect(try fixture.insert())
+            #expect(try fixture.rows() == 1)
+            #expect(fixture.proxy.passed(.toServer) > 100)
+            #expect(fixture.proxy.passed(.toClient) > 100)
         }
     }
 
@@ -82,8 +82,8 @@ struct FaultyProxyTests {
         arguments: ProxyFault.Message.allCases.filter { $0 != .query && $0 != .dataRow },
         ProxyFault.Part.allCases)
     func cut(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
-        try await offThePool {
-            let bench = try Bench.fresh()
+        try await onOwnThread {
+            let fixture = try Fixture.fresh()
             // The first Sync and ReadyForQuery belong to the preparation of the statement.
             let count =
                 switch message {
@@ -91,9 +91,9 @@ struct FaultyProxyTests {
                 case .readyForQuery: 3
                 default: 1
                 }
-            bench.proxy.arm(ProxyFault(.cut, at: .message(message, count: count, part)))
-            let isTold = try bench.insert()
-            #expect(!bench.proxy.isArmed)
+            fixture.proxy.arm(ProxyFault(.cut, at: .message(message, count: count, part)))
+            let isTold = try fixture.insert()
+            #expect(!fixture.proxy.isArmed)
             // The server has done what it was told to do, whether or not its response arrived.
             let isDone =
                 switch (message, part) {
@@ -101,55 +101,56 @@ struct FaultyProxyTests {
                 case (.bindComplete, _): true
                 default: false
                 }
-            #expect(try bench.rows() == (isDone ? 1 : 0))
+            #expect(try fixture.rows() == (isDone ? 1 : 0))
             #expect(isTold == (message == .readyForQuery && part == .all))
             // The next connection has no fault.
-            #expect(try bench.insert())
+            #expect(try fixture.insert())
         }
     }
 
     @Test("after a cut at any client byte, the row exists only if its last byte arrived")
     func cutAtBytes() async throws {
-        try await offThePool {
-            let bench = try Bench.fresh()
-            bench.proxy.arm(nil)
-            #expect(try bench.insertAtOnce())
+        try await onOwnThread {
+            let fixture = try Fixture.fresh()
+            fixture.proxy.arm(nil)
+            #expect(try fixture.insertAtOnce())
             // Terminate, five bytes long, follows after the confirmation.
-            try bench.server.awaitNoClients(of: bench.url)
-            let all = bench.proxy.passed(.toServer) - 5
+            try fixture.server.awaitNoClients(of: fixture.url)
+            let all = fixture.proxy.passed(.toServer) - 5
             var rows = 1
             for byte in Array(stride(from: 0, to: all, by: 5)) + [all, all + 1] {
-                bench.proxy.arm(ProxyFault(.cut, at: .byte(.toServer, byte)))
-                #expect(try bench.insertAtOnce() == (byte > all), "\(byte) of \(all)")
-                #expect(!bench.proxy.isArmed)
+                fixture.proxy.arm(ProxyFault(.cut, at: .byte(.toServer, byte)))
+                #expect(try fixture.insertAtOnce() == (byte > all), "\(byte) of \(all)")
+                #expect(!fixture.proxy.isArmed)
                 if byte >= all { rows += 1 }
             }
-            #expect(try bench.rows() == rows)
+            #expect(try fixture.rows() == rows)
         }
     }
 
     @Test("a stalled message arrives after healing; a refused one does not")
     func stalled() async throws {
-        let bench = try await offThePool { try Bench.fresh() }
+        let fixture = try await onOwnThread { try Fixture.fresh() }
         for part in ProxyFault.Part.allCases {
-            bench.proxy.arm(ProxyFault(.stall, at: .message(.bind, part)))
-            async let isTold = offThePool { try bench.insert() }
-            try await offThePool {
-                try bench.proxy.awaitFault()
-                #expect(try bench.server.query("SELECT count(*) FROM word", in: bench.url) == "0")
+            fixture.proxy.arm(ProxyFault(.stall, at: .message(.bind, part)))
+            async let isTold = onOwnThread { try fixture.insert() }
+            try await onOwnThread {
+                try fixture.proxy.awaitFault()
+                #expect(
+                    try fixture.server.query("SELECT count(*) FROM word", in: fixture.url) == "0")
             }
-            bench.proxy.heal()
+            fixture.proxy.heal()
             #expect(try await isTold)
-            try await offThePool {
-                #expect(try bench.rows() == 1)
-                try bench.server.query("DELETE FROM word", in: bench.url)
+            try await onOwnThread {
+                #expect(try fixture.rows() == 1)
+                try fixture.server.query("DELETE FROM word", in: fixture.url)
             }
         }
-        bench.proxy.refuse()
-        #expect(try await offThePool { try bench.insert() } == false)
-        bench.proxy.heal()
-        bench.proxy.delay(by: .milliseconds(1))
-        #expect(try await offThePool { try bench.insert() })
-        #expect(try await offThePool { try bench.rows() } == 1)
+        fixture.proxy.refuse()
+        #expect(try await onOwnThread { try fixture.insert() } == false)
+        fixture.proxy.heal()
+        fixture.proxy.delay(by: .milliseconds(1))
+        #expect(try await onOwnThread { try fixture.insert() })
+        #expect(try await onOwnThread { try fixture.rows() } == 1)
     }
 }

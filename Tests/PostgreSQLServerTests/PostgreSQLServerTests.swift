@@ -8,7 +8,7 @@ import Testing
 struct PostgreSQLServerTests {
     @Test("a new database is empty, has its owner, uses UTF-8 and flushes commits to disk")
     func database() async throws {
-        try await offThePool {
+        try await onOwnThread {
             let server = try PostgreSQLServer.shared()
             let url = try server.makeDatabase()
             try server.query("CREATE TABLE word (text text)", in: url)
@@ -26,7 +26,7 @@ struct PostgreSQLServerTests {
 
     @Test("a killed or stopped server ends; after a restart it has all committed rows")
     func killed() async throws {
-        try await offThePool {
+        try await onOwnThread {
             let server = try PostgreSQLServer.start()
             let url = try server.makeDatabase()
             try server.query("CREATE TABLE word (text text)", in: url)
@@ -44,7 +44,7 @@ struct PostgreSQLServerTests {
 
     @Test("a role with a password can log in only with that password")
     func password() async throws {
-        try await offThePool {
+        try await onOwnThread {
             let server = try PostgreSQLServer.shared()
             let url = "\(server.url("postgres", user: "guarded"))"
             let psql = try #require(ForeignProgram("psql"))
@@ -59,7 +59,7 @@ struct PostgreSQLServerTests {
 
     @Test("a promoted synchronous standby has all committed rows")
     func synchronous() async throws {
-        try await offThePool {
+        try await onOwnThread {
             let primary = try PostgreSQLServer.start()
             let url = try primary.makeDatabase()
             try primary.query("CREATE TABLE word (text text)", in: url)
@@ -76,7 +76,7 @@ struct PostgreSQLServerTests {
 
     @Test("a promoted asynchronous standby lacks the rows held back from it")
     func asynchronous() async throws {
-        try await offThePool {
+        try await onOwnThread {
             let primary = try PostgreSQLServer.start()
             let url = try primary.makeDatabase()
             let standby = try primary.addStandby(isSynchronous: false)
@@ -93,7 +93,7 @@ struct PostgreSQLServerTests {
 
     @Test("a server ends with its last reference and leaves no files behind")
     func ends() async throws {
-        try await offThePool {
+        try await onOwnThread {
             var server: PostgreSQLServer? = try PostgreSQLServer.start()
             let folder = try #require(server?.folder)
             let data = "\(folder)/data/postmaster.pid"

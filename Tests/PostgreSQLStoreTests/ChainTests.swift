@@ -81,7 +81,7 @@ struct ChainTests {
         let database = try TestDatabase()
         let store = try database.open(connections: .init(reading: 1, writing: 2))
         let told = Mutex(0)
-        store.whenEndsMove(by: 5) { told.withLock { $0 += 1 } }
+        store.onCheckpointChange(by: 5) { told.withLock { $0 += 1 } }
         for number in 1...17 {
             _ = try await store.commit([.appendEvent(.sample(number))])
             #expect(told.withLock { $0 } == number / 5)
@@ -154,7 +154,7 @@ struct ChainTests {
     func erased(what: String, script: String) async throws {
         let database = try TestDatabase()
         let store = try database.open()
-        var early: [ChainMark] = []
+        var early: [ChainCheckpoint] = []
         for number in 1...10 {
             _ = try await store.commit([.appendEvent(.sample(number, at: Int64(number)))])
             if number == 5 { early = try await store.chains().map(\.head) }

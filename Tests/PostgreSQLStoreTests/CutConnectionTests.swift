@@ -10,39 +10,39 @@ import Verification
 struct CutConnectionTests {
     @Test("a connection cut after any byte of a decision loses no acknowledged decision")
     func decisions() async throws {
-        let bench = try await Bench()
+        let fixture = try await Fixture()
         for way in ProxyFault.Way.allCases {
-            bench.proxy.arm(nil)
-            try await bench.decide()
-            let count = bench.proxy.passed(way)
+            fixture.proxy.arm(nil)
+            try await fixture.decide()
+            let count = fixture.proxy.passed(way)
             #expect(count > 50)
             for byte in stride(from: 0, through: count, by: max(count / 60, 1)) {
-                try await bench.decide(
+                try await fixture.decide(
                     during: ProxyFault(.cut, at: .byte(way, byte)), mustFail: byte < count)
             }
         }
-        try await bench.expectWhole()
+        try await fixture.expectWhole()
     }
 
     @Test("a connection cut while it opens is opened again, and decides as before")
     func opening() async throws {
-        let bench = try await Bench()
+        let fixture = try await Fixture()
         for way in ProxyFault.Way.allCases {
-            bench.proxy.cutAll()
-            bench.proxy.arm(nil)
-            try await bench.decide()
-            let count = bench.proxy.passed(way)
+            fixture.proxy.cutAll()
+            fixture.proxy.arm(nil)
+            try await fixture.decide()
+            let count = fixture.proxy.passed(way)
             #expect(count > 500)
             var happened = 0
             for byte in stride(from: 0, through: count, by: max(count / 40, 1)) {
-                bench.proxy.cutAll()
+                fixture.proxy.cutAll()
                 let fault = ProxyFault(.cut, at: .byte(way, byte))
-                if try await bench.decide(during: fault) { happened += 1 }
+                if try await fixture.decide(during: fault) { happened += 1 }
             }
             // The number of messages depends on the chains that other sessions still hold.
             #expect(happened > 20)
         }
-        try await bench.expectWhole()
+        try await fixture.expectWhole()
     }
 
     @Test(
@@ -51,12 +51,12 @@ struct CutConnectionTests {
     func messages(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
         // This message occurs only without prepared statements.
         guard message != .query else { return }
-        let bench = try await Bench()
+        let fixture = try await Fixture()
         for count in 1...3 {
             let fault = ProxyFault(.cut, at: .message(message, count: count, part))
-            try await bench.decide(during: fault)
+            try await fixture.decide(during: fault)
         }
-        try await bench.expectWhole()
+        try await fixture.expectWhole()
     }
 
     @Test(
@@ -66,77 +66,77 @@ struct CutConnectionTests {
             (.sync, .all), (.commandComplete, .half), (.readyForQuery, .none),
         ])
     func silence(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
-        let bench = try await Bench(timeout: .milliseconds(300))
+        let fixture = try await Fixture(timeout: .milliseconds(300))
         for count in 1...2 {
             let fault = ProxyFault(.stall, at: .message(message, count: count, part))
-            try await bench.decide(during: fault)
+            try await fixture.decide(during: fault)
         }
-        try await bench.expectWhole()
+        try await fixture.expectWhole()
     }
 
     @Test("a read cut after any byte returns the right row or fails")
     func reads() async throws {
-        let bench = try await Bench()
-        let row = try await bench.observer.credential(.sample(1))
-        #expect(try await bench.store.credential(.sample(1)) == row)
+        let fixture = try await Fixture()
+        let row = try await fixture.observer.credential(.sample(1))
+        #expect(try await fixture.store.credential(.sample(1)) == row)
         for way in ProxyFault.Way.allCases {
-            bench.proxy.arm(nil)
-            #expect(try await bench.store.credential(.sample(1)) == row)
-            let count = bench.proxy.passed(way)
+            fixture.proxy.arm(nil)
+            #expect(try await fixture.store.credential(.sample(1)) == row)
+            let count = fixture.proxy.passed(way)
             #expect(count > 50)
             for byte in stride(from: 0, through: count, by: max(count / 40, 1)) {
-                bench.proxy.arm(ProxyFault(.cut, at: .byte(way, byte)))
+                fixture.proxy.arm(ProxyFault(.cut, at: .byte(way, byte)))
                 let found = try await eventually { () throws(StoreFailure) in
-                    try await bench.store.credential(.sample(1))
+                    try await fixture.store.credential(.sample(1))
                 }
                 #expect(found == row)
-                #expect(!bench.proxy.isArmed || byte == count)
+                #expect(!fixture.proxy.isArmed || byte == count)
             }
         }
     }
 
     @Test("after one call has timed out, a thousand others fail without waiting")
     func silent() async throws {
-        let bench = try await Bench(timeout: .milliseconds(400))
+        let fixture = try await Fixture(timeout: .milliseconds(400))
         for _ in 0..<2 {
-            let row = try await bench.observer.credential(.sample(1))
-            bench.proxy.stall()
-            try await bench.expectUnavailable { () async throws(StoreFailure) in
-                _ = try await bench.store.credential(.sample(1))
+            let row = try await fixture.observer.credential(.sample(1))
+            fixture.proxy.stall()
+            try await fixture.expectUnavailable { () async throws(StoreFailure) in
+                _ = try await fixture.store.credential(.sample(1))
             }
-            try await bench.expectUnavailable { () async throws(StoreFailure) in
-                _ = try await bench.store.commit([.appendEvent(.sample(1))])
+            try await fixture.expectUnavailable { () async throws(StoreFailure) in
+                _ = try await fixture.store.commit([.appendEvent(.sample(1))])
             }
-            bench.proxy.heal()
+            fixture.proxy.heal()
             #expect(
                 try await eventually { () throws(StoreFailure) in
-                    try await bench.store.credential(.sample(1))
+                    try await fixture.store.credential(.sample(1))
                 } == row)
-            try await bench.decide()
+            try await fixture.decide()
         }
     }
 
     @Test("calls fail while the connection is blocked, and succeed afterwards")
     func refused() async throws {
-        let bench = try await Bench()
+        let fixture = try await Fixture()
         for _ in 0..<3 {
-            bench.proxy.refuse()
+            fixture.proxy.refuse()
             for _ in 0..<20 {
                 await #expect(throws: StoreFailure(.unavailable, code: "connection")) {
-                    try await bench.store.commit([.appendEvent(.sample(1))])
+                    try await fixture.store.commit([.appendEvent(.sample(1))])
                 }
             }
-            bench.proxy.heal()
-            try await bench.decide()
+            fixture.proxy.heal()
+            try await fixture.decide()
         }
-        bench.proxy.delay(by: .milliseconds(2))
-        try await bench.decide()
-        try await bench.expectWhole()
+        fixture.proxy.delay(by: .milliseconds(2))
+        try await fixture.decide()
+        try await fixture.expectWhole()
     }
 }
 
 /// A row that a store behind a proxy advances and another store observes.
-private final class Bench: Sendable {
+private final class Fixture: Sendable {
     let proxy: FaultyProxy
     let store: PostgreSQLStore
     /// The same database without the proxy.
@@ -206,7 +206,7 @@ private final class Bench: Sendable {
             #expect(stored == next)
             return true
         } catch {
-            #expect([.unavailable, .busy].contains(error.trouble))
+            #expect([.unavailable, .busy].contains(error.kind))
             await counts.add(unknown: 1)
             do { try await Task.sleep(for: .milliseconds(2)) } catch _ {}
             return false
@@ -222,7 +222,7 @@ private final class Bench: Sendable {
         for _ in 0...1_000 {
             try #require(ContinuousClock.now < end, "every call waits for a timeout")
             let failure = await #expect(throws: StoreFailure.self) { try await call() }
-            #expect(failure?.trouble == .unavailable)
+            #expect(failure?.kind == .unavailable)
         }
     }
 

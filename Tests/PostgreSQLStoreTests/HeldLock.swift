@@ -86,7 +86,7 @@ extension TestDatabase {
     }
 
     /// Audits the database.
-    func audit(checkpoints: [ChainMark] = []) throws -> PostgreSQLAuditReport {
+    func audit(checkpoints: [ChainCheckpoint] = []) throws -> PostgreSQLAuditReport {
         try PostgreSQLStore.audit(
             at: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             checkpoints: checkpoints)

@@ -49,8 +49,7 @@ final class Ledger: Sendable {
     }
 
     /// Runs `callers` callers on each store, while `trouble` happens to the database.
-    func run(callers: Int, during trouble: @escaping @Sendable () async throws -> Void) async throws
-    {
+    func run(callers: Int, during kind: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in stores {
                 for _ in 0..<callers {
@@ -58,7 +57,7 @@ final class Ledger: Sendable {
                 }
             }
             defer { end() }
-            try await trouble()
+            try await kind()
             end()
             try await group.waitForAll()
         }
@@ -80,8 +79,8 @@ final class Ledger: Sendable {
     var failures: [StoreFailure: Int] { content.withLock { $0.failures } }
 
     /// The kinds of failures.
-    var troubles: Set<StoreFailure.Trouble> {
-        content.withLock { Set($0.failures.keys.map(\.trouble)) }
+    var kinds: Set<StoreFailure.FailureKind> {
+        content.withLock { Set($0.failures.keys.map(\.kind)) }
     }
 
     /// Expects that nothing was accepted twice, and that everything accepted is in the database.
@@ -128,7 +127,7 @@ final class Ledger: Sendable {
             return content.next
         }
         do throws(StoreFailure) {
-            let (use, change) = try await wish(number / 2, of: store)
+            let (use, change) = try await interest(number / 2, of: store)
             let outcome = try await store.commit([change, .appendEvent(.sample(number))])
             guard outcome == .done else { return }
             content.withLock { $0.done[use, default: []].append(number) }
@@ -141,7 +140,7 @@ final class Ledger: Sendable {
     }
 
     /// Tickets and rows in turn; only rows once no tickets are left.
-    private func wish(
+    private func interest(
         _ pair: Int, of store: any VerificationStore
     ) async throws(StoreFailure) -> (Use, StoreChange) {
         if pair.isMultiple(of: 2), pair / 2 < Self.tickets {

@@ -13,39 +13,39 @@ struct ServerFaultTests {
 
     @Test("T-10 nothing is accepted twice when a database is killed and restarted under load")
     func restarted() async throws {
-        let server = try await offThePool { try PostgreSQLServer.start() }
+        let server = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: server)
         let ledger = try await Ledger([open(database), open(database)])
         try await ledger.run(callers: 6) {
             for end in [server.kill9, server.kill9, server.stop] {
                 try await ledger.awaitProgress(150)
-                try await offThePool { try end() }
+                try await onOwnThread { try end() }
                 try await ledger.awaitFailures(24)
-                try await offThePool { try server.launch() }
+                try await onOwnThread { try server.launch() }
             }
             try await ledger.awaitProgress(150)
         }
         // The database was down or starting; there must be no other failures.
-        #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
+        #expect(ledger.kinds.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(in: open(database), key: database.keys.auditKey)
     }
 
     @Test("nothing is lost when a synchronous standby replaces the primary under load")
     func synchronous() async throws {
-        let primary = try await offThePool { try PostgreSQLServer.start() }
+        let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
-        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
         let url = PostgreSQLServer.url(database.name, of: [primary, standby])
         let stores = [try open(database, url), try open(database, url)]
         let ledger = try await Ledger(stores)
         try await ledger.run(callers: 6) {
             try await ledger.awaitProgress(150)
-            try await offThePool { try primary.kill9() }
+            try await onOwnThread { try primary.kill9() }
             try await ledger.awaitFailures(24)
-            try await offThePool { try standby.promote() }
+            try await onOwnThread { try standby.promote() }
             try await ledger.awaitProgress(150)
         }
-        #expect(ledger.troubles.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
+        #expect(ledger.kinds.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(
             in: open(database, standby.url(database.name)), key: database.keys.auditKey)
     }
@@ -53,21 +53,21 @@ struct ServerFaultTests {
     @Test(
         "a commit without a standby is not acknowledged, even if the server would not wait")
     func withheld() async throws {
-        let primary = try await offThePool {
+        let primary = try await onOwnThread {
             try PostgreSQLServer.start(settings: ["synchronous_commit": "off"])
         }
         let database = try TestDatabase(on: primary)
-        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
         let url = PostgreSQLServer.url(database.name, of: [primary, standby])
         let store = try open(database, url, timeout: .milliseconds(500))
         let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
-        try await offThePool { try primary.withholdReplication() }
+        try await onOwnThread { try primary.withholdReplication() }
         let failure = await #expect(throws: StoreFailure.self) {
             try await store.commit([spending, .appendEvent(.sample(1))])
         }
-        #expect(failure?.trouble == .unavailable)
-        try await offThePool {
+        #expect(failure?.kind == .unavailable)
+        try await onOwnThread {
             try primary.kill9()
             try standby.promote()
         }
@@ -81,26 +81,26 @@ struct ServerFaultTests {
 
     @Test("a stalled synchronous standby blocks few connections, and they recover with it")
     func silentStandby() async throws {
-        let primary = try await offThePool { try PostgreSQLServer.start() }
+        let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
-        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
         let store = try PostgreSQLStore(
             connecting: try #require(PostgreSQLAddress(database.url)), key: database.keys.auditKey,
             timeout: .milliseconds(500))
         let chains = try await store.chains().count
-        try await offThePool { try primary.withholdReplication() }
+        try await onOwnThread { try primary.withholdReplication() }
         for _ in 0..<8 {
             let failure = await #expect(throws: StoreFailure.self) {
                 try await store.commit([.appendEvent(.sample(1))])
             }
-            #expect(failure?.trouble == .unavailable)
+            #expect(failure?.kind == .unavailable)
         }
         // The one that detected it.
-        let waiting = try await offThePool {
+        let waiting = try await onOwnThread {
             try primary.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         }
         #expect(waiting == "1")
-        try await offThePool { try primary.resumeReplication() }
+        try await onOwnThread { try primary.resumeReplication() }
         #expect(
             try await eventually { () throws(StoreFailure) in
                 try await store.commit([.appendEvent(.sample(2))])
@@ -112,9 +112,9 @@ struct ServerFaultTests {
 
     @Test("an asynchronous standby that lacks acknowledged events is detected and not used")
     func asynchronous() async throws {
-        let primary = try await offThePool { try PostgreSQLServer.start() }
+        let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
-        let standby = try await offThePool { try primary.addStandby(isSynchronous: false) }
+        let standby = try await onOwnThread { try primary.addStandby(isSynchronous: false) }
         let url = PostgreSQLServer.url(database.name, of: [primary, standby])
         let witness = try open(database, url)
         let stranger = try open(database, url)
@@ -122,7 +122,7 @@ struct ServerFaultTests {
         #expect(try await witness.commit([.insertTicket(.sample(1))]) == .done)
         #expect(try await stranger.commit([.appendEvent(.sample(1))]) == .done)
         #expect(try await witness.commit([.appendEvent(.sample(2))]) == .done)
-        try await offThePool {
+        try await onOwnThread {
             let position = try primary.query("SELECT pg_current_wal_lsn()")
             try standby.awaitReplay(of: position)
             try primary.withholdReplication()
@@ -131,7 +131,7 @@ struct ServerFaultTests {
         #expect(
             try await witness.commit([.spendTicket(digest: digest), .appendEvent(.sample(3))])
                 == .done)
-        try await offThePool {
+        try await onOwnThread {
             try primary.kill9()
             try standby.promote()
         }
@@ -149,7 +149,7 @@ struct ServerFaultTests {
 
     @Test("a read-only database refuses every decision, and can still be read")
     func readOnly() async throws {
-        let server = try await offThePool { try PostgreSQLServer.start() }
+        let server = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: server)
         let store = try database.open()
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
@@ -174,7 +174,7 @@ struct ServerFaultTests {
         do throws(StoreFailure) {
             return try await store.commit([.appendEvent(.sample(0))]) == .done
         } catch {
-            try #require(error.trouble == .readOnly)
+            try #require(error.kind == .readOnly)
             return false
         }
     }
@@ -188,7 +188,7 @@ struct ServerFaultTests {
     }
 
     private func readOnly(_ isReadOnly: Bool, _ server: PostgreSQLServer) async throws {
-        try await offThePool {
+        try await onOwnThread {
             try server.query(
                 "ALTER SYSTEM SET default_transaction_read_only = \(isReadOnly ? "on" : "off")")
             try server.query("SELECT pg_reload_conf()")
@@ -232,7 +232,7 @@ func eventually<Found>(
         do throws(StoreFailure) {
             return try await call()
         } catch {
-            guard error.trouble == .unavailable, ContinuousClock.now < end else { throw error }
+            guard error.kind == .unavailable, ContinuousClock.now < end else { throw error }
             do { try await Task.sleep(for: .milliseconds(5)) } catch _ {}
         }
     }

@@ -14,8 +14,10 @@ struct SharedReadTests {
         let found = Mutex<[Int: Result<[CredentialRow], PostgreSQLFailure>]>([:])
 
         func jobs(_ wanted: [(subject: String, limit: Int64)]) -> [ReadJob] {
-            wanted.enumerated().map { index, wish in
-                ReadJob(question: .alive(subject: Array(wish.subject.utf8), limit: wish.limit)) {
+            wanted.enumerated().map { index, interest in
+                ReadJob(
+                    question: .alive(subject: Array(interest.subject.utf8), limit: interest.limit)
+                ) {
                     answer in
                     let rows = Result { () throws(PostgreSQLFailure) in
                         try answer.get().all { row throws(PostgreSQLFailure) in
@@ -52,7 +54,7 @@ struct SharedReadTests {
         return try PostgreSQLSession(
             try #require(PostgreSQLAddress(database.url)), StoreStatement.reading,
             timeout: .seconds(20),
-            known: KnownHeads())
+            known: AcknowledgedCheckpoints())
     }
 
     @Test(

@@ -13,7 +13,7 @@ struct StartTests {
     func together() async throws {
         let database = try TestDatabase()
         let stores = try await withThrowingTaskGroup(of: PostgreSQLStore.self) { group in
-            for _ in 0..<8 { group.addTask { try await offThePool { try database.open() } } }
+            for _ in 0..<8 { group.addTask { try await onOwnThread { try database.open() } } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(try database.query("SELECT taken FROM watchword.steps") == "1")

@@ -12,7 +12,7 @@ struct TLSTests {
     @Test("a TLS server is accepted with the right certificate and refused with another one")
     func verified() async throws {
         let folder = try TemporaryFolder()
-        let server = try await offThePool {
+        let server = try await onOwnThread {
             try makeTestIdentity("other", in: folder)
             return try PostgreSQLServer.startWithTLS("server", in: folder)
         }

@@ -68,7 +68,7 @@ struct PAMStackTests {
     }
 
     @Test("the modules run with an empty environment and without core dumps")
-    func surroundings() throws {
+    func dependencies() throws {
         #expect(try Stack(strange: "looks-around").askBlindly() == "outcome: present\n")
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 /// A check with a preset answer.
 private struct Answering<Grade: PresenceGrade>: PresenceCheck {
-    struct Unplugged: PresenceFailure, Equatable { let mayHideAttempt = false }
+    struct Unplugged: PresenceFailure, Equatable { let mayConcealAttempt = false }
 
     let answer: Bool?
     private(set) var asked: [String] = []

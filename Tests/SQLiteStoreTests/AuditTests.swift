@@ -74,7 +74,7 @@ struct AuditTests {
         let early = try #require(try store.events(after: 4, limit: 1).first)
         // The checkpoint that an audit printed when there were five events.
         let checkpoint = try EventChain(
-            resuming: ChainMark(
+            resuming: ChainCheckpoint(
                 node: early.node, sequence: 5, digest: early.digest, authentication: []),
             at: 5, key: key
         ).head()
@@ -125,7 +125,7 @@ struct AuditTests {
             Issue.record("\(String(describing: failure))")
             return
         }
-        #expect(failure.trouble == .damaged)
+        #expect(failure.kind == .damaged)
     }
 
     @Test("V-30 a database without a recorded chain end is reported as damaged")
@@ -153,7 +153,7 @@ struct AuditTests {
         _ = try await store.commit([.appendEvent(.sample(11))])
         let mark = try #require(try store.chains().last?.head)
         store.close()
-        #expect(ChainMark(text: mark.text) == mark)
+        #expect(ChainCheckpoint(text: mark.text) == mark)
         // The whole file with its recorded end, which is authentic on its own.
         try database.folder.write(old, to: "verifier.db")
         try setMode(0o600, of: database.path)

@@ -219,7 +219,7 @@ struct CopyingTests {
                 Issue.record("\(script)")
                 continue
             }
-            #expect(failure.trouble == .damaged, "\(script)")
+            #expect(failure.kind == .damaged, "\(script)")
             try removeFile(backup)
             try database.folder.write(pristine, to: "backup.db")
             try setMode(0o600, of: backup)
@@ -247,7 +247,7 @@ struct CopyingTests {
         }
         let text = try database.folder.write([1, 2, 3], to: "text.db")
         try setMode(0o600, of: text)
-        #expect(throws: SQLiteStoreError.notOurs) { try restore(text, database.keys.auditKey) }
+        #expect(throws: SQLiteStoreError.foreignFile) { try restore(text, database.keys.auditKey) }
         #expect(throws: SQLiteStoreError.notPrivate(.missing)) {
             try restore(database.folder.file("none.db"), database.keys.auditKey)
         }

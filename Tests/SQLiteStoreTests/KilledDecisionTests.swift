@@ -60,7 +60,7 @@ struct KilledDecisionTests {
             ("pwrite64", "EIO", "unavailable"),
             ("fdatasync", "EIO", "unavailable"), ("fdatasync", "ENOSPC", "unavailable"),
         ])
-    func failing(call: String, error: String, trouble: String) throws {
+    func failing(call: String, error: String, kind: String) throws {
         let strace = try #require(Strace())
         var failed = 0
         for time in 1...12 {
@@ -73,7 +73,7 @@ struct KilledDecisionTests {
             let failures = lines.filter { $0.hasPrefix("failure") }
             let done = lines.count - failures.count
             #expect(done == Self.decisions, "\(lines)")
-            for line in failures { #expect(line.hasPrefix("failure \(trouble) "), "\(line)") }
+            for line in failures { #expect(line.hasPrefix("failure \(kind) "), "\(line)") }
             // A write that the disk did not confirm may still be stored; nothing else may.
             let unknown = call == "fdatasync" ? failures.count : 0
             try expectWhole(database, atLeast: done, atMost: done + unknown)

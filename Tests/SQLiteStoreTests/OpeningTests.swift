@@ -91,11 +91,11 @@ struct OpeningTests {
             try setMode(0o600, of: folder.file(name))
         }
         try open(database, "empty.db")
-        #expect(throws: SQLiteStoreError.notOurs) { try open(database, "text.db") }
+        #expect(throws: SQLiteStoreError.foreignFile) { try open(database, "text.db") }
         #expect(try folder.bytes(of: "text.db") == Array("not a database\n".utf8))
         try edit(folder.file("foreign.db"), "CREATE TABLE t (a); PRAGMA user_version = 1")
         let before = try folder.bytes(of: "foreign.db")
-        #expect(throws: SQLiteStoreError.notOurs) { try open(database, "foreign.db") }
+        #expect(throws: SQLiteStoreError.foreignFile) { try open(database, "foreign.db") }
         #expect(try folder.bytes(of: "foreign.db") == before)
     }
 

@@ -102,7 +102,7 @@ struct WriteAheadLogTests {
     private func write(_ body: [UInt8], to store: SQLiteStore, slot: UInt64) async throws {
         let padding = [UInt8](repeating: 0, count: 1_500)
         let changes: [StoreChange] = [
-            .writeDecoy(DecoyRow(slot: slot, body: body + padding)),
+            .writeDummy(DummyRow(slot: slot, body: body + padding)),
             .appendEvent(.sample(Int(slot))),
         ]
         #expect(try await store.commit(changes) == .done)

@@ -61,10 +61,10 @@ struct AccessControlTests {
     }
 
     private func isAccepted(_ opening: () throws -> Void) throws -> Bool {
-        do { try opening() } catch VaultError.otherCheckDemanded {
+        do { try opening() } catch VaultError.differentCheckRequired {
             return false
-        } catch let error as GateError<Never> {
-            guard case .vault(.otherCheckDemanded) = error else { throw error }
+        } catch let error as AccessControlError<Never> {
+            guard case .vault(.differentCheckRequired) = error else { throw error }
             return false
         }
         return true

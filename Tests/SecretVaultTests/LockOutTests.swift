@@ -273,7 +273,7 @@ struct LockOutTests {
 
     @Test(
         "an immutable attempts file prevents attempts with a passphrase",
-        .enabled(if: geteuid() == 0 && ShownLimits.canMakeReadOnly, "needs root and chattr"))
+        .enabled(if: geteuid() == 0 && TestCapabilities.canMakeReadOnly, "needs root and chattr"))
     func immutable() throws {
         let vault = try TestVault(recoveryKey: true)
         let clock = TestClock()

@@ -130,7 +130,7 @@ struct RekeyTests {
         try vault.unlock().update { changes throws(VaultError) in
             try changes.addPassphrase(second, cost: cost, now: 3)
         }
-        let later = try LaterSlot(number: 9)
+        let later = try FutureSlot(number: 9)
         try later.add(to: vault)
         let ids = try vault.fill()
         let before = try vault.unlock()
@@ -181,7 +181,7 @@ struct RekeyTests {
         #expect(try vault.bytes() == bytes)
         // What was read before is still available.
         #expect(Facts(try open.open(ids[0])) == Facts(try TestVault.contents()[0]))
-        #expect(throws: OpenerCheck.Failure(reason: .rekeyed, mayHideAttempt: false)) {
+        #expect(throws: OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)) {
             try open.isOpened(by: .passphrase(TestVault.passphrase))
         }
     }

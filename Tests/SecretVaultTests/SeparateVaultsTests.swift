@@ -50,7 +50,7 @@ struct SeparateVaultsTests {
                 try add(round, to: path)
                 try add("gone", to: path, purging: round == "second")
                 let open = try open(path)
-                _ = try open.takeLoginTurn()
+                _ = try open.takeLoginLock()
                 for id in open.entries.filter({ $0.issuer == "gone" }).map(\.id) {
                     try open.update { changes throws(VaultError) in
                         try changes.remove(id, purge: true)

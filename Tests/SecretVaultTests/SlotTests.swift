@@ -156,7 +156,7 @@ struct SlotTests {
         let sample = try VaultDocument(parsing: vault.bytes())
         let (key, _) = try sample.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
         var state = try VaultState(verifying: sample, with: key)
-        state.slots.append(try LaterSlot(number: 4).sealed(key))
+        state.slots.append(try FutureSlot(number: 4).sealed(key))
         try vault.put(try state.written(with: key))
         let open = try vault.unlock()
         #expect(open.slots.map(\.method) == [.passphrase(logN: 10), .other("tpm2")])

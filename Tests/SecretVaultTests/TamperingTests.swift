@@ -159,7 +159,7 @@ struct TamperingTests {
     private static let unknownID = "AAAAAAAAAAAAAAAAAAAAAA=="
 
     @Test("Base64 with nonzero trailing bits is refused where only the checksum covers it")
-    func looseBits() throws {
+    func nonzeroTrailingBits() throws {
         let sample = try Sample()
         let index = try #require(sample.lines.firstIndex { $0.hasPrefix("vault ") })
         let line = Array(sample.lines[index].utf8)
@@ -209,7 +209,7 @@ struct TamperingTests {
         let records = sample.lines.filter { $0.hasPrefix("record ") }
         let ids = records.map { $0.split(separator: " ")[1] }
         for (place, id) in ids.enumerated() {
-            let gone = VaultError.damaged(.recordGone(sample.ids[place]))
+            let gone = VaultError.damaged(.recordRemoved(sample.ids[place]))
             let wholly = try sample.forged { lines in lines.removeAll { $0.contains(id) } }
             #expect(throws: gone) { try sample.verify(wholly) }
             let box = try sample.forged { lines in lines.removeAll { $0.hasPrefix("sealed \(id)") }

@@ -15,7 +15,7 @@ struct UnlockCostTests {
             secret: [], vaultKey: [])
     }
 
-    private func plan(_ costs: [Int], ceiling: Int = Vault.standardCeiling) -> UnlockPlan {
+    private func plan(_ costs: [Int], ceiling: Int = Vault.defaultCeiling) -> UnlockPlan {
         UnlockPlan(
             of: costs.enumerated().map { slot($0 + 1, $1) }, for: .passphrase(secret("any")),
             ceiling: ceiling)
@@ -163,7 +163,7 @@ struct UnlockCostTests {
             let proof = try vault.prove(
                 &check, for: id, words: "test", reading: TestClock().reading)
             return try vault.open(id, proof: proof).issuer
-        } catch let error as GateError<OpenerCheck.Failure> {
+        } catch let error as AccessControlError<OpenerCheck.Failure> {
             return "\(error)"
         } catch {
             return "\(error)"
@@ -172,13 +172,13 @@ struct UnlockCostTests {
 
     @Test("O-15 guesses for a use of an entry count, even if a slot was not tried")
     func undecidedAtUse() throws {
-        typealias Refusal = GateError<OpenerCheck.Failure>
+        typealias Refusal = AccessControlError<OpenerCheck.Failure>
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
         let open = try Vault.unlock(
             at: vault.path, with: .passphrase(TestVault.passphrase), ceiling: 10)
         let sly = Refusal.check(
             OpenerCheck.Failure(
-                reason: .costOverCeiling(logN: 12, ceiling: 10), mayHideAttempt: true))
+                reason: .costOverCeiling(logN: 12, ceiling: 10), mayConcealAttempt: true))
         for count: UInt64 in 1...5 {
             #expect(asked("wrong", of: open, id) == "\(sly)")
             let counted = try vault.attempts().records[id]?.failures
@@ -191,7 +191,7 @@ struct UnlockCostTests {
 
     @Test("O-15 a passphrase that was tried on no slot does not count for a use of an entry")
     func notTriedAtUse() throws {
-        typealias Refusal = GateError<OpenerCheck.Failure>
+        typealias Refusal = AccessControlError<OpenerCheck.Failure>
         let vault = try TestVault(recoveryKey: true)
         let id = try vault.fill()[0]
         try vault.unlock().update { changes throws(VaultError) in
@@ -202,7 +202,7 @@ struct UnlockCostTests {
         let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key), ceiling: 9)
         let deaf = Refusal.check(
             OpenerCheck.Failure(
-                reason: .costOverCeiling(logN: 10, ceiling: 9), mayHideAttempt: false))
+                reason: .costOverCeiling(logN: 10, ceiling: 9), mayConcealAttempt: false))
         for _ in 0..<7 { #expect(asked("wrong", of: open, id) == "\(deaf)") }
         #expect(try vault.attempts().isEmpty)
     }

@@ -102,7 +102,7 @@ struct UnwritableTests {
                 try changes.remove(vault.ids[0], purge: false)
             }
         }
-        #expect(throws: VaultError.openedReadOnly) { _ = try open.takeLoginTurn() }
+        #expect(throws: VaultError.openedReadOnly) { _ = try open.takeLoginLock() }
         let recovered = try Vault.unlock(
             at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
         #expect(recovered.entries.count == 4)

@@ -125,7 +125,7 @@ struct VectorMaking {
 
     private func laterSlot() throws -> TestVault {
         let vault = try TestVault()
-        try LaterSlot(number: 4).add(to: vault)
+        try FutureSlot(number: 4).add(to: vault)
         return vault
     }
 

@@ -128,7 +128,7 @@ struct WipedRecordTests {
         var spliced = newest
         spliced[tombstone] = secret
         try sample.vault.put(try file(spliced))
-        #expect(throws: VaultError.damaged(.recordRevived(sample.wiped))) {
+        #expect(throws: VaultError.damaged(.recordRestored(sample.wiped))) {
             try sample.vault.unlock()
         }
         spliced[tombstone] = newest[tombstone].replacing("failures", with: "revoked")

@@ -11,19 +11,19 @@ struct DatabaseFaultTests {
         "T-10 no code is accepted twice by two servers if the database is killed under load and restarted"
     )
     func restarted() async throws {
-        let database = try await offThePool { try PostgreSQLServer.start() }
-        let load = try await ServerLoad(store: offThePool { try database.makeDatabase() })
+        let database = try await onOwnThread { try PostgreSQLServer.start() }
+        let load = try await ServerLoad(store: onOwnThread { try database.makeDatabase() })
         try await load.run {
             load.admit(20)
             try await load.awaitAccepted(8)
-            try await offThePool { try database.kill9() }
+            try await onOwnThread { try database.kill9() }
             load.admit(26)
             try await load.awaitRefused(12)
             #expect(try await load.readiness() == [503, 503])
-            try await offThePool { try database.launch() }
+            try await onOwnThread { try database.launch() }
             try await load.awaitAccepted(16)
             load.admit(40)
-            try await offThePool { try database.restart() }
+            try await onOwnThread { try database.restart() }
         }
         try await load.expectSpent()
         #expect(try await load.readiness() == [200, 200])
@@ -34,8 +34,8 @@ struct DatabaseFaultTests {
         "T-10 no code is accepted twice if a server is killed with SIGKILL under load and restarted"
     )
     func killed() async throws {
-        let database = try await offThePool { try PostgreSQLServer.shared() }
-        let load = try await ServerLoad(store: offThePool { try database.makeDatabase() })
+        let database = try await onOwnThread { try PostgreSQLServer.shared() }
+        let load = try await ServerLoad(store: onOwnThread { try database.makeDatabase() })
         try await load.run {
             for index in 0..<2 {
                 load.admit(16 * (index + 1))
@@ -51,19 +51,19 @@ struct DatabaseFaultTests {
         "servers continue without a restart when a synchronous standby replaces the primary under load"
     )
     func replaced() async throws {
-        let primary = try await offThePool { try PostgreSQLServer.start() }
-        let url = try await offThePool { try primary.makeDatabase() }
-        let standby = try await offThePool { try primary.addStandby(isSynchronous: true) }
+        let primary = try await onOwnThread { try PostgreSQLServer.start() }
+        let url = try await onOwnThread { try primary.makeDatabase() }
+        let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
         let name = String(url.split(separator: "/").last ?? "")
         let load = try await ServerLoad(
             store: PostgreSQLServer.url(name, of: [primary, standby]))
         try await load.run {
             load.admit(20)
             try await load.awaitAccepted(8)
-            try await offThePool { try primary.kill9() }
+            try await onOwnThread { try primary.kill9() }
             load.admit(26)
             try await load.awaitRefused(12)
-            try await offThePool { try standby.promote() }
+            try await onOwnThread { try standby.promote() }
         }
         try await load.expectSpent()
         // As a user who knows the promoted database only.
@@ -75,9 +75,9 @@ struct DatabaseFaultTests {
 
     @Test("T-10 a standby that lacks an accepted code is not served until restore was run")
     func lost() async throws {
-        let primary = try await offThePool { try PostgreSQLServer.start() }
-        let url = try await offThePool { try primary.makeDatabase() }
-        let standby = try await offThePool { try primary.addStandby(isSynchronous: false) }
+        let primary = try await onOwnThread { try PostgreSQLServer.start() }
+        let url = try await onOwnThread { try primary.makeDatabase() }
+        let standby = try await onOwnThread { try primary.addStandby(isSynchronous: false) }
         let name = String(url.split(separator: "/").last ?? "")
         let state = try ServerProcess.State(
             store: PostgreSQLServer.url(name, of: [primary, standby]))
@@ -85,12 +85,12 @@ struct DatabaseFaultTests {
         let key = try await state.makeKey()
         let asker = try Asker(server.port, key: key)
         let alice = try await EnrolledSubject("alice", asker, period: 120)
-        try await offThePool {
+        try await onOwnThread {
             try standby.awaitReplay(of: primary.query("SELECT pg_current_wal_lsn()"))
             try primary.withholdReplication()
         }
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
-        try await offThePool {
+        try await onOwnThread {
             try primary.kill9()
             try standby.promote()
         }
@@ -115,16 +115,16 @@ struct DatabaseFaultTests {
 
     @Test("V-31 a stalled database gives 503 and never an acceptance, and the server recovers")
     func silent() async throws {
-        let database = try await offThePool { try PostgreSQLServer.shared() }
+        let database = try await onOwnThread { try PostgreSQLServer.shared() }
         let proxy = try FaultyProxy(to: database.port)
-        let url = try await offThePool { try database.makeDatabase() }
+        let url = try await onOwnThread { try database.makeDatabase() }
         let state = try ServerProcess.State(store: proxy.url(for: url))
         let server = try await ServerProcess(state)
         let key = try await state.makeKey()
         let asker = try Asker(server.port, key: key)
         let alice = try await EnrolledSubject("alice", asker, period: 120)
-        for trouble in [proxy.refuse, proxy.stall] {
-            trouble()
+        for kind in [proxy.refuse, proxy.stall] {
+            kind()
             let answer = try await asker.verify("alice", alice.code())
             #expect(answer?.status == 503)
             #expect(answer?.headers["retry-after"] != nil)
@@ -173,7 +173,7 @@ final class ServerLoad: Sendable {
 
     /// Sends every subject's code to both servers while `trouble` runs, which decides who may
     /// begin.
-    func run(during trouble: @escaping @Sendable () async throws -> Void) async throws {
+    func run(during kind: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, subject) in subjects.enumerated() {
                 for index in 0..<2 {
@@ -181,7 +181,7 @@ final class ServerLoad: Sendable {
                 }
             }
             defer { admit(Self.subjects) }
-            try await trouble()
+            try await kind()
             admit(Self.subjects)
             try await group.waitForAll()
         }

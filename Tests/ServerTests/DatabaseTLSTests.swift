@@ -19,7 +19,7 @@ struct DatabaseTLSTests {
     )
     func served() async throws {
         let folder = try TemporaryFolder()
-        let (database, url) = try await offThePool {
+        let (database, url) = try await onOwnThread {
             let server = try PostgreSQLServer.startWithTLS("server", in: folder)
             return (server, try server.makeDatabase())
         }
@@ -34,7 +34,7 @@ struct DatabaseTLSTests {
         let alice = try await EnrolledSubject("alice", asker)
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
         #expect(try await asker.verify("alice", alice.code())?.texts["reason"] == "replayed")
-        let connections = try await offThePool {
+        let connections = try await onOwnThread {
             try database.query(
                 "SELECT DISTINCT usename, ssl, version FROM pg_stat_ssl "
                     + "JOIN pg_stat_activity USING (pid) WHERE datname = '\(name(of: url))'")
@@ -47,7 +47,7 @@ struct DatabaseTLSTests {
     @Test("a database with a certificate of another authority, or without TLS, is refused")
     func refused() async throws {
         let folder = try TemporaryFolder()
-        let servers = try await offThePool {
+        let servers = try await onOwnThread {
             try makeTestIdentity("other", in: folder)
             return [
                 try PostgreSQLServer.startWithTLS("server", in: folder),
@@ -56,12 +56,12 @@ struct DatabaseTLSTests {
         }
         let reasons = ["certificate verify failed", "server does not support SSL"]
         for (server, word) in zip(servers, reasons) {
-            let url = try await offThePool { try server.makeDatabase() }
+            let url = try await onOwnThread { try server.makeDatabase() }
             let state = try ServerProcess.State(
                 store: guarded(url, authority: folder.file("other.pem")))
             let passwords = try passwordFile(state)
             for verb in ["serve", "audit verify"] {
-                let outcome = try await offThePool {
+                let outcome = try await onOwnThread {
                     try ForeignProgram(path: BuiltProgram.path("watchword-server")).run(
                         verb.split(separator: " ").map(String.init),
                         environment: state.environment.merging(passwords) { $1 })

@@ -195,7 +195,7 @@ struct FaultTests {
             base.commit()
             """
         let path = state.database
-        let outcome = try await offThePool {
+        let outcome = try await onOwnThread {
             try ForeignProgram(path: "/usr/bin/python3").run(["-c", script, path])
         }
         #expect(outcome.status == 0)

@@ -199,10 +199,10 @@ struct HousekeepingTests {
         arguments: [(["--keep-events", "450"], 450), ([], 400), (["--keep-events", "all"], 500)])
     func served(words: [String], kept: Int) async throws {
         let state = try ServerProcess.State()
-        let places = try ServerPlaces(
+        let places = try ServerPaths(
             arguments(["--store", "sqlite:\(state.database)", "--keys", state.keyFile]))
-        let backing = try Backing.open(places, making: true)
-        let now = Backing.now()
+        let context = try ServerContext.open(places, making: true)
+        let now = ServerContext.now()
         // Offset by half a day, so that no event is exactly at the limit.
         let days = (0..<500).map { day in
             StoreChange.appendEvent(
@@ -211,16 +211,16 @@ struct HousekeepingTests {
         let latest = StoreChange.appendEvent(
             Event(.accepted, time: now.adding(seconds: -6 * 3_600)))
         let changes = days + [latest, .insertAnswer(.sample(1))]
-        #expect(try await backing.store.commit(changes) == .done)
+        #expect(try await context.store.commit(changes) == .done)
         let server = try await ServerProcess(state, arguments: words)
         // It is deleted together with the events.
-        while try await backing.store.answer(key: AnswerRow.sample(1).key) != nil {
+        while try await context.store.answer(key: AnswerRow.sample(1).key) != nil {
             try await Task.sleep(for: .milliseconds(5))
         }
-        let events = try await backing.store.events(after: 0, limit: 1_000)
+        let events = try await context.store.events(after: 0, limit: 1_000)
         #expect(events.count == kept + 1)
         #expect(events.last?.position == 501)
-        backing.close()
+        context.close()
         try await server.stop()
         #expect(try await state.run("audit", "verify").status == 0)
     }

@@ -35,7 +35,7 @@ struct KeyTests {
             try await Task.sleep(for: .milliseconds(5))
         }
         kill(rotation.processIdentifier, SIGKILL)
-        try await offThePool { rotation.waitUntilExit() }
+        try await onOwnThread { rotation.waitUntilExit() }
         let rotated = try await state.run("keys", "rotate")
         #expect(rotated.status == 0)
         #expect(rotated.text.hasPrefix("Key 2 is now current."))
@@ -51,7 +51,7 @@ struct KeyTests {
         #expect(answer?.texts["result"] == "accepted")
         try await again.stop()
         // The old keys no longer open anything.
-        try await offThePool { try removeFile(state.keyFile) }
+        try await onOwnThread { try removeFile(state.keyFile) }
         try state.folder.write(first, to: "watchword/keys")
         try setMode(0o600, of: state.keyFile)
         let old = try await ServerProcess(state)

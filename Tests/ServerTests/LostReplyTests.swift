@@ -16,23 +16,23 @@ import Testing
 
     /// One device, one server that can be restarted, and the proxy.
     private final class World: Sendable {
-        let desk: SignInDesk
-        let road: FaultyRoad
+        let harness: LoginHarness
+        let proxy: FaultInjectingProxy
         private let scheme: String
         private let server: Mutex<ServerProcess>
 
         init(scheme: String) async throws {
-            desk = try await SignInDesk()
+            harness = try await LoginHarness()
             self.scheme = scheme
-            let first = try await World.start(desk, scheme)
-            road = try FaultyRoad(to: first.port)
+            let first = try await World.start(harness, scheme)
+            proxy = try FaultInjectingProxy(to: first.port)
             server = Mutex(first)
         }
 
-        private static func start(_ desk: SignInDesk, _ scheme: String) async throws
+        private static func start(_ harness: LoginHarness, _ scheme: String) async throws
             -> ServerProcess
         {
-            scheme == "https" ? try await desk.server() : try await ServerProcess(desk.state)
+            scheme == "https" ? try await harness.server() : try await ServerProcess(harness.state)
         }
 
         func killServer() { server.withLock { $0.send(SIGKILL) } }
@@ -40,18 +40,18 @@ import Testing
         func restartServer() async throws {
             let dead = server.withLock { $0 }
             #expect(try await dead.ending() == -SIGKILL)
-            let next = try await World.start(desk, scheme)
+            let next = try await World.start(harness, scheme)
             server.withLock { $0 = next }
-            road.lead(to: next.port)
+            proxy.lead(to: next.port)
         }
 
         func stop() async throws {
             try await server.withLock { $0 }.stop()
-            try await desk.application.stop()
+            try await harness.application.stop()
         }
 
         func enrol() async throws -> ForeignProgram.Outcome {
-            try await desk.enrol(road.port, scheme: scheme)
+            try await harness.enrol(proxy.port, scheme: scheme)
         }
 
         func logged() throws -> String { try server.withLock { $0 }.logged() }
@@ -63,11 +63,11 @@ import Testing
         func present(
             _ fault: Fault, _ generator: inout some RandomNumberGenerator
         ) async throws -> Bool {
-            let (request, reply) = road.lastLengths
-            var wrong = FaultyRoad.Fault()
+            let (request, reply) = proxy.lastLengths
+            var wrong = FaultInjectingProxy.Fault()
             let requestPlace = Int.random(in: 1...max(request, 1), using: &generator)
             let replyPlace = Int.random(in: 0...max(reply, 1), using: &generator)
-            let device = SignInDesk.Killing()
+            let device = LoginHarness.Killing()
             let killed = Mutex(false)
             switch fault {
             case .requestCut, .deviceKilledAtRequest, .serverKilledAtRequest:
@@ -96,9 +96,9 @@ import Testing
             }
             // watchword-courier retries once, and a sign-in may need two exchanges.
             let count = fault == .everyReplyLost ? 4 : Int.random(in: 1...3, using: &generator)
-            road.expect(Array(repeating: wrong, count: count))
-            let outcome = try await desk.present(killing: device)
-            road.expect([])
+            proxy.expect(Array(repeating: wrong, count: count))
+            let outcome = try await harness.present(killing: device)
+            proxy.expect([])
             #expect([0, 6, -SIGKILL].contains(outcome.status), "\(fault): \(outcome.words)")
             if killed.withLock({ $0 }) { try await restartServer() }
             return outcome.status != 0
@@ -112,30 +112,30 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         print("lost responses over \(scheme): seed \(seed)")
         var generator = SeededGenerator(seed: seed)
-        let world = try await World(scheme: scheme)
-        try await world.desk.ticket()
-        try #require(try await world.enrol().status == 0)
-        try #require(try await world.desk.present().status == 0)
+        let fixture = try await World(scheme: scheme)
+        try await fixture.harness.ticket()
+        try #require(try await fixture.enrol().status == 0)
+        try #require(try await fixture.harness.present().status == 0)
         var faults = 0
         var failures = 0
         while faults < LostReplyTests.count {
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 let fault = try #require(Fault.allCases.randomElement(using: &generator))
-                if try await world.present(fault, &generator) { failures += 1 }
+                if try await fixture.present(fault, &generator) { failures += 1 }
                 faults += 1
             }
-            if Bool.random(using: &generator) { world.road.releaseHeld() }
-            let next = try await world.desk.present()
+            if Bool.random(using: &generator) { fixture.proxy.releaseHeld() }
+            let next = try await fixture.harness.present()
             try #require(next.status == 0, "seed \(seed), fault \(faults): \(next.words)")
-            #expect(try await world.desk.redeem(next.text) == "alice", "seed \(seed)")
+            #expect(try await fixture.harness.redeem(next.text) == "alice", "seed \(seed)")
         }
         // The proxy did cause faults.
         #expect(failures >= faults / 5, "seed \(seed): \(failures) of \(faults)")
-        world.road.releaseHeld()
-        #expect(try await world.desk.present().status == 0, "seed \(seed)")
-        #expect(try !world.logged().contains("reuse-detected"))
-        #expect(try await world.desk.state.run("audit", "verify").status == 0)
-        try await world.stop()
+        fixture.proxy.releaseHeld()
+        #expect(try await fixture.harness.present().status == 0, "seed \(seed)")
+        #expect(try !fixture.logged().contains("reuse-detected"))
+        #expect(try await fixture.harness.state.run("audit", "verify").status == 0)
+        try await fixture.stop()
     }
 
     /// The number of faults per run of the test.
@@ -145,24 +145,24 @@ import Testing
         "R-06 an enrolment whose response is lost at any point can be repeated with the same ticket"
     )
     func enrolment() async throws {
-        let world = try await World(scheme: "https")
-        try await world.desk.ticket()
-        #expect(try await world.enrol().status == 0)
-        let (request, reply) = world.road.lastLengths
+        let fixture = try await World(scheme: "https")
+        try await fixture.harness.ticket()
+        #expect(try await fixture.enrol().status == 0)
+        let (request, reply) = fixture.proxy.lastLengths
         try #require(request > 0 && reply > 0)
         for place in stride(from: 0, through: reply, by: max(reply / 6, 1)) {
-            try await world.desk.ticket()
-            var lost = FaultyRoad.Fault()
+            try await fixture.harness.ticket()
+            var lost = FaultInjectingProxy.Fault()
             lost.replyLimit = place
-            world.road.expect([lost, lost])
-            let first = try await world.enrol()
+            fixture.proxy.expect([lost, lost])
+            let first = try await fixture.enrol()
             #expect(first.status == 0 || first.status == 6, "\(place): \(first.words)")
-            world.road.expect([])
-            #expect(try await world.enrol().status == 0, "\(place)")
-            let present = try await world.desk.present()
+            fixture.proxy.expect([])
+            #expect(try await fixture.enrol().status == 0, "\(place)")
+            let present = try await fixture.harness.present()
             #expect(present.status == 0, "\(place): \(present.words)")
-            #expect(try await world.desk.redeem(present.text) == "alice")
+            #expect(try await fixture.harness.redeem(present.text) == "alice")
         }
-        try await world.stop()
+        try await fixture.stop()
     }
 }

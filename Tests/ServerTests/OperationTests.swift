@@ -253,7 +253,7 @@ struct OperationTests {
         let state = try ServerProcess.State()
         let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
         let environment = state.environment
-        let outcome = try await offThePool {
+        let outcome = try await onOwnThread {
             try program.run(arguments, environment: environment)
         }
         #expect(outcome.status == status)
@@ -298,9 +298,9 @@ struct OperationTests {
         for row in [
             "| request body | \(limits.body >> 10) KiB |",
             "| request line and header fields | \(limits.headers >> 10) KiB |",
-            "| time to send the header fields | \(limits.headerTime.components.seconds) s |",
-            "| time to send the body | \(limits.bodyTime.components.seconds) s |",
-            "| time to read the response | \(limits.answerTime.components.seconds) s |",
+            "| time to send the header fields | \(limits.headerTimeout.components.seconds) s |",
+            "| time to send the body | \(limits.bodyTimeout.components.seconds) s |",
+            "| time to read the response | \(limits.responseTimeout.components.seconds) s |",
             "| connections | 4,096,",
             "| connections from one address | \(limits.connectionsPerAddress) |",
             "(`--address-rate`) | 100 per second, 1,000 in a burst |",

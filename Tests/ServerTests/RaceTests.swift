@@ -19,7 +19,7 @@ struct RaceTests {
 
         func start() async throws -> (ServerProcess.State, [ServerProcess]) {
             let isFile = self == .twoOnOneFile
-            let url = try await offThePool {
+            let url = try await onOwnThread {
                 isFile ? nil : try PostgreSQLServer.shared().makeDatabase()
             }
             let state = try ServerProcess.State(store: url)

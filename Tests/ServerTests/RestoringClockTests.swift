@@ -13,10 +13,10 @@ struct RestoringClockTests {
 
     private func clock(
         _ words: [String] = [], at now: UnixTime, _ state: ClockState
-    ) throws -> RestoringClock {
+    ) throws -> RestoreClock {
         let request = try ArgumentParser<ServerVerb>.parse(["restore"] + words)
         guard case .run(_, let arguments) = request else { throw NotUnderstood() }
-        return try RestoringClock(arguments, now: now, state: state)
+        return try RestoreClock(arguments, now: now, state: state)
     }
 
     @Test("T-10 O-07 only a clock that the kernel reports as synchronised is accepted")
@@ -28,7 +28,7 @@ struct RestoringClockTests {
             ClockState.unsynchronized, .unknown, .synchronized(maximalError: 60_000),
         ] {
             let failure = #expect(throws: ServerFailure.self) { try clock(at: now, state) }
-            guard case .doubtfulClock(now, isPossible: true)? = failure else {
+            guard case .untrustedClock(now, isPossible: true)? = failure else {
                 Issue.record("\(state)")
                 continue
             }
@@ -44,7 +44,7 @@ struct RestoringClockTests {
         let failure = #expect(throws: ServerFailure.self) {
             try clock(["--clock-is-right"], at: past, .unsynchronized)
         }
-        guard case .doubtfulClock(past, isPossible: false)? = failure else {
+        guard case .untrustedClock(past, isPossible: false)? = failure else {
             Issue.record("accepted")
             return
         }

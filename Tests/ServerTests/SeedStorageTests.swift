@@ -88,17 +88,17 @@ struct SeedStorageTests {
     func postgreSQL() async throws {
         // Use a separate PostgreSQL server, because all of its files are searched, including its
         // write-ahead log.
-        let database = try await offThePool { try PostgreSQLServer.start() }
-        let url = try await offThePool { try database.makeDatabase() }
+        let database = try await onOwnThread { try PostgreSQLServer.start() }
+        let url = try await onOwnThread { try database.makeDatabase() }
         let state = try ServerProcess.State(store: url)
         let server = try await ServerProcess(state)
         let forms = try await use(server)
-        _ = try await offThePool { try database.query("CHECKPOINT") }
+        _ = try await onOwnThread { try database.query("CHECKPOINT") }
         let dump = try #require(PostgreSQLServer.program("pg_dump"))
-        let dumped = try await offThePool { try dump.run(["--dbname", url]) }
+        let dumped = try await onOwnThread { try dump.run(["--dbname", url]) }
         #expect(dumped.status == 0)
         try await server.stop()
-        try await offThePool { try database.stop() }
+        try await onOwnThread { try database.stop() }
         var haystacks = try files(below: database.folder)
         haystacks += try files(below: state.folder.path)
         haystacks.append(("dump", dumped.output))

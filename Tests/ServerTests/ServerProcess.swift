@@ -39,7 +39,7 @@ final class ServerProcess: Sendable {
             -> ForeignProgram.Outcome
         {
             let environment = environment.merging(more) { $1 }
-            return try await offThePool {
+            return try await onOwnThread {
                 try ForeignProgram(path: BuiltProgram.path("watchword-server"))
                     .run(arguments, environment: environment)
             }
@@ -121,7 +121,7 @@ final class ServerProcess: Sendable {
     ///
     /// Returns the exit status, or the negative number of the signal.
     func ending() async throws -> Int32 {
-        try await offThePool { [self] in
+        try await onOwnThread { [self] in
             process.waitUntilExit()
             let status = process.terminationStatus
             return process.terminationReason == .exit ? status : -status

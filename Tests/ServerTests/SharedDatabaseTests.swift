@@ -28,7 +28,7 @@ struct SharedDatabaseTests {
     }
 
     private func makeDatabase() async throws -> (PostgreSQLServer, String) {
-        try await offThePool {
+        try await onOwnThread {
             let server = try PostgreSQLServer.shared()
             return (server, try server.makeDatabase())
         }
@@ -165,7 +165,7 @@ struct SharedDatabaseTests {
         _ = try await state.makeKey()
         let other = try machine(url)
         for verb in [["serve"], ["client", "list"], ["client", "add", "x", "--scope", "verify"]] {
-            let outcome = try await offThePool {
+            let outcome = try await onOwnThread {
                 try ForeignProgram(path: BuiltProgram.path("watchword-server"))
                     .run(verb, environment: other.environment)
             }

@@ -17,14 +17,14 @@ struct SharedTranscriptTests {
         "processes that share a PostgreSQL database together answer as the transcript specifies",
         arguments: try HTTPTranscript.all(), [2, 4])
     func shared(name: String, count: Int) async throws {
-        let url = try await offThePool { try PostgreSQLServer.shared().makeDatabase() }
+        let url = try await onOwnThread { try PostgreSQLServer.shared().makeDatabase() }
         let folder = try TemporaryFolder()
         let clock = TestClock()
         let path = folder.file("clock")
         try write(clock.now, to: path)
         let processes = try await withThrowingTaskGroup(of: ServingProcess.self) { group in
             for _ in 0..<count {
-                group.addTask { try await offThePool { try ServingProcess(url, clock: path) } }
+                group.addTask { try await onOwnThread { try ServingProcess(url, clock: path) } }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -39,7 +39,7 @@ struct SharedTranscriptTests {
                 try await connection.receiveToEnd(), to: request)
         }
         #expect(turn > 2)
-        for process in processes { try await offThePool { try process.stop() } }
+        for process in processes { try await onOwnThread { try process.stop() } }
     }
 
     private func write(_ time: UnixTime, to path: String) throws {

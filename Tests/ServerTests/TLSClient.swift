@@ -41,7 +41,7 @@ final class TLSClient: Sendable {
     }
 
     private func answer() async throws -> String {
-        try await offThePool { [output] in
+        try await onOwnThread { [output] in
             var bytes: [UInt8] = []
             while RawConnection.answer(in: bytes) == nil {
                 let part = output.fileHandleForReading.availableData

@@ -24,7 +24,7 @@ struct TLSTests {
             ["s_client", "-connect", "127.0.0.1:\(server.port)", "-CAfile", authority]
             + ["-verify_return_error", "-verify_ip", "127.0.0.1", "-ign_eof"] + options
         let message = "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        return try await offThePool {
+        return try await onOwnThread {
             let outcome = try openssl?.run(arguments, input: Array(message.utf8))
             return String(
                 decoding: (outcome?.output ?? []) + (outcome?.errors ?? []), as: UTF8.self)

@@ -11,12 +11,12 @@ import VerificationService
 
 /// Runs the transcripts of the service over sockets.
 struct TranscriptTests {
-    private static func listen(_ world: ServiceWorld, tls: TLSIdentity? = nil) throws
+    private static func listen(_ fixture: ServiceFixture, tls: TLSIdentity? = nil) throws
         -> HTTPListener
     {
         try HTTPListener.start(
             on: ListenAddress(loopbackPort: 0), tls: tls,
-            refuser: world.service.refuse, handler: world.service.answer)
+            refuser: fixture.service.refuse, handler: fixture.service.answer)
     }
 
     static func message(_ request: HTTPRequest) -> [UInt8] {
@@ -43,9 +43,10 @@ struct TranscriptTests {
         "the service answers as the transcript specifies, over HTTP",
         arguments: try HTTPTranscript.all())
     func plain(name: String) async throws {
-        let world = try await ServiceWorld()
-        let listener = try Self.listen(world)
-        try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) { request in
+        let fixture = try await ServiceFixture()
+        let listener = try Self.listen(fixture)
+        try await HTTPTranscript(named: name).run(keys: fixture.keys, clock: fixture.clock) {
+            request in
             let connection = try RawConnection(port: listener.address.port)
             try await connection.send(Self.message(request))
             return try Self.response(try await connection.receiveToEnd(), to: request)
@@ -64,15 +65,16 @@ struct TranscriptTests {
         let key = try folder.bytes(of: "a.key")
         let identity = TLSIdentity(
             certificate: try folder.bytes(of: "a.pem"), key: SecretBytes(copying: key.span))
-        let world = try await ServiceWorld()
-        let listener = try Self.listen(world, tls: identity)
+        let fixture = try await ServiceFixture()
+        let listener = try Self.listen(fixture, tls: identity)
         let arguments = [
             "s_client", "-connect", "127.0.0.1:\(listener.address.port)", "-quiet", "-ign_eof",
             "-verify_return_error", "-verify_ip", "127.0.0.1", "-CAfile", folder.file("a.pem"),
         ]
-        try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) { request in
+        try await HTTPTranscript(named: name).run(keys: fixture.keys, clock: fixture.clock) {
+            request in
             let message = Self.message(request)
-            let outcome = try await offThePool { try openssl.run(arguments, input: message) }
+            let outcome = try await onOwnThread { try openssl.run(arguments, input: message) }
             return try Self.response(outcome.output, to: request)
         }
         #expect(await listener.stop(grace: .seconds(60)))

@@ -32,7 +32,7 @@ struct Program {
         let epoch = clock.now.milliseconds
         let service = Service(
             verifier: verifier, settings: ServiceSettings(clock: ClockRequirement(profile: .wide)),
-            surroundings: ServiceSurroundings(
+            dependencies: ServiceDependencies(
                 now: { clock.now },
                 instant: { start + .milliseconds(clock.now.milliseconds - epoch) },
                 clockState: { .synchronized(maximalError: 1) }, log: { _ in }))

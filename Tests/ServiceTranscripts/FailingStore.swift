@@ -18,8 +18,8 @@ package final class FailingStore: VerificationStore {
     package init(_ store: any VerificationStore) { self.store = store }
 
     /// Sets the fault from now on; `nil` for none.
-    package func fail(_ fault: Fault?, with trouble: StoreFailure.Trouble = .unavailable) {
-        self.fault.withLock { $0 = fault.map { ($0, StoreFailure(trouble, code: "TEST")) } }
+    package func fail(_ fault: Fault?, with kind: StoreFailure.FailureKind = .unavailable) {
+        self.fault.withLock { $0 = fault.map { ($0, StoreFailure(kind, code: "TEST")) } }
     }
 
     /// The number of successful commits.

@@ -152,9 +152,9 @@ extension StoreContract {
             }
         },
         Rule("a dummy row is always written, and never read as a credential") { subject in
-            for value in [1, 2, 1 + DecoyRow.slotCount] {
-                let decoy = DecoyRow(slot: UInt64(value), body: sampleBytes(value, count: 200))
-                try expectEqual(try await subject.store.commit([.writeDecoy(decoy)]), .done)
+            for value in [1, 2, 1 + DummyRow.slotCount] {
+                let dummy = DummyRow(slot: UInt64(value), body: sampleBytes(value, count: 200))
+                try expectEqual(try await subject.store.commit([.writeDummy(dummy)]), .done)
             }
             try expectEqual(
                 try await subject.store.credentials(under: nil, after: nil, limit: 10), [])

@@ -238,7 +238,7 @@ extension StoreContract {
             ])
         }
         func isBorneOut(_ day: Int64) async throws -> Bool {
-            try await store.bearsOut(
+            try await store.confirmsClock(
                 .at(day * 86_400), keepingEventsFor: 400 * 86_400_000, key: database.key)
         }
         try expectEqual(try await isBorneOut(60), true)

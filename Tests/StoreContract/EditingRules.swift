@@ -113,7 +113,7 @@ extension EditedDatabase {
                 let found = try await read()
                 try expect(found.isEmpty, "\(what): \(found)")
             } catch let failure as StoreFailure {
-                try expectEqual(failure.trouble, .damaged)
+                try expectEqual(failure.kind, .damaged)
                 damaged += 1
             }
         }

@@ -49,7 +49,7 @@ final class Gathering: Sendable {
             ])
             StoreWriter.say("\(outcome) \(number) \(next.version)")
         } catch {
-            StoreWriter.say("failure \(error.trouble) \(error.code)")
+            StoreWriter.say("failure \(error.kind) \(error.code)")
         }
     }
 }

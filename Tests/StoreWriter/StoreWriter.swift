@@ -59,7 +59,7 @@ import Verification
                 say("done \(next.version)")
             } catch {
                 failures += 1
-                say("failure \(error.trouble) \(error.code)")
+                say("failure \(error.kind) \(error.code)")
             }
         }
         // Closed on the thread that decided last, because strace counts the calls of each thread
@@ -101,7 +101,7 @@ import Verification
         do throws(StoreFailure) {
             say("\(try await store.commit(changes)) \(number)")
         } catch {
-            say("failure \(error.trouble) \(error.code)")
+            say("failure \(error.kind) \(error.code)")
         }
     }
 

@@ -75,7 +75,7 @@ public final class RawConnection: Sendable {
 
     /// Sends every byte.
     public func send(_ bytes: [UInt8]) async throws {
-        try await offThePool { [self] in try sendNow(bytes) }
+        try await onOwnThread { [self] in try sendNow(bytes) }
     }
 
     private func sendNow(_ bytes: [UInt8]) throws {
@@ -98,7 +98,7 @@ public final class RawConnection: Sendable {
 
     /// Returns the next bytes; empty if the other side has closed or reset the connection.
     public func receive(atMost limit: Int = 1 << 16) async throws -> [UInt8] {
-        try await offThePool { [self] in try receiveNow(limit) }
+        try await onOwnThread { [self] in try receiveNow(limit) }
     }
 
     private func receiveNow(_ limit: Int) throws -> [UInt8] {
@@ -158,7 +158,7 @@ public final class RawConnection: Sendable {
 /// Runs a blocking call on its own thread.
 ///
 /// Swift's cooperative pool has only one thread per core, and the server under test may need them.
-public func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
+public func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
     async throws -> Result
 {
     try await withCheckedThrowingContinuation { continuation in

@@ -19,7 +19,7 @@ extension SeededGenerator {
             issuer: Int.random(in: 0..<4, using: &self) == 0 ? "Steam" : name(), account: name(),
             key: key(), algorithm: HashAlgorithm.allCases.randomElement(using: &self) ?? .sha1,
             style: style, movingFactor: movingFactor,
-            otherParameters: parameters(isCounted: movingFactor.isCounted))
+            otherParameters: parameters(isHOTP: movingFactor.isHOTP))
     }
 
     /// A credential that Google's export format can represent.
@@ -61,9 +61,9 @@ extension SeededGenerator {
         return text
     }
 
-    private mutating func parameters(isCounted: Bool) -> [Credential.Parameter] {
+    private mutating func parameters(isHOTP: Bool) -> [Credential.Parameter] {
         let names =
-            ["image", "x y", "ü", "&", "", "Secret2"] + (isCounted ? ["period"] : ["counter"])
+            ["image", "x y", "ü", "&", "", "Secret2"] + (isHOTP ? ["period"] : ["counter"])
         return names.shuffled(using: &self).prefix(Int.random(in: 0...3, using: &self)).map {
             Credential.Parameter(name: $0, value: name())
         }
@@ -71,7 +71,7 @@ extension SeededGenerator {
 }
 
 extension MovingFactor {
-    var isCounted: Bool {
+    var isHOTP: Bool {
         switch self {
         case .time: false
         case .counter: true

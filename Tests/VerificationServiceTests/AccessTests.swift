@@ -14,14 +14,14 @@ struct AccessTests {
         "V-03 a new service has no client: scoped routes reject requests without a key and with any key"
     )
     func noDefaultAccounts() async throws {
-        let world = try await ServiceWorld()
-        for client in try await world.verifier.clients() {
-            _ = try await world.verifier.revokeClient(client.id)
+        let fixture = try await ServiceFixture()
+        for client in try await fixture.verifier.clients() {
+            _ = try await fixture.verifier.revokeClient(client.id)
         }
         for route in RouteTable.all {
             guard case .scope = route.access else { continue }
             for key in [nil, "all"] as [String?] {
-                let reply = try await world.ask(
+                let reply = try await fixture.ask(
                     route.method.rawValue, Self.target(of: route), route.body == nil ? nil : "{}",
                     as: key)
                 #expect(reply.status == 401 && reply.problem == "unauthenticated")
@@ -52,7 +52,7 @@ struct AccessTests {
         "each route accepts exactly its own scope; only device routes and the description need none"
     )
     func scopes() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let routes = RouteTable.all.map { "\($0.method.rawValue) \($0.template)" }
         #expect(Set(routes) == Set(Self.scopesByHand.keys))
         let words = ["verify", "enrol", "manage", "reasons", "audit"]
@@ -61,13 +61,13 @@ struct AccessTests {
             let name = "\(route.method.rawValue) \(route.template)"
             let body = route.body == nil ? nil : "{}"
             guard let needed = try #require(Self.scopesByHand[name]) else {
-                let open = try await world.ask(
+                let open = try await fixture.ask(
                     route.method.rawValue, Self.target(of: route), body, as: nil)
                 #expect(open.status != 401 && open.status != 403, "\(name)")
                 continue
             }
             for word in words + ["none"] {
-                let reply = try await world.ask(
+                let reply = try await fixture.ask(
                     route.method.rawValue, Self.target(of: route), body, as: word)
                 if word == needed {
                     #expect(reply.status != 401 && reply.status != 403, "\(name)")
@@ -87,25 +87,25 @@ struct AccessTests {
             "Bearer  wwk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
         ])
     func badKeys(_ value: String?) async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let request = HTTPRequest(
             method: "GET", target: "/v1/events",
             authorization: value.map { SecretBytes(text: $0) }, body: SecretBytes(text: ""),
             peer: "192.0.2.1")
-        let reply = try await world.send(request)
+        let reply = try await fixture.send(request)
         #expect(reply.status == 401 && reply.problem == "unauthenticated")
     }
 
     @Test("the case of the scheme does not matter; a key is not accepted with more or less text")
     func authorizationForms() async throws {
-        let world = try await ServiceWorld()
-        let key = try #require(world.keys["audit"]).text
+        let fixture = try await ServiceFixture()
+        let key = try #require(fixture.keys["audit"]).text
         for (value, status) in [
             ("Bearer \(key)", 200), ("bEARER \(key)", 200), ("Bearer \(key) ", 401),
             ("Bearer \(key), Bearer x", 401), ("Bearer \(key)A", 401),
             ("Bearer \(key.dropLast())", 401),
         ] {
-            let reply = try await world.send(
+            let reply = try await fixture.send(
                 HTTPRequest(
                     method: "GET", target: "/v1/events",
                     authorization: SecretBytes(text: value),
@@ -116,59 +116,59 @@ struct AccessTests {
 
     @Test("V-25 a revoked API key is rejected at the next request; a key has 256 bits")
     func revocation() async throws {
-        let world = try await ServiceWorld()
-        #expect(try await world.ask("GET", "/v1/events", as: "audit").status == 200)
+        let fixture = try await ServiceFixture()
+        #expect(try await fixture.ask("GET", "/v1/events", as: "audit").status == 200)
         let client = try #require(
-            try await world.verifier.clients().first { $0.name == "audit" })
-        _ = try await world.verifier.revokeClient(client.id)
-        #expect(try await world.ask("GET", "/v1/events", as: "audit").status == 401)
-        #expect(try await world.ask("GET", "/v1/events", as: "all").status == 200)
-        #expect(Set(world.keys.values.map(\.text)).count == world.keys.count)
-        #expect(world.keys.values.allSatisfy { $0.count == 4 + 43 })
+            try await fixture.verifier.clients().first { $0.name == "audit" })
+        _ = try await fixture.verifier.revokeClient(client.id)
+        #expect(try await fixture.ask("GET", "/v1/events", as: "audit").status == 401)
+        #expect(try await fixture.ask("GET", "/v1/events", as: "all").status == 200)
+        #expect(Set(fixture.keys.values.map(\.text)).count == fixture.keys.count)
+        #expect(fixture.keys.values.allSatisfy { $0.count == 4 + 43 })
     }
 
     @Test(
         "V-19 requests without a valid API key are limited by address; requests of clients are not")
     func addressRate() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
-        let world = try await ServiceWorld(addressRate: rate)
+        let fixture = try await ServiceFixture(addressRate: rate)
         for _ in 0..<3 {
-            #expect(try await world.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
+            #expect(try await fixture.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
         }
         for target in ["/v1/device/logins", "/v1/device/enrolments", "/v1/verifications", "/x"] {
-            let reply = try await world.ask("POST", target, "{}", as: nil)
+            let reply = try await fixture.ask("POST", target, "{}", as: nil)
             #expect(reply.status == 429 && reply.problem == "too-many-requests")
             #expect(reply.response.value(of: "Retry-After") == "1")
         }
-        #expect(try await world.ask("GET", "/v1/events").status == 200)
-        let other = try await world.ask(
+        #expect(try await fixture.ask("GET", "/v1/events").status == 200)
+        let other = try await fixture.ask(
             "POST", "/v1/device/logins", "{}", as: nil, peer: "192.0.2.8")
         #expect(other.status == 400)
-        world.clock.advance(seconds: 1)
-        #expect(try await world.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
+        fixture.clock.advance(seconds: 1)
+        #expect(try await fixture.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
     }
 
     @Test("V-21 a spoofed X-Forwarded-For changes neither the rate limit nor the audit log")
     func spoofedAddress() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 2))
         let proxies = TrustedProxies([try #require(NetworkBlock("10.0.0.0/8"))])
-        let world = try await ServiceWorld(addressRate: rate, trustedProxies: proxies)
+        let fixture = try await ServiceFixture(addressRate: rate, trustedProxies: proxies)
         for number in 0..<2 {
-            let reply = try await world.ask(
+            let reply = try await fixture.ask(
                 "POST", "/v1/device/logins", "{}", as: nil,
                 headers: ["X-Forwarded-For": "203.0.113.\(number)"], peer: "198.51.100.1")
             #expect(reply.status == 400)
         }
-        let limited = try await world.ask(
+        let limited = try await fixture.ask(
             "POST", "/v1/device/logins", "{}", as: nil,
             headers: ["X-Forwarded-For": "203.0.113.9"], peer: "198.51.100.1")
         #expect(limited.status == 429)
-        #expect(world.log.last?.address == "198.51.100.1")
-        let proxied = try await world.ask(
+        #expect(fixture.log.last?.address == "198.51.100.1")
+        let proxied = try await fixture.ask(
             "POST", "/v1/device/logins", "{}", as: nil,
             headers: ["X-Forwarded-For": "203.0.113.9"], peer: "10.0.0.1")
         #expect(proxied.status == 400)
-        #expect(world.log.last?.address == "203.0.113.9")
+        #expect(fixture.log.last?.address == "203.0.113.9")
     }
 
     /// The path of a route with well-formed parameters.

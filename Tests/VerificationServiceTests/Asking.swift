@@ -21,7 +21,7 @@ struct Reply {
     func text(_ name: String) -> String? { json?[name]?.string }
 }
 
-extension ServiceWorld {
+extension ServiceFixture {
     /// Sends a request, by default with an API key that has all scopes.
     @discardableResult
     func ask(

@@ -46,13 +46,14 @@ struct Proof: Sendable {
     let mark: String
 
     /// Presents a value, and returns whether it was accepted.
-    func accepts(_ value: String, attempt: Int = 0, in world: ServiceWorld) async throws -> Bool {
-        let reply = try await world.ask("POST", target, body(value, attempt), as: key)
+    func accepts(_ value: String, attempt: Int = 0, in fixture: ServiceFixture) async throws -> Bool
+    {
+        let reply = try await fixture.ask("POST", target, body(value, attempt), as: key)
         return reply.status < 300 && reply.response.body.text.contains(mark)
     }
 }
 
-extension ServiceWorld {
+extension ServiceFixture {
     /// Prepares a proof for a route.
     func proof(on route: ProvingRoute) async throws -> Proof {
         switch route {
@@ -167,12 +168,12 @@ struct AttackTests {
         "V-04 V-09 N-28 an accepted value is refused on the same route from then on",
         arguments: ProvingRoute.allCases)
     func replay(_ route: ProvingRoute) async throws {
-        let world = try await ServiceWorld()
-        let proof = try await world.proof(on: route)
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
         let value = try proof.right()
-        #expect(try await proof.accepts(value, attempt: 0, in: world))
+        #expect(try await proof.accepts(value, attempt: 0, in: fixture))
         for attempt in 1...3 {
-            #expect(try await !proof.accepts(value, attempt: attempt, in: world))
+            #expect(try await !proof.accepts(value, attempt: attempt, in: fixture))
         }
     }
 
@@ -180,12 +181,12 @@ struct AttackTests {
         "V-04 T-10 a code that one route accepted is refused on the others",
         arguments: ProvingRoute.ofCodes)
     func replayElsewhere(_ route: ProvingRoute) async throws {
-        let world = try await ServiceWorld()
-        let proof = try await world.proof(on: route)
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
         let value = try proof.right()
-        #expect(try await proof.accepts(value, in: world))
+        #expect(try await proof.accepts(value, in: fixture))
         for code in value.split(separator: #"",""#) {
-            let reply = try await world.verify("alice", String(code))
+            let reply = try await fixture.verify("alice", String(code))
             #expect(reply.text("reason") == "replayed")
         }
     }
@@ -194,10 +195,10 @@ struct AttackTests {
         "V-04 T-10 another spelling of a value is rejected on every route before any state changes",
         arguments: ProvingRoute.allCases)
     func spellings(_ route: ProvingRoute) async throws {
-        let world = try await ServiceWorld()
-        let proof = try await world.proof(on: route)
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
         let value = try proof.right()
-        let commits = world.store.commits
+        let commits = fixture.store.commits
         let fullWidth = String(
             String.UnicodeScalarView(
                 value.unicodeScalars.compactMap {
@@ -208,45 +209,45 @@ struct AttackTests {
             " \(value)", "\(value) ", "\(value.prefix(5)) \(value.dropFirst(5))", fullWidth,
             "\\ufeff\(value)", "\(value)\\u0000", "+\(value)", "\(value)\\n", "\(value)=",
         ] {
-            #expect(try await !proof.accepts(spelling, in: world), "\(spelling)")
+            #expect(try await !proof.accepts(spelling, in: fixture), "\(spelling)")
         }
-        #expect(world.store.commits == commits)
+        #expect(fixture.store.commits == commits)
         // The value itself is still valid.
-        #expect(try await proof.accepts(value, in: world))
+        #expect(try await proof.accepts(value, in: fixture))
     }
 
     @Test(
         "V-04 N-21 after five wrong guesses the correct code is throttled, on every route that takes a code",
         arguments: ProvingRoute.ofCodes + [.recoveryCode])
     func throttle(_ route: ProvingRoute) async throws {
-        let world = try await ServiceWorld()
-        let proof = try await world.proof(on: route)
-        for _ in 0..<5 { #expect(try await !proof.accepts(proof.wrong, in: world)) }
-        #expect(try await !proof.accepts(proof.right(), in: world))
-        world.clock.advance(seconds: 31)
-        #expect(try await proof.accepts(proof.right(), in: world))
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
+        for _ in 0..<5 { #expect(try await !proof.accepts(proof.wrong, in: fixture)) }
+        #expect(try await !proof.accepts(proof.right(), in: fixture))
+        fixture.clock.advance(seconds: 31)
+        #expect(try await proof.accepts(proof.right(), in: fixture))
     }
 
     @Test(
         "V-04 a wrong value is refused on every route, and the correct one is accepted afterwards",
         arguments: ProvingRoute.allCases)
     func wrong(_ route: ProvingRoute) async throws {
-        let world = try await ServiceWorld()
-        let proof = try await world.proof(on: route)
-        #expect(try await !proof.accepts(proof.wrong, attempt: 1, in: world))
-        #expect(try await proof.accepts(proof.right(), attempt: 2, in: world))
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
+        #expect(try await !proof.accepts(proof.wrong, attempt: 1, in: fixture))
+        #expect(try await proof.accepts(proof.right(), attempt: 2, in: fixture))
     }
 
     @Test(
         "V-04 V-09 a value that many present at once is accepted once, on every route",
         arguments: ProvingRoute.allCases)
     func race(_ route: ProvingRoute) async throws {
-        let world = try await ServiceWorld()
-        let proof = try await world.proof(on: route)
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
         let value = try proof.right()
         let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
             for attempt in 0..<100 {
-                group.addTask { try await proof.accepts(value, attempt: attempt, in: world) }
+                group.addTask { try await proof.accepts(value, attempt: attempt, in: fixture) }
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
@@ -255,10 +256,10 @@ struct AttackTests {
 
     @Test("V-04 T-10 a code that many present at once on several routes is accepted once")
     func raceOfRoutes() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
-        let next = try world.code(of: alice, step: 1)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
+        let next = try fixture.code(of: alice, step: 1)
         let bodies = [
             ("/v1/verifications", #"{"subject":"alice","code":"\#(code)"}"#),
             (
@@ -270,7 +271,7 @@ struct AttackTests {
         let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<99 {
                 let (target, body) = bodies[number % bodies.count]
-                group.addTask { try await world.ask("POST", target, body).result == "accepted" }
+                group.addTask { try await fixture.ask("POST", target, body).result == "accepted" }
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
@@ -279,15 +280,15 @@ struct AttackTests {
 
     @Test("V-04 a code of one subject's credential is refused for another subject")
     func otherSubject() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled("alice")
-        _ = try await world.enrolled("bob")
-        let code = try world.code(of: alice)
-        let reply = try await world.ask(
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled("alice")
+        _ = try await fixture.enrolled("bob")
+        let code = try fixture.code(of: alice)
+        let reply = try await fixture.ask(
             "POST", "/v1/verifications",
             #"{"subject":"bob","code":"\#(code)","credential":"\#(alice.id)"}"#)
         #expect(reply.result == "denied")
-        #expect(try await world.verify("alice", code).result == "accepted")
+        #expect(try await fixture.verify("alice", code).result == "accepted")
     }
 
     /// Everything by which a client could distinguish denials; without ids and times.
@@ -300,21 +301,21 @@ struct AttackTests {
 
     @Test("V-06 an unknown subject and a wrong code get the same status, header fields and body")
     func unknownSubject() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let wrong = try world.wrongCode(of: alice)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let wrong = try fixture.wrongCode(of: alice)
         var seen: Set<String> = []
         for _ in 0..<4 {
             for subject in ["alice", "nobody"] {
-                let reply = try await world.verify(subject, wrong, as: "verify")
+                let reply = try await fixture.verify(subject, wrong, as: "verify")
                 #expect(reply.text("verification")?.count == 25)
                 seen.insert(look(reply))
             }
         }
         #expect(seen.count == 1, "\(seen)")
         // Throttling, disabling and replays look the same, too.
-        for _ in 0..<3 { _ = try await world.verify("alice", wrong, as: "verify") }
-        let waiting = try await world.verify("alice", try world.code(of: alice), as: "verify")
+        for _ in 0..<3 { _ = try await fixture.verify("alice", wrong, as: "verify") }
+        let waiting = try await fixture.verify("alice", try fixture.code(of: alice), as: "verify")
         #expect(seen == [look(waiting)])
     }
 
@@ -322,14 +323,14 @@ struct AttackTests {
         "N-08 V-33 a replayed code causes an event that notifies, and is answered like a wrong code"
     )
     func replayNoticed() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
-        #expect(try await world.verify("alice", code, as: "verify").result == "accepted")
-        let wrong = try await world.verify("alice", world.wrongCode(of: alice), as: "verify")
-        let replayed = try await world.verify("alice", code, as: "verify")
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
+        #expect(try await fixture.verify("alice", code, as: "verify").result == "accepted")
+        let wrong = try await fixture.verify("alice", fixture.wrongCode(of: alice), as: "verify")
+        let replayed = try await fixture.verify("alice", code, as: "verify")
         #expect(look(replayed) == look(wrong))
-        let events = try await world.ask("GET", "/v1/events?limit=1000", as: "audit")
+        let events = try await fixture.ask("GET", "/v1/events?limit=1000", as: "audit")
         let last = try #require(events.json?["events"]?.elements?.last)
         #expect(last["kind"]?.string == "replayed")
         #expect(last["reason"]?.string == "spent")
@@ -343,16 +344,16 @@ struct AttackTests {
 
     @Test("a client with the scope reasons learns why a code was denied")
     func reasons() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let wrong = try world.wrongCode(of: alice)
-        let code = try world.code(of: alice)
-        #expect(try await world.verify("nobody", wrong).text("reason") == "unknown")
-        #expect(try await world.verify("alice", wrong).text("reason") == "wrong")
-        #expect(try await world.verify("alice", code).result == "accepted")
-        #expect(try await world.verify("alice", code).text("reason") == "replayed")
-        for _ in 0..<5 { _ = try await world.verify("alice", wrong) }
-        let waiting = try await world.verify("alice", wrong)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let wrong = try fixture.wrongCode(of: alice)
+        let code = try fixture.code(of: alice)
+        #expect(try await fixture.verify("nobody", wrong).text("reason") == "unknown")
+        #expect(try await fixture.verify("alice", wrong).text("reason") == "wrong")
+        #expect(try await fixture.verify("alice", code).result == "accepted")
+        #expect(try await fixture.verify("alice", code).text("reason") == "replayed")
+        for _ in 0..<5 { _ = try await fixture.verify("alice", wrong) }
+        let waiting = try await fixture.verify("alice", wrong)
         #expect(waiting.text("reason") == "throttled")
         #expect(
             (waiting.json?["retry_after_ms"]?.wholeNumber).map { (1...30_000).contains($0) } == true

@@ -13,31 +13,33 @@ struct DisclosureTests {
     /// Uses every feature that involves a secret.
     ///
     /// Returns the secrets, and all output that must not contain one.
-    private func life(in world: ServiceWorld) async throws -> (secrets: [String], said: [String]) {
-        var secrets = world.keys.values.map(\.text)
+    private func life(in fixture: ServiceFixture) async throws -> (
+        secrets: [String], said: [String]
+    ) {
+        var secrets = fixture.keys.values.map(\.text)
         var said: [String] = []
-        let alice = try await world.enrolled()
+        let alice = try await fixture.enrolled()
         secrets.append(alice.uri)
         let start = try #require(alice.uri.firstRange(of: "secret="))
         secrets.append(String(alice.uri[start.upperBound...].prefix { $0 != "&" }))
-        let code = try world.code(of: alice)
+        let code = try fixture.code(of: alice)
         secrets.append(code)
-        _ = try await world.verify("alice", code)
-        said.append(try await world.verify("alice", code).response.body.text)
-        let recovery = try await world.ask(
+        _ = try await fixture.verify("alice", code)
+        said.append(try await fixture.verify("alice", code).response.body.text)
+        let recovery = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials", #"{"type":"recovery"}"#,
             headers: ["Idempotency-Key": "a-name-of-a-request"])
         secrets += recovery.json?["codes"]?.elements?.compactMap(\.string) ?? []
         secrets.append("a-name-of-a-request")
-        let grant = try await world.ask(
+        let grant = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
         let ticket = try #require(grant.text("ticket"))
-        let handedOut = try await world.ask(
+        let handedOut = try await fixture.ask(
             "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#, as: nil)
         let first = try #require(handedOut.text("secret"))
         let id = try #require(handedOut.text("credential"))
         let nonce = "AAAAAAAAAAAAAAAAAAAAAQ"
-        let login = try await world.ask(
+        let login = try await fixture.ask(
             "POST", "/v1/device/logins",
             #"{"credential":"\#(id)","secret":"\#(first)","rotation_nonce":"\#(nonce)"}"#, as: nil)
         secrets += [ticket, first, nonce] + ["login", "secret"].compactMap { login.text($0) }
@@ -48,32 +50,33 @@ struct DisclosureTests {
             #"{"a":1,"a":"\#(first)"}"#,
         ] {
             said.append(
-                try await world.ask("POST", "/v1/device/logins", body, as: nil).response.body.text)
+                try await fixture.ask("POST", "/v1/device/logins", body, as: nil).response.body.text
+            )
         }
         for target in [
             "/\(first)", "/v1/credentials/\(first)", "/v1/events?\(first)=1",
             "/v1/events?after=\(code)x",
         ] {
-            said.append(try await world.ask("GET", target).response.body.text)
+            said.append(try await fixture.ask("GET", target).response.body.text)
         }
         for target in [
             "/v1/events?limit=1000", "/v1/subjects/alice/credentials",
             "/v1/openapi.json",
         ] {
-            said.append(try await world.ask("GET", target).response.body.text)
+            said.append(try await fixture.ask("GET", target).response.body.text)
         }
         return (secrets, said)
     }
 
     @Test("V-28 no secret appears in log lines, events, problems, lists, metrics or OpenAPI")
     func nowhere() async throws {
-        let world = try await ServiceWorld()
-        let (secrets, said) = try await life(in: world)
+        let fixture = try await ServiceFixture()
+        let (secrets, said) = try await life(in: fixture)
         #expect(secrets.count > 20 && secrets.allSatisfy { $0.utf8.count >= 6 })
-        let metrics = await world.service.answerOperations(
+        let metrics = await fixture.service.answerOperations(
             HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: ""))
-        let lines = world.log.map { $0.rendered().text }
+        let lines = fixture.log.map { $0.rendered().text }
         #expect(lines.count > 15)
         for text in said + lines + [metrics.body.text] {
             for (index, secret) in secrets.enumerated() {
@@ -84,16 +87,16 @@ struct DisclosureTests {
 
     @Test("V-30 a subject with line breaks is escaped in all output")
     func injection() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let target = "/v1/subjects/a%0D%0A%1B%5B31mb/credentials"
-        let grant = try await world.ask(
+        let grant = try await fixture.ask(
             "POST", target, #"{"type":"recovery"}"#, headers: ["User-Agent": "x\r\n\u{1B}[2J"])
         #expect(grant.status == 201)
         for read in ["/v1/events?limit=1000", target] {
-            let text = try await world.ask("GET", read).response.body.text
+            let text = try await fixture.ask("GET", read).response.body.text
             #expect(text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
         }
-        for line in world.log {
+        for line in fixture.log {
             let text = line.rendered().text
             #expect(text.dropLast().utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
         }
@@ -103,19 +106,19 @@ struct DisclosureTests {
         "V-29 V-05 every acceptance, denial, change and loss is an event; the serious ones notify"
     )
     func events() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let wrong = try world.wrongCode(of: alice)
-        let code = try world.code(of: alice)
-        _ = try await world.verify("alice", code)
-        _ = try await world.verify("alice", code)
-        for _ in 0..<6 { _ = try await world.verify("alice", wrong) }
-        _ = try await world.verify("nobody", wrong)
-        _ = try await world.ask("PATCH", "/v1/credentials/\(alice.id)", #"{"name":"x"}"#)
-        _ = try await world.ask("POST", "/v1/credentials/\(alice.id)/unlock")
-        _ = try await world.ask("DELETE", "/v1/credentials/\(alice.id)")
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let wrong = try fixture.wrongCode(of: alice)
+        let code = try fixture.code(of: alice)
+        _ = try await fixture.verify("alice", code)
+        _ = try await fixture.verify("alice", code)
+        for _ in 0..<6 { _ = try await fixture.verify("alice", wrong) }
+        _ = try await fixture.verify("nobody", wrong)
+        _ = try await fixture.ask("PATCH", "/v1/credentials/\(alice.id)", #"{"name":"x"}"#)
+        _ = try await fixture.ask("POST", "/v1/credentials/\(alice.id)/unlock")
+        _ = try await fixture.ask("DELETE", "/v1/credentials/\(alice.id)")
         let events = try #require(
-            try await world.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements)
+            try await fixture.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements)
         let kinds = Set(events.compactMap { $0["kind"]?.string })
         #expect(
             kinds.isSuperset(of: [
@@ -131,7 +134,7 @@ struct DisclosureTests {
         var positions: [UInt64] = []
         var last: UInt64 = 0
         while true {
-            let page = try await world.ask("GET", "/v1/events?after=\(last)&limit=3").json
+            let page = try await fixture.ask("GET", "/v1/events?after=\(last)&limit=3").json
             let found = page?["events"]?.elements ?? []
             if found.isEmpty { break }
             positions += found.compactMap { $0["position"]?.wholeNumber }
@@ -142,9 +145,9 @@ struct DisclosureTests {
 
     @Test("N-33 a new binding is an event that notifies the subject")
     func bindingNotifies() async throws {
-        let world = try await ServiceWorld()
-        _ = try await world.enrolled()
-        let events = try await world.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.enrolled()
+        let events = try await fixture.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements
         let binding = try #require(events?.first { $0["kind"]?.string == "enrolled" })
         #expect(binding["notify"]?.truth == true && binding["subject"]?.string == "alice")
         #expect(binding["address"]?.string == "192.0.2.7")
@@ -152,19 +155,19 @@ struct DisclosureTests {
 
     @Test("a log line names the route, the client and the decision, and every outcome is counted")
     func lines() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
-        let reply = try await world.verify("alice", code, as: "verify")
-        let line = try #require(world.log.last)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
+        let reply = try await fixture.verify("alice", code, as: "verify")
+        let line = try #require(fixture.log.last)
         #expect(line.route == "/v1/verifications" && line.method == "POST")
         #expect(line.client == "verify" && line.outcome == "accepted" && line.status == 200)
         #expect(line.requestID == reply.response.value(of: "Request-Id"))
-        _ = try await world.verify("alice", code, as: "verify")
-        #expect(world.log.last?.outcome == "replayed")
-        _ = try await world.ask("FETCH", "/v1/verifications")
-        #expect(world.log.last?.method == "other" && world.log.last?.route == nil)
-        let metrics = await world.service.answerOperations(
+        _ = try await fixture.verify("alice", code, as: "verify")
+        #expect(fixture.log.last?.outcome == "replayed")
+        _ = try await fixture.ask("FETCH", "/v1/verifications")
+        #expect(fixture.log.last?.method == "other" && fixture.log.last?.route == nil)
+        let metrics = await fixture.service.answerOperations(
             HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: ""))
         for outcome in ["accepted", "replayed"] {
@@ -176,9 +179,9 @@ struct DisclosureTests {
 
     @Test("every response matches OpenAPI: its status, its fields and their formats")
     func promised() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
         let target = "/v1/subjects/alice/credentials"
         for (operation, method, path, body) in [
             (
@@ -195,7 +198,7 @@ struct DisclosureTests {
                 #"{"codes":["\#(code)","\#(code)"]}"#
             ),
         ] as [(Operation, String, String, String?)] {
-            let reply = try await world.ask(method, path, body)
+            let reply = try await fixture.ask(method, path, body)
             let route = try #require(RouteTable.all.first { $0.operation == operation })
             #expect(reply.status == route.success.status.rawValue)
             let fits = route.answers.filter { shape in

@@ -14,18 +14,18 @@ struct IdempotencyTests {
 
     @Test("the same key and body get the same response, byte for byte, and count once")
     func repeated() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
-        let first = try await world.verify("alice", code, headers: ["Idempotency-Key": "k1"])
-        let commits = world.store.commits
-        let second = try await world.verify("alice", code, headers: ["Idempotency-Key": "k1"])
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
+        let first = try await fixture.verify("alice", code, headers: ["Idempotency-Key": "k1"])
+        let commits = fixture.store.commits
+        let second = try await fixture.verify("alice", code, headers: ["Idempotency-Key": "k1"])
         #expect(first.result == "accepted" && second.status == first.status)
         #expect(second.response.body.text == first.response.body.text)
-        #expect(world.store.commits == commits)
+        #expect(fixture.store.commits == commits)
         // Without the key or with another key, the code is spent.
-        #expect(try await world.verify("alice", code).result == "denied")
-        let other = try await world.verify("alice", code, headers: ["Idempotency-Key": "k2"])
+        #expect(try await fixture.verify("alice", code).result == "denied")
+        let other = try await fixture.verify("alice", code, headers: ["Idempotency-Key": "k2"])
         #expect(other.result == "denied")
     }
 
@@ -33,17 +33,17 @@ struct IdempotencyTests {
         "R-06 a login that arrives after its retry is recognised by its idempotency key, a thief's is not",
         arguments: [true, false])
     func lateLogin(hasKey: Bool) async throws {
-        let world = try await ServiceWorld()
-        let enrolment = try await world.ask(
+        let fixture = try await ServiceFixture()
+        let enrolment = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
         let ticket = try #require(enrolment.text("ticket"))
-        let device = try await world.ask(
+        let device = try await fixture.ask(
             "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#, as: nil)
         let id = try #require(device.text("credential"))
         func login(_ secret: String?, _ nonce: String, _ key: String?) async throws -> Reply {
             let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
             let nonce = nonce + String(repeating: "A", count: 21)
-            return try await world.ask(
+            return try await fixture.ask(
                 "POST", "/v1/device/logins",
                 #"{"credential":"\#(id)","secret":"\#(secret ?? "")","rotation_nonce":"\#(nonce)"}"#,
                 as: nil, headers: headers)
@@ -64,56 +64,56 @@ struct IdempotencyTests {
 
     @Test("a response with secrets is repeated, too, and is not stored in plain text")
     func secretsAgain() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"
         for body in [enrolment, #"{"type":"recovery"}"#, #"{"type":"secret"}"#] {
             let headers = ["Idempotency-Key": "key-\(body.utf8.count)"]
-            let first = try await world.ask("POST", target, body, headers: headers)
-            let second = try await world.ask("POST", target, body, headers: headers)
+            let first = try await fixture.ask("POST", target, body, headers: headers)
+            let second = try await fixture.ask("POST", target, body, headers: headers)
             #expect(first.status == 201 && second.status == 201)
             #expect(first.response.body.text == second.response.body.text)
         }
-        let list = try await world.ask("GET", target)
+        let list = try await fixture.ask("GET", target)
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
     @Test("the same key with another body, target or spelling gets 422 and has no effect")
     func otherRequest() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let headers = ["Idempotency-Key": "k"]
         let target = "/v1/subjects/alice/credentials"
-        #expect(try await world.ask("POST", target, enrolment, headers: headers).status == 201)
-        let commits = world.store.commits
+        #expect(try await fixture.ask("POST", target, enrolment, headers: headers).status == 201)
+        let commits = fixture.store.commits
         for (target, body) in [
             (target, #"{"type":"recovery"}"#), (target, enrolment + " "),
             ("/v1/subjects/bob/credentials", enrolment),
         ] {
-            let reply = try await world.ask("POST", target, body, headers: headers)
+            let reply = try await fixture.ask("POST", target, body, headers: headers)
             #expect(reply.status == 422 && reply.problem == "idempotency-key-reused")
         }
-        #expect(world.store.commits == commits)
+        #expect(fixture.store.commits == commits)
     }
 
     @Test("each API client has its own idempotency keys")
     func clients() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
         let headers = ["Idempotency-Key": "same"]
-        let first = try await world.verify("alice", code, as: "all", headers: headers)
-        let second = try await world.verify("alice", code, as: "verify", headers: headers)
+        let first = try await fixture.verify("alice", code, as: "all", headers: headers)
+        let second = try await fixture.verify("alice", code, as: "verify", headers: headers)
         #expect(first.result == "accepted" && second.result == "denied")
     }
 
     @Test("concurrent requests with one key are decided once and get the same response")
     func atOnce() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 {
                 group.addTask {
-                    try await world.verify("alice", code, headers: ["Idempotency-Key": "k"])
+                    try await fixture.verify("alice", code, headers: ["Idempotency-Key": "k"])
                         .response.body.text
                 }
             }
@@ -121,37 +121,37 @@ struct IdempotencyTests {
         }
         #expect(bodies.count == 1)
         #expect(bodies.first?.contains(#""result":"accepted""#) == true)
-        let events = try await world.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements
+        let events = try await fixture.ask("GET", "/v1/events?limit=1000").json?["events"]?.elements
         #expect(events?.filter { $0["kind"]?.string == "accepted" }.count == 1)
     }
 
     @Test("a stored response expires after 24 hours and is unchanged until then")
     func lapse() async throws {
-        let world = try await ServiceWorld()
-        _ = try await world.enrolled()
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.enrolled()
         func ask() async throws -> String? {
-            _ = try await world.verifier.prune()
+            _ = try await fixture.verifier.prune()
             let headers = ["Idempotency-Key": "k"]
-            return try await world.verify("alice", "ABCD-EFGH-IJKL-MNOP", headers: headers)
+            return try await fixture.verify("alice", "ABCD-EFGH-IJKL-MNOP", headers: headers)
                 .text("verification")
         }
         let first = try await ask()
         // An event late in that day confirms the clock.
-        world.clock.advance(seconds: 72_000)
-        _ = try await world.verify("alice", "ABCD-EFGH-IJKL-MNOP")
-        world.clock.advance(seconds: 14_399)
+        fixture.clock.advance(seconds: 72_000)
+        _ = try await fixture.verify("alice", "ABCD-EFGH-IJKL-MNOP")
+        fixture.clock.advance(seconds: 14_399)
         #expect(try await ask() == first)
-        world.clock.advance(seconds: 1)
+        fixture.clock.advance(seconds: 1)
         let third = try await ask()
         #expect(third != nil && third != first)
     }
 
     @Test("O-06 after confirmation, revocation or account closure, the same key gets 410")
     func secretsEnd() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"
         func enrol(_ body: String, _ key: String) async throws -> Reply {
-            try await world.ask("POST", target, body, headers: ["Idempotency-Key": key])
+            try await fixture.ask("POST", target, body, headers: ["Idempotency-Key": key])
         }
         func isGone(_ body: String, _ key: String) async throws -> Bool {
             let reply = try await enrol(body, key)
@@ -162,8 +162,8 @@ struct IdempotencyTests {
         #expect(try await enrol(enrolment, "one").text("uri") == confirmed.text("uri"))
         let uri = try #require(confirmed.text("uri"))
         let entry = try KeyURI(parsing: Array(uri.utf8).span).credential
-        let code = try entry.code(atUnixTime: world.clock.now.seconds).text
-        let outcome = try await world.ask(
+        let code = try entry.code(atUnixTime: fixture.clock.now.seconds).text
+        let outcome = try await fixture.ask(
             "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(code)"}"#)
         #expect(outcome.result == "accepted")
         #expect(try await isGone(enrolment, "one"))
@@ -171,10 +171,10 @@ struct IdempotencyTests {
         #expect(try await enrol(enrolment + " ", "one").status == 422)
         let secret = #"{"type":"secret"}"#
         let revoked = try #require(try await enrol(secret, "two").text("credential"))
-        #expect(try await world.ask("DELETE", "/v1/credentials/\(revoked)").status == 204)
+        #expect(try await fixture.ask("DELETE", "/v1/credentials/\(revoked)").status == 204)
         #expect(try await isGone(secret, "two"))
         #expect(try await enrol(secret, "three").status == 201)
-        #expect(try await world.ask("DELETE", "/v1/subjects/alice").status == 204)
+        #expect(try await fixture.ask("DELETE", "/v1/subjects/alice").status == 204)
         #expect(try await isGone(secret, "three"))
     }
 
@@ -182,16 +182,16 @@ struct IdempotencyTests {
         "devices do not share idempotency keys, so a stranger cannot occupy the key of another device"
     )
     func devices() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         var devices: [(id: String, ticket: String)] = []
         for _ in 0..<2 {
-            let reply = try await world.ask(
+            let reply = try await fixture.ask(
                 "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)
             devices.append(
                 (try #require(reply.text("credential")), try #require(reply.text("ticket"))))
         }
         func ask(_ route: String, _ body: String) async throws -> Reply {
-            try await world.ask(
+            try await fixture.ask(
                 "POST", "/v1/device/\(route)", body, as: nil, headers: ["Idempotency-Key": "1"])
         }
         let unknown = "wwt_" + String(repeating: "A", count: 43)
@@ -225,9 +225,9 @@ struct IdempotencyTests {
 
     @Test("a malformed key is rejected; on routes other than POST it is ignored")
     func malformed() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for key in ["", "a b", "é", "a\r\nb", String(repeating: "k", count: 256)] {
-            let reply = try await world.ask(
+            let reply = try await fixture.ask(
                 "POST", "/v1/subjects/alice/credentials", enrolment,
                 headers: ["Idempotency-Key": key])
             #expect(reply.status == 400 && reply.problem == "malformed-header")
@@ -238,8 +238,8 @@ struct IdempotencyTests {
                 HTTPField("Content-Type", "application/json"), HTTPField("Idempotency-Key", "a"),
                 HTTPField("idempotency-key", "a"),
             ], body: SecretBytes(text: "{}"), peer: "")
-        #expect(try await world.send(doubled).problem != nil)
-        let read = try await world.ask("GET", "/v1/events", headers: ["Idempotency-Key": "a b"])
+        #expect(try await fixture.send(doubled).problem != nil)
+        let read = try await fixture.ask("GET", "/v1/events", headers: ["Idempotency-Key": "a b"])
         #expect(read.status == 200)
     }
 

@@ -68,67 +68,69 @@ struct RefusalLogTests {
     )
     func flood() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 20))
-        let world = try await ServiceWorld(addressRate: rate)
+        let fixture = try await ServiceFixture(addressRate: rate)
         for _ in 0..<100 {
-            _ = try await world.ask("GET", "/v1/events", as: nil)
-            _ = try await world.ask("GET", "/nowhere", as: nil)
-            _ = try await world.ask("GET", "/v1/openapi.json", as: nil)
-            _ = world.service.refuse(.malformed, peer: "192.0.2.7")
+            _ = try await fixture.ask("GET", "/v1/events", as: nil)
+            _ = try await fixture.ask("GET", "/nowhere", as: nil)
+            _ = try await fixture.ask("GET", "/v1/openapi.json", as: nil)
+            _ = fixture.service.refuse(.malformed, peer: "192.0.2.7")
         }
         let outcomes = [
             "unauthenticated", "unknown-route", "described", "malformed-request",
             "too-many-requests",
         ]
-        #expect(world.log.map(\.outcome) == outcomes)
-        world.clock.advance(seconds: 60)
-        world.service.logCountedRefusals()
-        #expect(world.log.reduce(0) { $0 + $1.count } == 400)
-        #expect(world.log.count == 10)
-        let last = try #require(world.log.first { $0.count > 1 && $0.status == 429 })
+        #expect(fixture.log.map(\.outcome) == outcomes)
+        fixture.clock.advance(seconds: 60)
+        fixture.service.logCountedRefusals()
+        #expect(fixture.log.reduce(0) { $0 + $1.count } == 400)
+        #expect(fixture.log.count == 10)
+        let last = try #require(fixture.log.first { $0.count > 1 && $0.status == 429 })
         #expect(last.rendered().text.hasSuffix(",\"count\":379}\n"))
         for _ in 0..<5 {
-            #expect(try await world.ask("GET", "/v1/events?x=1").status == 400)
+            #expect(try await fixture.ask("GET", "/v1/events?x=1").status == 400)
         }
-        #expect(world.log.count == 15)
+        #expect(fixture.log.count == 15)
     }
 
     @Test("O-08 denied device logins are counted in the log; each accepted one has its line")
     func devices() async throws {
-        let world = try await ServiceWorld()
-        let (id, secret) = try await world.device()
+        let fixture = try await ServiceFixture()
+        let (id, secret) = try await fixture.device()
         func login(_ secret: String) async throws -> String? {
             let nonce = String(repeating: "A", count: 22)
-            return try await world.ask(
+            return try await fixture.ask(
                 "POST", "/v1/device/logins",
                 #"{"credential":"\#(id)","secret":"\#(secret)","rotation_nonce":"\#(nonce)"}"#,
                 as: nil
             ).result
         }
-        let before = world.log.count
+        let before = fixture.log.count
         // A secret that another server made.
-        let other = try await ServiceWorld().device().secret
+        let other = try await ServiceFixture().device().secret
         for _ in 0..<20 { #expect(try await login(other) == "denied") }
-        #expect(world.log.dropFirst(before).map(\.outcome) == ["denied"])
+        #expect(fixture.log.dropFirst(before).map(\.outcome) == ["denied"])
         for _ in 0..<3 { #expect(try await login(secret) == "accepted") }
         #expect(
-            world.log.dropFirst(before + 1).map(\.outcome) == ["accepted", "accepted", "accepted"])
+            fixture.log.dropFirst(before + 1).map(\.outcome) == [
+                "accepted", "accepted", "accepted",
+            ])
     }
 
     @Test("V-19 malformed requests are rate-limited by address like all others")
     func malformed() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
-        let world = try await ServiceWorld(addressRate: rate)
+        let fixture = try await ServiceFixture(addressRate: rate)
         for (number, reason) in HTTPRequestError.allCases.enumerated() {
-            let status = world.service.refuse(reason, peer: "192.0.2.7").status
+            let status = fixture.service.refuse(reason, peer: "192.0.2.7").status
             #expect((status == 429) == (number >= 3))
         }
-        #expect(try await world.ask("GET", "/v1/openapi.json", as: nil).status == 429)
-        let other = world.service.refuse(.malformed, peer: "192.0.2.8")
+        #expect(try await fixture.ask("GET", "/v1/openapi.json", as: nil).status == 429)
+        let other = fixture.service.refuse(.malformed, peer: "192.0.2.8")
         #expect(other.status == 400)
     }
 }
 
-extension ServiceWorld {
+extension ServiceFixture {
     /// Enrols a device.
     fileprivate func device() async throws -> (id: String, secret: String) {
         let enrolment = try await ask(

@@ -12,19 +12,19 @@ import Verification
 struct RouteTests {
     @Test("the service answers as the transcript specifies", arguments: try HTTPTranscript.all())
     func transcript(_ name: String) async throws {
-        let world = try await ServiceWorld()
-        try await HTTPTranscript(named: name).run(keys: world.keys, clock: world.clock) {
-            await world.service.answer($0)
+        let fixture = try await ServiceFixture()
+        try await HTTPTranscript(named: name).run(keys: fixture.keys, clock: fixture.clock) {
+            await fixture.service.answer($0)
         }
     }
 
     @Test("H-01 a key of 15 bytes is refused as too short; one of 16 bytes is accepted")
     func keyLength() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for (key, status) in [
             (String(repeating: "A", count: 24), 400), ("ABCDEFGHIJKLMNOPQRSTUVWXY4", 201),
         ] {
-            let reply = try await world.ask(
+            let reply = try await fixture.ask(
                 "POST", "/v1/subjects/alice/credentials",
                 #"{"type":"totp","issuer":"a","account":"b","key":"\#(key)"}"#)
             #expect(reply.status == status)
@@ -34,10 +34,10 @@ struct RouteTests {
 
     @Test("the longest names and key fit into a QR code and into a stored response")
     func longest() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let name = String(repeating: "é", count: 127)
         let key = String(repeating: "A", count: 207)
-        let reply = try await world.ask(
+        let reply = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials",
             #"{"type":"totp","issuer":"\#(name)","account":"\#(name)","name":"\#(name)","#
                 + #""algorithm":"SHA512","digits":8,"period":120,"key":"\#(key)"}"#,
@@ -51,17 +51,17 @@ struct RouteTests {
 
     @Test("T-04 a key that another credential uses is refused")
     func keyInUse() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let body =
             #"{"type":"totp","issuer":"a","account":"b","key":"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"}"#
-        #expect(try await world.ask("POST", "/v1/subjects/a/credentials", body).status == 201)
-        let second = try await world.ask("POST", "/v1/subjects/b/credentials", body)
+        #expect(try await fixture.ask("POST", "/v1/subjects/a/credentials", body).status == 201)
+        let second = try await fixture.ask("POST", "/v1/subjects/b/credentials", body)
         #expect(second.status == 409 && second.problem == "key-in-use")
     }
 
     @Test("H-03 N-02 digits and periods outside the standards' ranges are rejected")
     func ranges() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for (field, status) in [
             (#""digits":6"#, 201), (#""digits":8"#, 201), (#""digits":5"#, 400),
             (#""digits":9"#, 400), (#""period":1"#, 201), (#""period":120"#, 201),
@@ -69,7 +69,7 @@ struct RouteTests {
             (#""period":9223372036854775807"#, 400), (#""algorithm":"SHA512""#, 201),
             (#""algorithm":"MD5""#, 400), (#""algorithm":"sha1""#, 400),
         ] {
-            let reply = try await world.ask(
+            let reply = try await fixture.ask(
                 "POST", "/v1/subjects/alice/credentials",
                 #"{"type":"totp","issuer":"a","account":"b",\#(field)}"#)
             #expect(reply.status == status, "\(field)")
@@ -82,16 +82,16 @@ struct RouteTests {
             ("confirm", #"{"code":"123456"}"#), ("resync", #"{"codes":["123456","234567"]}"#),
         ])
     func noSuchCredential(route: String, body: String) async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let id = CredentialID.anywhere().text
-        let reply = try await world.ask("POST", "/v1/credentials/\(id)/\(route)", body)
+        let reply = try await fixture.ask("POST", "/v1/credentials/\(id)/\(route)", body)
         #expect(reply.status == 404 && reply.problem == "unknown-credential")
     }
 
     @Test("H-19 a counter from the client replaces the look-ahead window")
     func clientCounter() async throws {
-        let world = try await ServiceWorld()
-        let reply = try await world.ask(
+        let fixture = try await ServiceFixture()
+        let reply = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials",
             #"{"type":"hotp","issuer":"ACME","account":"alice"}"#)
         let uri = try #require(reply.text("uri"))
@@ -100,10 +100,10 @@ struct RouteTests {
         func code(_ counter: UInt64) throws -> String {
             try credential.code(counter: counter).text
         }
-        _ = try await world.ask(
+        _ = try await fixture.ask(
             "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(try code(0))"}"#)
         func verify(_ code: String, counter: Int) async throws -> String? {
-            try await world.ask(
+            try await fixture.ask(
                 "POST", "/v1/verifications",
                 #"{"subject":"alice","code":"\#(code)","counter":\#(counter)}"#
             ).result
@@ -116,8 +116,8 @@ struct RouteTests {
 
     @Test("N-05 a seed leaves the server once, uncached, and cannot be read again")
     func seedOnce() async throws {
-        let world = try await ServiceWorld()
-        let reply = try await world.ask(
+        let fixture = try await ServiceFixture()
+        let reply = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials",
             #"{"type":"totp","issuer":"ACME","account":"alice"}"#)
         #expect(reply.response.value(of: "Cache-Control") == "no-store")
@@ -132,7 +132,7 @@ struct RouteTests {
             ("PATCH", "/v1/credentials/\(id)", #"{"name":"x"}"#),
             ("POST", "/v1/credentials/\(id)/unlock", nil),
         ] as [(String, String, String?)] {
-            let again = try await world.ask(method, target, body)
+            let again = try await fixture.ask(method, target, body)
             #expect(!again.response.body.text.contains(seed))
             #expect(again.response.value(of: "Cache-Control") == "no-store")
         }
@@ -141,26 +141,26 @@ struct RouteTests {
     @Test(
         "V-14 any factor can be revoked at once, and closing an account revokes all of its factors")
     func revocation() async throws {
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let code = try world.code(of: alice)
-        #expect(try await world.ask("DELETE", "/v1/credentials/\(alice.id)").status == 204)
-        #expect(try await world.verify("alice", code).result == "denied")
-        let list = try await world.ask("GET", "/v1/subjects/alice/credentials")
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let code = try fixture.code(of: alice)
+        #expect(try await fixture.ask("DELETE", "/v1/credentials/\(alice.id)").status == 204)
+        #expect(try await fixture.verify("alice", code).result == "denied")
+        let list = try await fixture.ask("GET", "/v1/subjects/alice/credentials")
         #expect(list.json?["credentials"]?.elements?.first?["state"]?.string == "revoked")
-        let bob = try await world.enrolled("bob")
-        #expect(try await world.ask("DELETE", "/v1/subjects/bob").status == 204)
-        let spent = try world.code(of: bob)
-        #expect(try await world.verify("bob", spent).text("reason") == "unknown")
+        let bob = try await fixture.enrolled("bob")
+        #expect(try await fixture.ask("DELETE", "/v1/subjects/bob").status == 204)
+        let spent = try fixture.code(of: bob)
+        #expect(try await fixture.verify("bob", spent).text("reason") == "unknown")
     }
 
     @Test("P-03 every response forbids caching")
     func noStore() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for route in RouteTable.all {
             for method in ["GET", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD", "PUT"] {
                 for key in ["all", "none"] {
-                    let reply = try await world.ask(
+                    let reply = try await fixture.ask(
                         method, AccessTests.target(of: route), "{}", as: key)
                     #expect(reply.response.value(of: "Cache-Control") == "no-store")
                     #expect(reply.response.value(of: "Request-Id")?.count == 19)
@@ -172,14 +172,14 @@ struct RouteTests {
 
     @Test("P-01 every response with status 400 or above is a problem with type, title and status")
     func problems() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for (method, target, body, key) in [
             ("GET", "/nowhere", nil, nil), ("GET", "/%", nil, nil), ("GET", "/v1/events", nil, nil),
             ("GET", "/v1/events", nil, "verify"), ("PUT", "/v1/events", nil, "all"),
             ("POST", "/v1/verifications", "{", "all"), ("GET", "/v1/events?x=1", nil, "all"),
             ("DELETE", "/v1/credentials/cr_AAAAAAAAAAAAAAAAAAAAAA", nil, "all"),
         ] as [(String, String, String?, String?)] {
-            let reply = try await world.ask(method, target, body, as: key)
+            let reply = try await fixture.ask(method, target, body, as: key)
             #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
             #expect(reply.json?["status"]?.wholeNumber == UInt64(reply.status))
             #expect(reply.text("type")?.hasPrefix("urn:watchword:problem:") == true)

@@ -35,37 +35,37 @@ struct StrictnessTests {
             (#"{"subject":{"a":[[[[[[[[1]]]]]]]]},"code":"123456"}"#, "malformed-body"),
         ])
     func bodies(_ body: String, _ problem: String) async throws {
-        let world = try await ServiceWorld()
-        let before = world.store.commits
-        let reply = try await world.ask("POST", "/v1/verifications", body)
+        let fixture = try await ServiceFixture()
+        let before = fixture.store.commits
+        let reply = try await fixture.ask("POST", "/v1/verifications", body)
         #expect(reply.status == 400 && reply.problem == problem)
         #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
         let said = reply.response.body.text
         #expect(!said.contains("kanarie") && !said.contains("123456") && !said.contains("654321"))
         // No state was changed.
-        #expect(world.store.commits == before)
+        #expect(fixture.store.commits == before)
     }
 
     @Test("P-04 a body of 64 KiB is accepted; one byte more is rejected")
     func bodySize() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         let body = #"{"subject":"a","code":"123456"}"#
         let full = body + String(repeating: " ", count: (64 << 10) - body.utf8.count)
-        #expect(try await world.ask("POST", "/v1/verifications", full).status == 200)
-        let long = try await world.ask("POST", "/v1/verifications", full + " ")
+        #expect(try await fixture.ask("POST", "/v1/verifications", full).status == 200)
+        let long = try await fixture.ask("POST", "/v1/verifications", full + " ")
         #expect(long.status == 413 && long.problem == "body-too-large")
     }
 
     @Test("a body needs the content type of JSON; a charset parameter is permitted")
     func contentType() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for (type, status) in [
             ("application/json", 200), ("Application/JSON; charset=utf-8", 200),
             ("application/json;charset=\"UTF-8\"", 200), ("text/plain", 415), ("", 415),
             ("application/json; charset=latin1", 415), ("application/jsonx", 415),
             ("application/x-www-form-urlencoded", 415),
         ] {
-            let reply = try await world.ask(
+            let reply = try await fixture.ask(
                 "POST", "/v1/verifications", #"{"subject":"a","code":"123456"}"#,
                 headers: ["Content-Type": type])
             #expect(reply.status == status, "\(type)")
@@ -74,23 +74,23 @@ struct StrictnessTests {
 
     @Test("routes without a body or query reject one")
     func nothingExtra() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for (method, target) in [
             ("POST", "/v1/credentials/\(Self.id)/unlock"), ("DELETE", "/v1/credentials/\(Self.id)"),
             ("GET", "/v1/events"),
         ] {
-            let reply = try await world.ask(method, target, "{}")
+            let reply = try await fixture.ask(method, target, "{}")
             #expect(reply.status == 400 && reply.problem == "malformed-body")
         }
         for query in [
             "?x=1", "?after=1&after=2", "?after=-1", "?after=01", "?after=", "?after=1.0",
             "?limit=0", "?limit=1001", "?after=9223372036854775808", "?After=1",
         ] {
-            let reply = try await world.ask("GET", "/v1/events" + query)
+            let reply = try await fixture.ask("GET", "/v1/events" + query)
             #expect(reply.status == 400 && reply.problem == "malformed-query", "\(query)")
         }
-        #expect(try await world.ask("GET", "/v1/events?after=0&limit=1000").status == 200)
-        #expect(try await world.ask("GET", "/v1/subjects/a/credentials?x=1").status == 400)
+        #expect(try await fixture.ask("GET", "/v1/events?after=0&limit=1000").status == 200)
+        #expect(try await fixture.ask("GET", "/v1/subjects/a/credentials?x=1").status == 400)
     }
 
     @Test("V-15 no route accepts a time from a client")
@@ -101,19 +101,19 @@ struct StrictnessTests {
             #expect(Set(names).isDisjoint(with: words), "\(route.template)")
             #expect(route.parameters.allSatisfy { !words.contains($0.name) })
         }
-        let world = try await ServiceWorld()
-        let alice = try await world.enrolled()
-        let future = try world.code(of: alice, step: 40)
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let future = try fixture.code(of: alice, step: 40)
         let date = "Sun, 22 Nov 2026 12:20:00 GMT"
-        let reply = try await world.verify("alice", future, headers: ["Date": date])
+        let reply = try await fixture.verify("alice", future, headers: ["Date": date])
         #expect(reply.result == "denied")
     }
 
     @Test("V-27 no response discloses a version, and monitoring is not on this listener")
     func noVersion() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for target in ["/metrics", "/livez", "/readyz", "/v1/metrics", "/v1/openapi.json"] {
-            let reply = try await world.ask("GET", target)
+            let reply = try await fixture.ask("GET", target)
             #expect(reply.status == (target.hasSuffix("openapi.json") ? 200 : 404))
             for name in ["Server", "X-Powered-By", "Via"] {
                 #expect(reply.response.value(of: name) == nil)
@@ -123,17 +123,17 @@ struct StrictnessTests {
 
     @Test("V-20 the service never redirects; HEAD and OPTIONS have no side effects")
     func methods() async throws {
-        let world = try await ServiceWorld()
+        let fixture = try await ServiceFixture()
         for target in ["/v1/verifications/", "//v1/verifications", "/v1", "/"] {
-            #expect(try await world.ask("POST", target, "{}").status == 404)
+            #expect(try await fixture.ask("POST", target, "{}").status == 404)
         }
-        let head = try await world.ask("HEAD", "/v1/events")
-        let get = try await world.ask("GET", "/v1/events")
+        let head = try await fixture.ask("HEAD", "/v1/events")
+        let get = try await fixture.ask("GET", "/v1/events")
         #expect(head.status == 200 && head.response.headers.count == get.response.headers.count)
-        let options = try await world.ask("OPTIONS", "/v1/verifications", as: nil)
+        let options = try await fixture.ask("OPTIONS", "/v1/verifications", as: nil)
         #expect(options.status == 204 && options.response.body.count == 0)
         #expect(options.response.value(of: "Allow") == "POST, OPTIONS")
-        let wrong = try await world.ask("PUT", "/v1/verifications", "{}", as: nil)
+        let wrong = try await fixture.ask("PUT", "/v1/verifications", "{}", as: nil)
         #expect(wrong.status == 405 && wrong.response.value(of: "Allow") == "POST, OPTIONS")
     }
 }

@@ -4,62 +4,63 @@ import Testing
 
 @Suite("Audience of logins")
 struct AudienceTests {
-    private func client(_ name: String, _ bench: TestBench) async throws -> ClientID {
+    private func client(_ name: String, _ fixture: VerifierFixture) async throws -> ClientID {
         let added = try #require(
-            try await bench.verifier.addClient(named: name, scopes: ["verify"]))
+            try await fixture.verifier.addClient(named: name, scopes: ["verify"]))
         return try #require(ClientID(bytes: added.client.id))
     }
 
     /// A login ticket of a device that was enrolled for this audience.
-    private func ticket(_ audience: Set<ClientID>, _ bench: TestBench) async throws -> Token {
-        let outcome = try await bench.verifier.enrolSecret(for: bench.alice, audience: audience)
+    private func ticket(_ audience: Set<ClientID>, _ fixture: VerifierFixture) async throws -> Token
+    {
+        let outcome = try await fixture.verifier.enrolSecret(for: fixture.alice, audience: audience)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
-        let secret = try #require(try await bench.verifier.redeemEnrolment(grant.ticket).value)
+        let secret = try #require(try await fixture.verifier.redeemEnrolment(grant.ticket).value)
         let device = TestDevice(credential: secret.credential, secret: secret.secret)
-        return try #require(try await bench.login(device, nonce: 1).acceptance).login
+        return try #require(try await fixture.login(device, nonce: 1).acceptance).login
     }
 
     @Test("O-09 only its audience can redeem a login ticket, and a denial does not spend it")
     func audience() async throws {
-        let bench = try TestBench()
-        let shop = try await client("shop", bench)
-        let mill = try await client("mill", bench)
-        let other = try await client("other", bench)
+        let fixture = try VerifierFixture()
+        let shop = try await client("shop", fixture)
+        let mill = try await client("mill", fixture)
+        let other = try await client("other", fixture)
         for audience in [[shop], [shop, mill]] as [Set<ClientID>] {
             for redeemer in audience {
-                let ticket = try await ticket(audience, bench)
+                let ticket = try await ticket(audience, fixture)
                 for stranger in [other, nil] {
-                    let outcome = try await bench.verifier.redeemLogin(ticket, by: stranger)
+                    let outcome = try await fixture.verifier.redeemLogin(ticket, by: stranger)
                     #expect(outcome.value == nil)
-                    #expect(try await bench.events().last?.reason == .otherAudience)
+                    #expect(try await fixture.events().last?.reason == .otherAudience)
                 }
-                let outcome = try await bench.verifier.redeemLogin(ticket, by: redeemer)
-                #expect(outcome.value?.subject == bench.alice)
+                let outcome = try await fixture.verifier.redeemLogin(ticket, by: redeemer)
+                #expect(outcome.value?.subject == fixture.alice)
                 #expect(
-                    try await bench.verifier.redeemLogin(ticket, by: redeemer).value == nil)
+                    try await fixture.verifier.redeemLogin(ticket, by: redeemer).value == nil)
             }
         }
     }
 
     @Test("O-09 an audience with unknown, revoked or too many clients is refused")
     func unknown() async throws {
-        let bench = try TestBench()
-        let shop = try await client("shop", bench)
-        let revoked = try await client("mill", bench)
-        #expect(try await bench.verifier.revokeClient(revoked.bytes) == .done)
+        let fixture = try VerifierFixture()
+        let shop = try await client("shop", fixture)
+        let revoked = try await client("mill", fixture)
+        #expect(try await fixture.verifier.revokeClient(revoked.bytes) == .done)
         let none = try #require(ClientID(bytes: [UInt8](repeating: 0, count: ClientID.count)))
         var many: Set<ClientID> = []
         for number in 0...Policy.maximalAudience {
-            many.insert(try await client("\(number)", bench))
+            many.insert(try await client("\(number)", fixture))
         }
         for audience in [[none], [revoked], [shop, none], many] as [Set<ClientID>] {
-            let outcome = try await bench.verifier.enrolSecret(
-                for: bench.alice, audience: audience)
+            let outcome = try await fixture.verifier.enrolSecret(
+                for: fixture.alice, audience: audience)
             guard case .refused(.unknownClient) = outcome else {
                 Issue.record("the enrolment was granted")
                 return
             }
         }
-        #expect(try await bench.verifier.credentials(of: bench.alice).isEmpty)
+        #expect(try await fixture.verifier.credentials(of: fixture.alice).isEmpty)
     }
 }

@@ -8,23 +8,23 @@ import Testing
 struct ClientTests {
     @Test("V-25 V-03 an API key identifies its client until it is revoked")
     func keys() async throws {
-        let bench = try TestBench()
-        #expect(try await bench.verifier.clients() == [])
+        let fixture = try VerifierFixture()
+        #expect(try await fixture.verifier.clients() == [])
         let (client, key) = try #require(
-            try await bench.verifier.addClient(
+            try await fixture.verifier.addClient(
                 named: "shop", scopes: ["verify", "enrol", "verify"]))
         #expect(client.scopes == ["enrol", "verify"])
-        #expect(try await bench.verifier.client(presenting: key) == client)
+        #expect(try await fixture.verifier.client(presenting: key) == client)
         let other = Token(.clientKey, try Randomness.secret(count: 32))
-        #expect(try await bench.verifier.client(presenting: other) == nil)
+        #expect(try await fixture.verifier.client(presenting: other) == nil)
         #expect(!client.digest.contains(key.bytes.known[...]))
-        #expect(try await bench.verifier.revokeClient(client.id) == .done)
-        #expect(try await bench.verifier.revokeClient(client.id) == .done)
-        #expect(try await bench.verifier.client(presenting: key) == nil)
-        #expect(try await bench.verifier.clients().map(\.name) == ["shop"])
-        #expect(try await bench.verifier.revokeClient([1]) == .unknown)
+        #expect(try await fixture.verifier.revokeClient(client.id) == .done)
+        #expect(try await fixture.verifier.revokeClient(client.id) == .done)
+        #expect(try await fixture.verifier.client(presenting: key) == nil)
+        #expect(try await fixture.verifier.clients().map(\.name) == ["shop"])
+        #expect(try await fixture.verifier.revokeClient([1]) == .unknown)
         // Each event names the client and the version of its row that was written.
-        let events = try await bench.store.events(after: 0, limit: 10).compactMap(\.recorded)
+        let events = try await fixture.store.events(after: 0, limit: 10).compactMap(\.recorded)
         #expect(events.map(\.event.kind) == [.clientAdded, .clientRevoked])
         #expect(events.allSatisfy { $0.event.origin.client == ClientID(bytes: client.id) })
         #expect(events.flatMap(\.rows).map(\.owner) == [.client(client.id), .client(client.id)])
@@ -33,59 +33,61 @@ struct ClientTests {
 
     @Test("V-03 a renewed client changes only its key, and the old key stops working at once")
     func renewal() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let (client, key) = try #require(
-            try await bench.verifier.addClient(named: "shop", scopes: ["verify"]))
+            try await fixture.verifier.addClient(named: "shop", scopes: ["verify"]))
         guard
-            case .renewed(let renewed, let newKey) = try await bench.verifier.renewClient(client.id)
+            case .renewed(let renewed, let newKey) = try await fixture.verifier.renewClient(
+                client.id)
         else {
             Issue.record("not renewed")
             return
         }
-        #expect(try await bench.verifier.client(presenting: key) == nil)
-        #expect(try await bench.verifier.client(presenting: newKey) == renewed)
-        #expect(try await bench.verifier.clients() == [renewed])
+        #expect(try await fixture.verifier.client(presenting: key) == nil)
+        #expect(try await fixture.verifier.client(presenting: newKey) == renewed)
+        #expect(try await fixture.verifier.clients() == [renewed])
         #expect(renewed.digest != client.digest)
         #expect(
             renewed
                 == ClientRow(
                     id: client.id, version: 2, digest: renewed.digest, name: "shop",
                     scopes: ["verify"], createdAt: client.createdAt, revokedAt: nil))
-        let event = try #require(try await bench.verifier.events(after: 0, limit: 9).last?.event)
+        let event = try #require(try await fixture.verifier.events(after: 0, limit: 9).last?.event)
         #expect(event.kind == .clientRenewed)
         #expect(event.origin.client?.bytes == client.id)
     }
 
     @Test("a revoked or unknown client cannot be renewed")
     func noRenewal() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let (client, key) = try #require(
-            try await bench.verifier.addClient(named: "shop", scopes: []))
-        #expect(try await bench.verifier.revokeClient(client.id) == .done)
-        let before = try await bench.verifier.clients()
+            try await fixture.verifier.addClient(named: "shop", scopes: []))
+        #expect(try await fixture.verifier.revokeClient(client.id) == .done)
+        let before = try await fixture.verifier.clients()
         for (id, isRevoked) in [(client.id, true), ([1], false)] {
-            switch try await bench.verifier.renewClient(id) {
+            switch try await fixture.verifier.renewClient(id) {
             case .revoked: #expect(isRevoked)
             case .unknown: #expect(!isRevoked)
             case .renewed: Issue.record("renewed")
             }
         }
-        #expect(try await bench.verifier.clients() == before)
-        #expect(try await bench.verifier.client(presenting: key) == nil)
-        let kinds = try await bench.verifier.events(after: 0, limit: 9).map(\.event?.kind)
+        #expect(try await fixture.verifier.clients() == before)
+        #expect(try await fixture.verifier.client(presenting: key) == nil)
+        let kinds = try await fixture.verifier.events(after: 0, limit: 9).map(\.event?.kind)
         #expect(kinds == [.clientAdded, .clientRevoked])
     }
 
     @Test("after fifty concurrent renewals, only one key works")
     func renewals() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let (client, _) = try #require(
-            try await bench.verifier.addClient(named: "shop", scopes: []))
+            try await fixture.verifier.addClient(named: "shop", scopes: []))
         let keys = try await withThrowingTaskGroup(of: Token?.self) { group in
             for _ in 0..<50 {
                 group.addTask {
                     guard
-                        case .renewed(_, let key) = try await bench.verifier.renewClient(client.id)
+                        case .renewed(_, let key) = try await fixture.verifier.renewClient(
+                            client.id)
                     else { return nil }
                     return key
                 }
@@ -94,40 +96,40 @@ struct ClientTests {
         }
         #expect(keys.count == 50)
         var working = 0
-        for key in keys where try await bench.verifier.client(presenting: key) != nil {
+        for key in keys where try await fixture.verifier.client(presenting: key) != nil {
             working += 1
         }
         #expect(working == 1)
-        #expect(try await bench.verifier.clients().map(\.version) == [51])
+        #expect(try await fixture.verifier.clients().map(\.version) == [51])
     }
 
     @Test("of fifty clients added concurrently under one name, one is added")
     func names() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         for round in 1...3 {
             let added = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
-                        try await bench.verifier.addClient(named: "shop", scopes: []) != nil
+                        try await fixture.verifier.addClient(named: "shop", scopes: []) != nil
                     }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(added == 1)
-            let clients = try await bench.verifier.clients()
+            let clients = try await fixture.verifier.clients()
             #expect(clients.count == round)
             // A name can be reused once its client is revoked.
-            for client in clients { _ = try await bench.verifier.revokeClient(client.id) }
+            for client in clients { _ = try await fixture.verifier.revokeClient(client.id) }
         }
     }
 
     @Test("an API key survives a rotation of the key ring")
     func rotation() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let (client, key) = try #require(
-            try await bench.verifier.addClient(named: "shop", scopes: []))
+            try await fixture.verifier.addClient(named: "shop", scopes: []))
         let first = try #require(KeyID(1))
-        try await bench.keys.change { try $0.adding(makingCurrent: true).retiring(first) }
-        #expect(try await bench.verifier.client(presenting: key)?.id == client.id)
+        try await fixture.keys.change { try $0.adding(makingCurrent: true).retiring(first) }
+        #expect(try await fixture.verifier.client(presenting: key)?.id == client.id)
     }
 }

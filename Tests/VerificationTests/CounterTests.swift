@@ -6,36 +6,36 @@ import Testing
 struct CounterTests {
     @Test("H-09 a success sets the counter to the match plus one; earlier counters are refused")
     func spent() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled(.counter(0))
-        #expect(try await bench.verify(authenticator.code(4)).acceptance?.offset == 3)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(0))
+        #expect(try await fixture.verify(authenticator.code(4)).acceptance?.offset == 3)
         for counter in UInt64(0)...4 {
             #expect(
-                try await bench.verify(authenticator.code(counter)).acceptance == nil,
+                try await fixture.verify(authenticator.code(counter)).acceptance == nil,
                 "counter \(counter)")
-            _ = try await bench.verifier.unlock(authenticator.credential)
+            _ = try await fixture.verifier.unlock(authenticator.credential)
         }
-        #expect(try await bench.verify(authenticator.code(5)).acceptance?.offset == 0)
+        #expect(try await fixture.verify(authenticator.code(5)).acceptance?.offset == 0)
     }
 
     @Test("H-14 the look-ahead ends exactly at its limit", arguments: [0, 1, 10, 50])
     func lookAhead(steps: Int) async throws {
         for isBeyond in [false, true] {
-            let bench = try TestBench(policy: Policy(lookAhead: steps))
-            let authenticator = try await bench.enrolled(.counter(7))
+            let fixture = try VerifierFixture(policy: Policy(lookAhead: steps))
+            let authenticator = try await fixture.enrolled(.counter(7))
             let counter = 8 + UInt64(steps) + (isBeyond ? 1 : 0)
-            let outcome = try await bench.verify(authenticator.code(counter))
+            let outcome = try await fixture.verify(authenticator.code(counter))
             #expect((outcome.acceptance == nil) == isBeyond)
         }
     }
 
     @Test("H-14 a request computes look-ahead + 1 codes")
     func workOfLookAhead() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled(.counter(0))
-        let before = bench.meter.counts[.codes] ?? 0
-        _ = try await bench.verify(authenticator.wrongCode(at: bench.clock.now))
-        #expect((bench.meter.counts[.codes] ?? 0) - before == 11)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(0))
+        let before = fixture.meter.counts[.codes] ?? 0
+        _ = try await fixture.verify(authenticator.wrongCode(at: fixture.clock.now))
+        #expect((fixture.meter.counts[.codes] ?? 0) - before == 11)
     }
 
     @Test("H-14 a policy refuses a look-ahead below 0 or above 50", arguments: [-1, 51])
@@ -45,11 +45,11 @@ struct CounterTests {
 
     @Test("H-19 only the counter that the client names is checked")
     func clientCounter() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled(.counter(0))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(0))
         func verify(_ code: UInt64, _ counter: UInt64) async throws -> VerificationOutcome {
-            try await bench.verifier.verify(
-                authenticator.code(code), subject: bench.alice, counter: counter)
+            try await fixture.verifier.verify(
+                authenticator.code(code), subject: fixture.alice, counter: counter)
         }
         #expect(try await verify(3, 2).denial == .wrong)
         #expect(try await verify(12, 12).denial == .wrong, "beyond the look-ahead")
@@ -62,25 +62,25 @@ struct CounterTests {
         "H-04 counters beyond 32 and 63 bits are stored without loss",
         arguments: [1 << 32 - 1, 1 << 32, 1 << 63 - 1, 1 << 63] as [UInt64])
     func wideCounters(counter: UInt64) async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled(.counter(counter))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(counter))
         #expect(
-            try await bench.verify(authenticator.code(counter + 3)).acceptance?.offset == 2)
-        #expect(try await bench.verify(authenticator.code(counter + 3)).acceptance == nil)
+            try await fixture.verify(authenticator.code(counter + 3)).acceptance?.offset == 2)
+        #expect(try await fixture.verify(authenticator.code(counter + 3)).acceptance == nil)
     }
 
     @Test("N-03 the last counter disables the credential instead of wrapping")
     func end() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled(.counter(.max - 4))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(.max - 4))
         // The very last counter is never accepted, although it lies in the window.
-        #expect(try await bench.verify(authenticator.code(.max)).denial == .wrong)
-        #expect(try await bench.verify(authenticator.code(0)).denial == .wrong)
-        #expect(try await bench.verify(authenticator.code(.max - 1)).acceptance != nil)
-        let summary = try await bench.summary(authenticator.credential)
+        #expect(try await fixture.verify(authenticator.code(.max)).denial == .wrong)
+        #expect(try await fixture.verify(authenticator.code(0)).denial == .wrong)
+        #expect(try await fixture.verify(authenticator.code(.max - 1)).acceptance != nil)
+        let summary = try await fixture.summary(authenticator.credential)
         #expect(summary.state == .disabled)
         #expect(summary.endReason == .counterExhausted)
-        #expect(try await bench.verify(authenticator.code(.max)).denial == .disabled)
+        #expect(try await fixture.verify(authenticator.code(.max)).denial == .disabled)
         #expect(throws: OneTimePasswordEnrolmentError.counter) {
             try OneTimePasswordEnrolment(issuer: "", account: "", factor: .counter(.max))
         }
@@ -89,69 +89,69 @@ struct CounterTests {
     @Test("H-05 T-13 two consecutive codes resynchronise a counter up to 100 ahead")
     func resync() async throws {
         for (ahead, isFound) in [(UInt64(11), true), (99, true), (100, false)] {
-            let bench = try TestBench()
-            let authenticator = try await bench.enrolled(.counter(0))
+            let fixture = try VerifierFixture()
+            let authenticator = try await fixture.enrolled(.counter(0))
             let first = 1 + ahead
-            let outcome = try await bench.verifier.resynchronize(
+            let outcome = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: authenticator.code(first),
                 second: authenticator.code(first + 1))
             #expect((outcome.acceptance != nil) == isFound, "\(ahead) ahead")
             guard isFound else { continue }
-            #expect(try await bench.verify(authenticator.code(first + 1)).acceptance == nil)
-            #expect(try await bench.verify(authenticator.code(first + 2)).acceptance != nil)
+            #expect(try await fixture.verify(authenticator.code(first + 1)).acceptance == nil)
+            #expect(try await fixture.verify(authenticator.code(first + 2)).acceptance != nil)
         }
     }
 
     @Test("H-05 swapped, equal, distant and spent pairs do not resynchronise")
     func resyncRefused() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled(.counter(0))
-        #expect(try await bench.verify(authenticator.code(5)).acceptance != nil)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(0))
+        #expect(try await fixture.verify(authenticator.code(5)).acceptance != nil)
         for (first, second) in [(21, 20), (20, 20), (20, 22), (4, 5), (5, 6), (0, 1)] {
-            let outcome = try await bench.verifier.resynchronize(
+            let outcome = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: authenticator.code(UInt64(first)),
                 second: authenticator.code(UInt64(second)))
             #expect(outcome.acceptance == nil, "\(first), \(second)")
-            _ = try await bench.verifier.unlock(authenticator.credential)
+            _ = try await fixture.verifier.unlock(authenticator.credential)
         }
     }
 
     @Test("T-11 T-13 two consecutive codes resynchronise a clock up to 20 steps either way")
     func resyncTime() async throws {
         for steps in [-21, -20, -7, 7, 19, 20] {
-            let bench = try TestBench()
-            let authenticator = try await bench.enrolled()
-            bench.clock.advance(seconds: 3_000)
-            let now = bench.clock.now
-            let outcome = try await bench.verifier.resynchronize(
+            let fixture = try VerifierFixture()
+            let authenticator = try await fixture.enrolled()
+            fixture.clock.advance(seconds: 3_000)
+            let now = fixture.clock.now
+            let outcome = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: authenticator.code(at: now, steps: steps),
                 second: authenticator.code(at: now, steps: steps + 1))
             let isFound = (-20...19).contains(steps)
             #expect((outcome.acceptance != nil) == isFound, "\(steps) steps")
             guard isFound else { continue }
             #expect(
-                try await bench.verify(authenticator.code(at: now, steps: steps + 1))
+                try await fixture.verify(authenticator.code(at: now, steps: steps + 1))
                     .acceptance == nil, "the second code is spent")
-            bench.clock.advance(seconds: 300)
-            let next = try await bench.verify(
-                authenticator.code(at: bench.clock.now, steps: steps + 1))
+            fixture.clock.advance(seconds: 300)
+            let next = try await fixture.verify(
+                authenticator.code(at: fixture.clock.now, steps: steps + 1))
             #expect(next.acceptance?.offset == 0, "the drift is tracked")
         }
     }
 
     @Test("T-13 a pair with a spent step, in reverse or with a gap does not resynchronise")
     func resyncTimeRefused() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 3_000)
-        let now = bench.clock.now
-        #expect(try await bench.verify(authenticator.code(at: now)).acceptance != nil)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 3_000)
+        let now = fixture.clock.now
+        #expect(try await fixture.verify(authenticator.code(at: now)).acceptance != nil)
         for (first, second) in [(0, 1), (-1, 0), (5, 4), (5, 7), (5, 5)] {
-            let outcome = try await bench.verifier.resynchronize(
+            let outcome = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: authenticator.code(at: now, steps: first),
                 second: authenticator.code(at: now, steps: second))
             #expect(outcome.acceptance == nil, "\(first), \(second)")
-            _ = try await bench.verifier.unlock(authenticator.credential)
+            _ = try await fixture.verifier.unlock(authenticator.credential)
         }
     }
 }

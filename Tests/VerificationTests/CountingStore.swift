@@ -88,7 +88,7 @@ final class CountingStore: VerificationStore {
             switch change {
             case .expectRoom: nil
             case .insertCredential: .insert
-            case .updateCredential, .writeDecoy: .writeRow
+            case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client

@@ -18,14 +18,15 @@ struct DenialTests {
     /// Tries something that must be denied; returns `false` if the attempt was refused by the rate
     /// limit.
     private func attempt(
-        _ kind: Try, on device: TestDevice, _ bench: TestBench, from origin: Origin = attacker
+        _ kind: Try, on device: TestDevice, _ fixture: VerifierFixture,
+        from origin: Origin = attacker
     ) async throws -> Bool {
         do {
             switch kind {
             case .madeUpSecret, .unknownCredential:
                 let nonce = try #require(
                     RotationNonce(bytes: [UInt8](repeating: 9, count: RotationNonce.count)))
-                let outcome = try await bench.verifier.login(
+                let outcome = try await fixture.verifier.login(
                     kind == .madeUpSecret ? device.credential : .sample(77),
                     secret: device.withSecretMadeUp().secret, nonce: nonce, origin: origin,
                     recorder: Recorder(key: Self.key, request: Self.key) { _ in
@@ -37,7 +38,7 @@ struct DenialTests {
                 let ticket = Token(
                     .enrolmentTicket,
                     try Randomness.secret(count: Token.Kind.enrolmentTicket.count))
-                let outcome = try await bench.verifier.redeemEnrolment(ticket, origin: origin)
+                let outcome = try await fixture.verifier.redeemEnrolment(ticket, origin: origin)
                 #expect(outcome.value == nil)
             }
             return true
@@ -49,30 +50,30 @@ struct DenialTests {
 
     private static let key = [UInt8](repeating: 3, count: 32)
 
-    private func denials(_ bench: TestBench) async throws -> [Event] {
-        try await bench.events().filter { $0.kind == .denied }
+    private func denials(_ fixture: VerifierFixture) async throws -> [Event] {
+        try await fixture.events().filter { $0.kind == .denied }
     }
 
     @Test("O-08 a day of denials at the permitted rate writes one event per minute and reason")
     func day() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let before = try await bench.verifier.events(after: 0, limit: .max).count
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let before = try await fixture.verifier.events(after: 0, limit: .max).count
         var answered = 0
         let minutes = 24 * 60
         for _ in 0..<minutes {
             for turn in 0..<Policy.maximalDenials {
                 let kind = Try.allCases[turn % Try.allCases.count]
-                if try await attempt(kind, on: device, bench) { answered += 1 }
+                if try await attempt(kind, on: device, fixture) { answered += 1 }
             }
             // Attempts beyond the permitted rate are refused and write nothing.
-            for kind in Try.allCases { #expect(try await !attempt(kind, on: device, bench)) }
-            bench.clock.advance(seconds: 60)
-            try await bench.verifier.writeCountedDenials()
+            for kind in Try.allCases { #expect(try await !attempt(kind, on: device, fixture)) }
+            fixture.clock.advance(seconds: 60)
+            try await fixture.verifier.writeCountedDenials()
         }
-        try await bench.verifier.writeCountedDenials(atEnd: true)
+        try await fixture.verifier.writeCountedDenials(atEnd: true)
         #expect(answered == minutes * Policy.maximalDenials)
-        let events = try await bench.verifier.events(after: 0, limit: .max).dropFirst(before)
+        let events = try await fixture.verifier.events(after: 0, limit: .max).dropFirst(before)
         let bytes = events.map { $0.body.count + $0.digest.count + 40 }.reduce(0, +)
         print("a day of denials: \(answered) denials, \(events.count) events, \(bytes) bytes")
         // Two reasons. The last count of each is written at shutdown.
@@ -82,117 +83,117 @@ struct DenialTests {
         let counted = events.compactMap { $0.event.map { $0.number ?? 1 } }.reduce(0, +)
         #expect(counted == Int64(answered))
         // No response is recorded, and the device's own secret works as before.
-        #expect(try await bench.store.answer(key: Self.key) == nil)
-        #expect(try await bench.login(device, nonce: 1).acceptance != nil)
+        #expect(try await fixture.store.answer(key: Self.key) == nil)
+        #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
     }
 
     @Test("O-08 the first denial is written at once, later ones in the same minute as one event")
     func minute() async throws {
-        let bench = try TestBench(at: 1_795_000_020)
-        let device = try await bench.enrolledDevice()
-        #expect(try await attempt(.madeUpSecret, on: device, bench))
-        let first = try #require(try await denials(bench).first)
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let device = try await fixture.enrolledDevice()
+        #expect(try await attempt(.madeUpSecret, on: device, fixture))
+        let first = try #require(try await denials(fixture).first)
         #expect(first.reason == .wrong && first.number == nil)
         #expect(first.credential == device.credential)
         #expect(first.origin == Self.attacker)
         for kind in [Try.madeUpSecret, .madeUpSecret, .unknownCredential, .unknownTicket] {
-            #expect(try await attempt(kind, on: device, bench))
+            #expect(try await attempt(kind, on: device, fixture))
         }
-        #expect(try await denials(bench).count == 1)
+        #expect(try await denials(fixture).count == 1)
         // A reason that was already written in this minute is not due yet.
-        try await bench.verifier.writeCountedDenials()
-        #expect(try await denials(bench).map(\.reason) == [.wrong, .unknown])
-        bench.clock.advance(seconds: 60)
-        try await bench.verifier.writeCountedDenials()
-        let all = try await denials(bench)
+        try await fixture.verifier.writeCountedDenials()
+        #expect(try await denials(fixture).map(\.reason) == [.wrong, .unknown])
+        fixture.clock.advance(seconds: 60)
+        try await fixture.verifier.writeCountedDenials()
+        let all = try await denials(fixture)
         #expect(all.map(\.reason) == [.wrong, .unknown, .wrong])
         #expect(all.map(\.number) == [nil, 2, 2])
         // With two credentials under one reason, the event names none.
         #expect(all.map(\.credential) == [device.credential, nil, device.credential])
         // Nothing is left to write, and an idle sender is forgotten.
-        bench.clock.advance(seconds: 60)
-        try await bench.verifier.writeCountedDenials()
-        #expect(try await denials(bench).count == 3)
-        #expect(bench.verifier.denials.count == 0)
+        fixture.clock.advance(seconds: 60)
+        try await fixture.verifier.writeCountedDenials()
+        #expect(try await denials(fixture).count == 3)
+        #expect(fixture.verifier.denials.count == 0)
     }
 
     @Test("O-08 the first denial of the next minute writes the count of the previous one")
     func carried() async throws {
-        let bench = try TestBench(at: 1_795_000_020)
-        let device = try await bench.enrolledDevice()
-        for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, bench)) }
-        bench.clock.advance(seconds: 60)
-        #expect(try await attempt(.madeUpSecret, on: device, bench))
-        #expect(try await denials(bench).map(\.number) == [nil, 5])
-        try await bench.verifier.writeCountedDenials()
-        #expect(try await denials(bench).count == 2)
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let device = try await fixture.enrolledDevice()
+        for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, fixture)) }
+        fixture.clock.advance(seconds: 60)
+        #expect(try await attempt(.madeUpSecret, on: device, fixture))
+        #expect(try await denials(fixture).map(\.number) == [nil, 5])
+        try await fixture.verifier.writeCountedDenials()
+        #expect(try await denials(fixture).count == 2)
     }
 
     @Test("O-08 the holder of a secret can sign in from a rate-limited address")
     func neighbour() async throws {
-        let bench = try TestBench(at: 1_795_000_020)
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let device = try await fixture.enrolledDevice()
         for _ in 0..<Policy.maximalDenials {
-            #expect(try await attempt(.madeUpSecret, on: device, bench))
+            #expect(try await attempt(.madeUpSecret, on: device, fixture))
         }
-        #expect(try await !attempt(.madeUpSecret, on: device, bench))
-        let grant = try await bench.ticket()
-        let redeemed = try await bench.verifier.redeemEnrolment(
+        #expect(try await !attempt(.madeUpSecret, on: device, fixture))
+        let grant = try await fixture.ticket()
+        let redeemed = try await fixture.verifier.redeemEnrolment(
             grant.ticket, origin: Self.attacker)
         #expect(redeemed.value != nil)
         let nonce = try #require(
             RotationNonce(bytes: [UInt8](repeating: 1, count: RotationNonce.count)))
         func login() async throws -> LoginOutcome {
-            try await bench.verifier.login(
+            try await fixture.verifier.login(
                 device.credential, secret: device.secret, nonce: nonce, origin: Self.attacker)
         }
         #expect(try await login().acceptance != nil)
         // The holder of a secret also learns that it was revoked.
-        #expect(try await bench.verifier.revoke(device.credential) == .done)
+        #expect(try await fixture.verifier.revoke(device.credential) == .done)
         for _ in 0..<3 { #expect(try await login().wipe == .revoked) }
-        #expect(try await bench.count(.wiped) == 1)
+        #expect(try await fixture.count(.wiped) == 1)
         // Another address has its own limit.
         let other = Origin(address: "203.0.113.6")
-        #expect(try await attempt(.madeUpSecret, on: device, bench, from: other))
+        #expect(try await attempt(.madeUpSecret, on: device, fixture, from: other))
     }
 
     @Test("O-08 an IPv6 network is one sender, and senders beyond the capacity share one limit")
     func addresses() async throws {
-        let bench = try TestBench(at: 1_795_000_020)
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let device = try await fixture.enrolledDevice()
         for number in 0..<Policy.maximalDenials {
             let origin = Origin(address: "2001:db8::\(number)")
-            #expect(try await attempt(.unknownTicket, on: device, bench, from: origin))
+            #expect(try await attempt(.unknownTicket, on: device, fixture, from: origin))
         }
         let same = Origin(address: "2001:db8::ffff")
-        #expect(try await !attempt(.unknownTicket, on: device, bench, from: same))
-        #expect(bench.verifier.denials.count == 1)
+        #expect(try await !attempt(.unknownTicket, on: device, fixture, from: same))
+        #expect(fixture.verifier.denials.count == 1)
 
-        let book = DenialBook(capacity: 10)
-        let event = Event(.denied, reason: .unknown, time: bench.clock.now, origin: Self.attacker)
+        let book = DenialCounter(capacity: 10)
+        let event = Event(.denied, reason: .unknown, time: fixture.clock.now, origin: Self.attacker)
         var refused = 0
         for number in 0..<1_000 {
             let origin = Origin(address: "198.51.\(number / 250).\(number % 250)")
-            let sender = try #require(DenialBook.Sender(strangerAt: origin))
+            let sender = try #require(DenialCounter.Sender(strangerAt: origin))
             if case .refused = book.enter(event, by: sender) { refused += 1 }
         }
         #expect(book.count == 11)
         #expect(refused == 1_000 - 10 - Policy.maximalDenials)
-        let due = book.takeDue(at: bench.clock.now, all: true)
+        let due = book.takeDue(at: fixture.clock.now, all: true)
         #expect(due.map(\.line.count) == [Policy.maximalDenials - 1])
         #expect(due.first?.line.last.origin == .unknown)
     }
 
     @Test("O-08 counts that could not be written are retried later")
     func failing() async throws {
-        let bench = try TestBench(at: 1_795_000_020)
-        let device = try await bench.enrolledDevice()
-        for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, bench)) }
-        bench.clock.advance(seconds: 60)
-        let due = bench.verifier.denials.takeDue(at: bench.clock.now, all: false)
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let device = try await fixture.enrolledDevice()
+        for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, fixture)) }
+        fixture.clock.advance(seconds: 60)
+        let due = fixture.verifier.denials.takeDue(at: fixture.clock.now, all: false)
         #expect(due.map(\.line.count) == [4])
-        bench.verifier.denials.giveBack(due)
-        try await bench.verifier.writeCountedDenials()
-        #expect(try await denials(bench).map(\.number) == [nil, 4])
+        fixture.verifier.denials.giveBack(due)
+        try await fixture.verifier.writeCountedDenials()
+        #expect(try await denials(fixture).map(\.number) == [nil, 4])
     }
 }

@@ -8,113 +8,113 @@ struct DriftTests {
 
     /// Presents the code that is `steps` away from the verifier's time step.
     private func accepts(
-        _ authenticator: TestAuthenticator, _ bench: TestBench, steps: Int
+        _ authenticator: TestAuthenticator, _ fixture: VerifierFixture, steps: Int
     ) async throws -> Bool {
-        let code = try authenticator.code(at: bench.clock.now, steps: steps)
-        let outcome = try await bench.verify(code)
+        let code = try authenticator.code(at: fixture.clock.now, steps: steps)
+        let outcome = try await fixture.verify(code)
         // Failure counts are not under test here.
-        _ = try await bench.verifier.unlock(authenticator.credential)
+        _ = try await fixture.verifier.unlock(authenticator.credential)
         return outcome.acceptance != nil
     }
 
     private func resynchronize(
-        _ authenticator: TestAuthenticator, _ bench: TestBench, steps: Int
+        _ authenticator: TestAuthenticator, _ fixture: VerifierFixture, steps: Int
     ) async throws -> Bool {
-        let outcome = try await bench.verifier.resynchronize(
+        let outcome = try await fixture.verifier.resynchronize(
             authenticator.credential,
-            first: authenticator.code(at: bench.clock.now, steps: steps - 1),
-            second: authenticator.code(at: bench.clock.now, steps: steps))
-        _ = try await bench.verifier.unlock(authenticator.credential)
+            first: authenticator.code(at: fixture.clock.now, steps: steps - 1),
+            second: authenticator.code(at: fixture.clock.now, steps: steps))
+        _ = try await fixture.verifier.unlock(authenticator.credential)
         return outcome.acceptance != nil
     }
 
     @Test("O-04 of 1,000 future codes two are accepted, and the owner can sign in again in 90 s")
     func futureCodes() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
         var accepted: [Int] = []
         for steps in 1...1_000 {
-            let code = try authenticator.code(at: bench.clock.now, steps: steps)
-            if try await bench.verify(code).acceptance != nil { accepted.append(steps) }
+            let code = try authenticator.code(at: fixture.clock.now, steps: steps)
+            if try await fixture.verify(code).acceptance != nil { accepted.append(steps) }
         }
         #expect(accepted == [1, 2])
-        bench.clock.advance(seconds: 90)
-        #expect(try await accepts(authenticator, bench, steps: 0))
-        bench.clock.advance(seconds: 60)
-        #expect(try await resynchronize(authenticator, bench, steps: 0))
+        fixture.clock.advance(seconds: 90)
+        #expect(try await accepts(authenticator, fixture, steps: 0))
+        fixture.clock.advance(seconds: 60)
+        #expect(try await resynchronize(authenticator, fixture, steps: 0))
     }
 
     @Test("O-04 of 20 recorded codes, each presented later than the last, two are accepted")
     func recordedCodes() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let first = try authenticator.step(at: bench.clock.now) + 10
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let first = try authenticator.step(at: fixture.clock.now) + 10
         var accepted: [Int] = []
         for number in 0..<20 {
             // The first code is one step late, the last one ten minutes.
             let late = UInt64(number) + 1
-            bench.clock.now = UnixTime(seconds: Int64(first + UInt64(number) + late) * 30)
+            fixture.clock.now = UnixTime(seconds: Int64(first + UInt64(number) + late) * 30)
             let code = try authenticator.code(first + UInt64(number))
-            if try await bench.verify(code).acceptance != nil { accepted.append(number) }
-            _ = try await bench.verifier.unlock(authenticator.credential)
+            if try await fixture.verify(code).acceptance != nil { accepted.append(number) }
+            _ = try await fixture.verifier.unlock(authenticator.credential)
         }
         #expect(accepted == [0, 1])
     }
 
     @Test("O-04 logins move the drift at most once in 24 hours")
     func rate() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
         // The first move needs no wait.
-        #expect(try await accepts(authenticator, bench, steps: 1))
-        let moved = bench.clock.now
-        bench.clock.now = moved.adding(milliseconds: Policy.driftInterval - 1)
-        #expect(try await accepts(authenticator, bench, steps: 2))
-        bench.clock.advance(seconds: 60)
+        #expect(try await accepts(authenticator, fixture, steps: 1))
+        let moved = fixture.clock.now
+        fixture.clock.now = moved.adding(milliseconds: Policy.driftInterval - 1)
+        #expect(try await accepts(authenticator, fixture, steps: 2))
+        fixture.clock.advance(seconds: 60)
         // The interval has now passed: this login moves the drift from 1 to 2.
-        #expect(try await !accepts(authenticator, bench, steps: 3))
-        #expect(try await accepts(authenticator, bench, steps: 2))
-        bench.clock.advance(seconds: 60)
-        #expect(try await accepts(authenticator, bench, steps: 3))
+        #expect(try await !accepts(authenticator, fixture, steps: 3))
+        #expect(try await accepts(authenticator, fixture, steps: 2))
+        fixture.clock.advance(seconds: 60)
+        #expect(try await accepts(authenticator, fixture, steps: 3))
     }
 
     @Test("O-04 the drift stops at 20 steps, and the edge of that window is still accepted")
     func total() async throws {
         for sign in [1, -1] {
-            let bench = try TestBench()
-            let authenticator = try await bench.enrolled()
+            let fixture = try VerifierFixture()
+            let authenticator = try await fixture.enrolled()
             for steps in 1...20 {
-                bench.clock.advance(seconds: Self.day)
-                #expect(try await accepts(authenticator, bench, steps: sign * steps))
+                fixture.clock.advance(seconds: Self.day)
+                #expect(try await accepts(authenticator, fixture, steps: sign * steps))
             }
             for _ in 0..<3 {
-                bench.clock.advance(seconds: Self.day)
-                #expect(try await accepts(authenticator, bench, steps: sign * 21))
-                bench.clock.advance(seconds: Self.day)
-                #expect(try await !accepts(authenticator, bench, steps: sign * 22))
+                fixture.clock.advance(seconds: Self.day)
+                #expect(try await accepts(authenticator, fixture, steps: sign * 21))
+                fixture.clock.advance(seconds: Self.day)
+                #expect(try await !accepts(authenticator, fixture, steps: sign * 22))
             }
         }
     }
 
     @Test("O-04 T-13 any number of resynchronisations reaches at most 20 steps from the clock")
     func resynchronizations() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 3_000)
-        #expect(try await resynchronize(authenticator, bench, steps: 20))
-        bench.clock.advance(seconds: 60)
-        #expect(try await !resynchronize(authenticator, bench, steps: 21))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 3_000)
+        #expect(try await resynchronize(authenticator, fixture, steps: 20))
+        fixture.clock.advance(seconds: 60)
+        #expect(try await !resynchronize(authenticator, fixture, steps: 21))
         // The owner, whose clock was right, can resynchronise once those 20 steps have passed.
-        bench.clock.advance(seconds: 20 * 30)
-        #expect(try await resynchronize(authenticator, bench, steps: 0))
+        fixture.clock.advance(seconds: 20 * 30)
+        #expect(try await resynchronize(authenticator, fixture, steps: 0))
         // A resynchronisation allows one move at once.
-        bench.clock.advance(seconds: 60)
-        #expect(try await accepts(authenticator, bench, steps: 1))
-        bench.clock.advance(seconds: 60)
-        #expect(try await accepts(authenticator, bench, steps: 2))
-        bench.clock.advance(seconds: 60)
-        #expect(try await !accepts(authenticator, bench, steps: 3))
+        fixture.clock.advance(seconds: 60)
+        #expect(try await accepts(authenticator, fixture, steps: 1))
+        fixture.clock.advance(seconds: 60)
+        #expect(try await accepts(authenticator, fixture, steps: 2))
+        fixture.clock.advance(seconds: 60)
+        #expect(try await !accepts(authenticator, fixture, steps: 3))
     }
 }

@@ -11,8 +11,8 @@ struct EnrolmentTests {
         "H-02 T-05 T-09 V-12 the defaults are a key as long as the hash, six digits and 30 s",
         arguments: HashAlgorithm.allCases)
     func defaults(algorithm: HashAlgorithm) async throws {
-        let bench = try TestBench()
-        let one = try await bench.enrol(algorithm: algorithm)
+        let fixture = try VerifierFixture()
+        let one = try await fixture.enrol(algorithm: algorithm)
         #expect(one.entry.key.count == algorithm.digestCount)
         #expect(one.entry.algorithm == algorithm)
         #expect(one.entry.style == .decimal(.six))
@@ -25,9 +25,9 @@ struct EnrolmentTests {
         #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
             try OneTimePasswordEnrolment(issuer: "", account: "", key: short)
         }
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let key = SecretBytes(text: "sixteen bytes...")
-        #expect(try await bench.enrol(key: key).entry.key == key)
+        #expect(try await fixture.enrol(key: key).entry.key == key)
         let long = SecretBytes(text: String(repeating: "k", count: 257))
         #expect(throws: OneTimePasswordEnrolmentError.keyTooLong) {
             try OneTimePasswordEnrolment(issuer: "", account: "", key: long)
@@ -36,7 +36,7 @@ struct EnrolmentTests {
 
     @Test("the key URI of an enrolment parses strictly and preserves any accepted names")
     func names() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let texts = ["", "a", ":", "a:b", "%3A", "é", "a b", "\u{1f511}", "a&b=c#d?e/f"]
         for issuer in texts {
             for account in texts {
@@ -47,7 +47,7 @@ struct EnrolmentTests {
                     continue
                 }
                 let subject = try #require(Subject("\(issuer)|\(account)"))
-                let outcome = try await bench.verifier.enrolOneTimePassword(
+                let outcome = try await fixture.verifier.enrolOneTimePassword(
                     OneTimePasswordEnrolment(issuer: issuer, account: account), for: subject)
                 guard case .granted(let grant) = outcome else { throw BenchError.refused }
                 let entry = try TestAuthenticator(grant).entry
@@ -64,12 +64,12 @@ struct EnrolmentTests {
             }
         }
         for digits in 6...8 {
-            let bench = try TestBench()
-            let authenticator = try await bench.enrolled(digits: digits)
-            bench.clock.advance(seconds: 300)
-            let code = try authenticator.code(at: bench.clock.now)
+            let fixture = try VerifierFixture()
+            let authenticator = try await fixture.enrolled(digits: digits)
+            fixture.clock.advance(seconds: 300)
+            let code = try authenticator.code(at: fixture.clock.now)
             #expect(code.characters.count == digits)
-            #expect(try await bench.verify(code).acceptance != nil)
+            #expect(try await fixture.verify(code).acceptance != nil)
         }
     }
 
@@ -82,56 +82,56 @@ struct EnrolmentTests {
             }
         }
         for period in [1, 120] {
-            let bench = try TestBench()
-            let authenticator = try await bench.enrolled(.time(period: period))
-            bench.clock.advance(seconds: 600)
-            let code = try authenticator.code(at: bench.clock.now)
-            #expect(try await bench.verify(code).acceptance?.offset == 0)
+            let fixture = try VerifierFixture()
+            let authenticator = try await fixture.enrolled(.time(period: period))
+            fixture.clock.advance(seconds: 600)
+            let code = try authenticator.code(at: fixture.clock.now)
+            #expect(try await fixture.verify(code).acceptance?.offset == 0)
         }
     }
 
     @Test("T-04 a key cannot be enrolled twice, even after the first credential has ended")
     func uniqueKey() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))
-        let authenticator = try await bench.enrolled()
+        let authenticator = try await fixture.enrolled()
         let enrolment = try OneTimePasswordEnrolment(
             issuer: "Mill", account: "", algorithm: .sha256, digits: 8, key: authenticator.entry.key
         )
         func isRefused() async throws -> Bool {
-            let outcome = try await bench.verifier.enrolOneTimePassword(enrolment, for: bob)
+            let outcome = try await fixture.verifier.enrolOneTimePassword(enrolment, for: bob)
             if case .refused(.keyInUse) = outcome { return true }
             return false
         }
         #expect(try await isRefused())
         // Otherwise its spent codes would be accepted again.
-        #expect(try await bench.verifier.revoke(authenticator.credential) == .done)
+        #expect(try await fixture.verifier.revoke(authenticator.credential) == .done)
         #expect(try await isRefused())
     }
 
     @Test("a second revocation keeps the time of the first and adds no event")
     func revokedTwice() async throws {
-        let bench = try TestBench()
-        let credential = try await bench.enrolled().credential
-        #expect(try await bench.verifier.revoke(credential) == .done)
-        let ended = try await bench.summary(credential).endedAt
-        bench.clock.advance(seconds: 60)
-        #expect(try await bench.verifier.revoke(credential) == .done)
-        #expect(try await bench.summary(credential).endedAt == ended)
-        #expect(try await bench.count(.revoked) == 1)
+        let fixture = try VerifierFixture()
+        let credential = try await fixture.enrolled().credential
+        #expect(try await fixture.verifier.revoke(credential) == .done)
+        let ended = try await fixture.summary(credential).endedAt
+        fixture.clock.advance(seconds: 60)
+        #expect(try await fixture.verifier.revoke(credential) == .done)
+        #expect(try await fixture.summary(credential).endedAt == ended)
+        #expect(try await fixture.count(.revoked) == 1)
     }
 
     @Test("a confirmed credential has no time at which its enrolment expires")
     func confirmedForGood() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrol()
-        let pending = try #require(await bench.store.credential(authenticator.credential))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrol()
+        let pending = try #require(await fixture.store.credential(authenticator.credential))
         #expect(pending.lapsesAt != nil)
-        let code = try authenticator.code(at: bench.clock.now)
+        let code = try authenticator.code(at: fixture.clock.now)
         #expect(
-            try await bench.verifier.confirm(authenticator.credential, code: code).acceptance
+            try await fixture.verifier.confirm(authenticator.credential, code: code).acceptance
                 != nil)
-        let active = try #require(await bench.store.credential(authenticator.credential))
+        let active = try #require(await fixture.store.credential(authenticator.credential))
         #expect(active.lapsesAt == nil)
     }
 
@@ -148,21 +148,21 @@ struct EnrolmentTests {
             [long, digest, digest + [0]], [full, full + [0]],
         ] {
             for first in keys {
-                let bench = try TestBench()
+                let fixture = try VerifierFixture()
                 let key = SecretBytes(copying: first.span)
-                let one = try await bench.enrolled(algorithm: algorithm, key: key)
+                let one = try await fixture.enrolled(algorithm: algorithm, key: key)
                 let bob = try #require(Subject("bob"))
                 for other in keys {
                     let same = SecretBytes(copying: other.span)
                     await #expect(throws: BenchError.refused) {
-                        try await bench.enrol(algorithm: algorithm, key: same, for: bob)
+                        try await fixture.enrol(algorithm: algorithm, key: same, for: bob)
                     }
                 }
-                #expect(try await bench.verifier.revoke(one.credential) == .done)
+                #expect(try await fixture.verifier.revoke(one.credential) == .done)
                 for other in keys {
                     let same = SecretBytes(copying: other.span)
                     await #expect(throws: BenchError.refused) {
-                        try await bench.enrol(algorithm: algorithm, key: same, for: bob)
+                        try await fixture.enrol(algorithm: algorithm, key: same, for: bob)
                     }
                 }
             }
@@ -171,24 +171,24 @@ struct EnrolmentTests {
 
     @Test("O-05 T-04 keys that HMAC treats as different count as different keys")
     func distinctKeys() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let block = [UInt8](repeating: 7, count: 64)
         let keys = [
             [UInt8](1...20), [0] + [UInt8](1...20), block, [0] + block, [UInt8](1...100),
             [UInt8](1...101),
         ]
-        for key in keys { _ = try await bench.enrol(key: SecretBytes(copying: key.span)) }
+        for key in keys { _ = try await fixture.enrol(key: SecretBytes(copying: key.span)) }
     }
 
     @Test("O-05 T-04 a long key is recognised under any algorithm")
     func longKeyWithAnotherAlgorithm() async throws {
         for first in HashAlgorithm.allCases {
-            let bench = try TestBench()
+            let fixture = try VerifierFixture()
             let key = SecretBytes(copying: [UInt8](1...200).span)
-            _ = try await bench.enrol(algorithm: first, key: key)
+            _ = try await fixture.enrol(algorithm: first, key: key)
             for algorithm in HashAlgorithm.allCases {
                 await #expect(throws: BenchError.refused) {
-                    try await bench.enrol(algorithm: algorithm, key: key)
+                    try await fixture.enrol(algorithm: algorithm, key: key)
                 }
             }
         }
@@ -196,72 +196,72 @@ struct EnrolmentTests {
 
     @Test("T-04 a key can be enrolled again once an unconfirmed enrolment has expired")
     func releasedKey() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let key = SecretBytes(text: "a key from elsewhere")
-        _ = try await bench.enrol(key: key)
-        await #expect(throws: BenchError.refused) { try await bench.enrol(key: key) }
-        bench.clock.advance(seconds: 600)
-        let second = try await bench.enrol(key: key)
-        let outcome = try await bench.verifier.confirm(
-            second.credential, code: second.code(at: bench.clock.now))
+        _ = try await fixture.enrol(key: key)
+        await #expect(throws: BenchError.refused) { try await fixture.enrol(key: key) }
+        fixture.clock.advance(seconds: 600)
+        let second = try await fixture.enrol(key: key)
+        let outcome = try await fixture.verifier.confirm(
+            second.credential, code: second.code(at: fixture.clock.now))
         #expect(outcome.acceptance != nil)
     }
 
     @Test("a pending credential accepts no login and can be confirmed once within ten minutes")
     func confirmation() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrol()
-        let code = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(code).denial == .unknown)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 599_999)
-        let late = try authenticator.code(at: bench.clock.now)
-        let confirmed = try await bench.verifier.confirm(authenticator.credential, code: late)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrol()
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).denial == .unknown)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 599_999)
+        let late = try authenticator.code(at: fixture.clock.now)
+        let confirmed = try await fixture.verifier.confirm(authenticator.credential, code: late)
         #expect(confirmed.acceptance?.credential == authenticator.credential)
-        #expect(try await bench.summary(authenticator.credential).state == .active)
-        let again = try await bench.verifier.confirm(
-            authenticator.credential, code: authenticator.code(at: bench.clock.now, steps: 1))
+        #expect(try await fixture.summary(authenticator.credential).state == .active)
+        let again = try await fixture.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: fixture.clock.now, steps: 1))
         #expect(again.denial == .unknown)
     }
 
     @Test("N-34 an unconfirmed enrolment expires after ten minutes")
     func lapsed() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrol()
-        bench.clock.advance(seconds: 600)
-        let outcome = try await bench.verifier.confirm(
-            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrol()
+        fixture.clock.advance(seconds: 600)
+        let outcome = try await fixture.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: fixture.clock.now))
         #expect(outcome.denial == .unknown)
-        #expect(try await bench.summary(authenticator.credential).state == .revoked)
+        #expect(try await fixture.summary(authenticator.credential).state == .revoked)
         // Pruning waits until an event some hours later confirms the time.
-        #expect(try await bench.verifier.prune().credentials == 0)
-        bench.clock.advance(seconds: 4 * 3_600)
-        #expect(try await bench.verifier.prune().credentials == 1)
-        #expect(try await bench.verifier.credential(authenticator.credential) == nil)
+        #expect(try await fixture.verifier.prune().credentials == 0)
+        fixture.clock.advance(seconds: 4 * 3_600)
+        #expect(try await fixture.verifier.prune().credentials == 1)
+        #expect(try await fixture.verifier.credential(authenticator.credential) == nil)
     }
 
     @Test("wrong codes in a confirmation count as failures and impose waits")
     func confirmationThrottle() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrol()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrol()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         for _ in 0..<5 {
-            let outcome = try await bench.verifier.confirm(
+            let outcome = try await fixture.verifier.confirm(
                 authenticator.credential, code: wrong)
             #expect(outcome.denial == .wrong)
         }
-        let outcome = try await bench.verifier.confirm(
-            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        let outcome = try await fixture.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: fixture.clock.now))
         #expect(outcome.denial == .throttled(retryAfter: 30_000))
     }
 
     @Test("the number of credentials per subject is limited")
     func tooMany() async throws {
-        let bench = try TestBench(policy: Policy(maximalCredentials: 2))
-        _ = try await bench.enrolled()
-        _ = try await bench.enrolledDevice()
-        await #expect(throws: BenchError.refused) { try await bench.enrol() }
-        await #expect(throws: BenchError.refused) { try await bench.ticket() }
-        let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+        let fixture = try VerifierFixture(policy: Policy(maximalCredentials: 2))
+        _ = try await fixture.enrolled()
+        _ = try await fixture.enrolledDevice()
+        await #expect(throws: BenchError.refused) { try await fixture.enrol() }
+        await #expect(throws: BenchError.refused) { try await fixture.ticket() }
+        let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         guard case .refused(.tooMany) = outcome else {
             Issue.record("a third credential was enrolled")
             return
@@ -270,59 +270,59 @@ struct EnrolmentTests {
 
     @Test("N-31 a revoked credential stays on record with its dates and origin")
     func record() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let origin = Origin(address: "192.0.2.7", userAgent: "phone/1")
         let enrolment = try OneTimePasswordEnrolment(
             issuer: "Watchword", account: "alice", name: "old phone")
-        let outcome = try await bench.verifier.enrolOneTimePassword(
-            enrolment, for: bench.alice, origin: origin)
+        let outcome = try await fixture.verifier.enrolOneTimePassword(
+            enrolment, for: fixture.alice, origin: origin)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         let authenticator = try TestAuthenticator(grant)
-        let bound = bench.clock.now
-        _ = try await bench.verifier.confirm(
-            grant.credential, code: authenticator.code(at: bench.clock.now))
-        bench.clock.advance(seconds: 300)
-        let used = bench.clock.now
-        _ = try await bench.verify(authenticator.code(at: used))
-        bench.clock.advance(seconds: 300)
-        _ = try await bench.verifier.revoke(grant.credential)
-        let listed = try await bench.verifier.credentials(of: bench.alice)
+        let bound = fixture.clock.now
+        _ = try await fixture.verifier.confirm(
+            grant.credential, code: authenticator.code(at: fixture.clock.now))
+        fixture.clock.advance(seconds: 300)
+        let used = fixture.clock.now
+        _ = try await fixture.verify(authenticator.code(at: used))
+        fixture.clock.advance(seconds: 300)
+        _ = try await fixture.verifier.revoke(grant.credential)
+        let listed = try await fixture.verifier.credentials(of: fixture.alice)
         let summary = try #require(listed.first)
         #expect(listed.count == 1)
         #expect(summary.state == .revoked)
         #expect(summary.name == "old phone")
         #expect(summary.confirmedAt == bound)
         #expect(summary.lastUsedAt == used)
-        #expect(summary.endedAt == bench.clock.now)
+        #expect(summary.endedAt == fixture.clock.now)
         #expect(summary.endReason == .revoked)
         #expect(summary.origin == origin)
-        let row = try #require(await bench.store.credential(grant.credential))
+        let row = try #require(await fixture.store.credential(grant.credential))
         #expect(row.keyID == nil, "the row no longer contains a secret")
     }
 
     @Test("N-39 a revoked credential is denied from the next request on, on every node")
     func revoked() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        _ = try await bench.verifier.revoke(authenticator.credential)
-        let outcome = try await bench.anotherVerifier().verify(
-            authenticator.code(at: bench.clock.now), subject: bench.alice)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        _ = try await fixture.verifier.revoke(authenticator.credential)
+        let outcome = try await fixture.anotherVerifier().verify(
+            authenticator.code(at: fixture.clock.now), subject: fixture.alice)
         #expect(outcome.denial == .unknown)
     }
 
     @Test("a credential's name is at most 256 bytes, and an unknown id is reported")
     func renaming() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
         let id = authenticator.credential
-        #expect(try await bench.verifier.rename(id, to: "new") == .done)
-        #expect(try await bench.summary(id).name == "new")
+        #expect(try await fixture.verifier.rename(id, to: "new") == .done)
+        #expect(try await fixture.summary(id).name == "new")
         let long = String(repeating: "n", count: 257)
-        #expect(try await bench.verifier.rename(id, to: long) == .refused)
+        #expect(try await fixture.verifier.rename(id, to: long) == .refused)
         let none = try #require(CredentialID(bytes: [UInt8](repeating: 0, count: 16)))
-        #expect(try await bench.verifier.rename(none, to: "x") == .unknown)
-        #expect(try await bench.verifier.unlock(none) == .unknown)
-        #expect(try await bench.verifier.revoke(none) == .unknown)
+        #expect(try await fixture.verifier.rename(none, to: "x") == .unknown)
+        #expect(try await fixture.verifier.unlock(none) == .unknown)
+        #expect(try await fixture.verifier.revoke(none) == .unknown)
     }
 }

@@ -40,7 +40,7 @@ struct EventChainTests {
     }
 
     private func findings(
-        _ events: [ChainedEvent], _ record: ChainRecord, checkpoints: [ChainMark] = []
+        _ events: [ChainedEvent], _ record: ChainRecord, checkpoints: [ChainCheckpoint] = []
     ) throws -> [AuditTrail.Finding] {
         var trail = try AuditTrail(
             chains: [record], checkpoints: checkpoints, key: EventChainTests.key)

@@ -7,20 +7,20 @@ import Testing
 struct EventTests {
     @Test("V-29 V-33 the audit log records a credential's whole life, in order and with reasons")
     func life() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        _ = try await bench.verify(code)
-        _ = try await bench.verify(code)
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
-        for _ in 0..<5 { _ = try await bench.verify(wrong) }
-        _ = try await bench.verify(wrong)
-        _ = try await bench.verifier.unlock(authenticator.credential)
-        _ = try await bench.verifier.rename(authenticator.credential, to: "x")
-        _ = try await bench.verifier.revoke(authenticator.credential)
-        _ = try await bench.verify(wrong)
-        let events = try await bench.events()
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        _ = try await fixture.verify(code)
+        _ = try await fixture.verify(code)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
+        _ = try await fixture.verify(wrong)
+        _ = try await fixture.verifier.unlock(authenticator.credential)
+        _ = try await fixture.verifier.rename(authenticator.credential, to: "x")
+        _ = try await fixture.verifier.revoke(authenticator.credential)
+        _ = try await fixture.verify(wrong)
+        let events = try await fixture.events()
         let denied = [Event.Kind](repeating: .denied, count: 4)
         #expect(
             events.map(\.kind) == [.enrolmentStarted, .enrolled, .accepted, .replayed] + denied
@@ -28,17 +28,17 @@ struct EventTests {
         #expect(
             events.filter { $0.kind == .denied }.map(\.reason)
                 == [.wrong, .wrong, .wrong, .wrong, .wrong, .throttled, .unknown])
-        #expect(events.allSatisfy { $0.subject == bench.alice })
+        #expect(events.allSatisfy { $0.subject == fixture.alice })
         #expect(events.allSatisfy { $0.verification != nil })
     }
 
     @Test("N-36 N-33 a new binding, an end and a wipe notify the user; a denial does not")
     func notifications() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        _ = try await bench.login(device, nonce: 1)
-        _ = try await bench.login(device, nonce: 2)
-        let events = try await bench.events()
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        _ = try await fixture.login(device, nonce: 1)
+        _ = try await fixture.login(device, nonce: 2)
+        let events = try await fixture.events()
         #expect(
             events.map(\.kind)
                 == [.enrolmentStarted, .enrolled, .accepted, .denied, .revoked, .wiped])
@@ -48,52 +48,52 @@ struct EventTests {
 
     @Test("V-30 the events of a verifier form an unbroken chain, whatever text they contain")
     func chain() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let subject = try #require(Subject("a\r\n{\"event\":\"accepted\"}"))
         let origin = Origin(address: "::1\r\nX-Evil: 1", userAgent: "\u{1b}[2J")
         for _ in 0..<20 {
-            _ = try await bench.verifier.verify(
+            _ = try await fixture.verifier.verify(
                 PresentedCode(text: "123456"), subject: subject, origin: origin)
         }
-        var trail = try AuditTrail(chains: await bench.store.chains(), key: bench.auditKey)
-        for event in try await bench.verifier.events(after: 0, limit: .max) {
+        var trail = try AuditTrail(chains: await fixture.store.chains(), key: fixture.auditKey)
+        for event in try await fixture.verifier.events(after: 0, limit: .max) {
             try trail.check(event)
         }
         #expect(trail.findings() == [])
-        let event = try #require(try await bench.events().first)
+        let event = try #require(try await fixture.events().first)
         #expect(event.subject == subject)
         #expect(event.origin == origin)
     }
 
     @Test("pruning removes the oldest events and leaves a valid chain")
     func pruning() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         for _ in 0..<10 {
-            _ = try await bench.verify(PresentedCode(text: "123456"))
-            bench.clock.advance(seconds: 60)
+            _ = try await fixture.verify(PresentedCode(text: "123456"))
+            fixture.clock.advance(seconds: 60)
         }
-        #expect(try await bench.verifier.prune(keepingEventsFor: 300_000).events == 5)
-        let left = try await bench.verifier.events(after: 0, limit: .max)
+        #expect(try await fixture.verifier.prune(keepingEventsFor: 300_000).events == 5)
+        let left = try await fixture.verifier.events(after: 0, limit: .max)
         #expect(left.count == 5)
-        var trail = try AuditTrail(chains: await bench.store.chains(), key: bench.auditKey)
+        var trail = try AuditTrail(chains: await fixture.store.chains(), key: fixture.auditKey)
         for event in left { try trail.check(event) }
         #expect(trail.findings() == [])
     }
 
     @Test("V-28 no event contains a code, a key, a ticket or a secret")
     func noSecrets() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        _ = try await bench.verify(code)
-        let grant = try await bench.ticket()
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        _ = try await fixture.verify(code)
+        let grant = try await fixture.ticket()
         let secret = try #require(
-            try await bench.verifier.redeemEnrolment(grant.ticket).value
+            try await fixture.verifier.redeemEnrolment(grant.ticket).value
         ).secret
         let device = TestDevice(credential: grant.credential, secret: secret)
-        let login = try #require(try await bench.login(device, nonce: 1).acceptance)
-        let bodies = try await bench.verifier.events(after: 0, limit: .max).map(\.body)
+        let login = try #require(try await fixture.login(device, nonce: 1).acceptance)
+        let bodies = try await fixture.verifier.events(after: 0, limit: .max).map(\.body)
         for known in [
             code.characters, grant.ticket.text, secret.text, login.login.text, login.secret.text,
             grant.ticket.bytes, secret.bytes,

@@ -15,8 +15,8 @@ struct FaultTests {
     }
 
     /// An owner's device, the server, and the network between them.
-    private final class World {
-        let bench: TestBench
+    private final class Scenario {
+        let fixture: VerifierFixture
         let store: FaultyStore
         var device: SimulatedDevice
         var generator: SeededGenerator
@@ -29,17 +29,17 @@ struct FaultTests {
         init(seed: UInt64) async throws {
             generator = SeededGenerator(seed: seed)
             var faulty: FaultyStore?
-            bench = try TestBench(wrapping: { memory in
+            fixture = try VerifierFixture(wrapping: { memory in
                 let store = FaultyStore(memory)
                 faulty = store
                 return store
             })
             store = try #require(faulty)
-            device = try await World.enrol(bench)
+            device = try await Scenario.enrol(fixture)
         }
 
-        static func enrol(_ bench: TestBench) async throws -> SimulatedDevice {
-            let enrolled = try await bench.enrolledDevice()
+        static func enrol(_ fixture: VerifierFixture) async throws -> SimulatedDevice {
+            let enrolled = try await fixture.enrolledDevice()
             return SimulatedDevice(credential: enrolled.credential, secret: enrolled.secret)
         }
 
@@ -51,7 +51,7 @@ struct FaultTests {
         /// The server's response; `nil` if the server died before sending it.
         func send(_ request: SimulatedDevice.Request) async throws -> LoginOutcome? {
             do {
-                return try await bench.verifier.login(
+                return try await fixture.verifier.login(
                     request.credential, secret: request.secret, nonce: request.nonce)
             } catch VerifierError.store { return nil }
         }
@@ -101,20 +101,21 @@ struct FaultTests {
     func faults() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("faults: seed \(seed)")
-        let world = try await World(seed: seed)
+        let scenario = try await Scenario(seed: seed)
         let faults = Fault.allCases.filter { $0 != .requestDelayed }
-        while world.faults < 10_000 {
-            for _ in 0..<Int.random(in: 1...20, using: &world.generator) {
-                try await world.step(try #require(faults.randomElement(using: &world.generator)))
+        while scenario.faults < 10_000 {
+            for _ in 0..<Int.random(in: 1...20, using: &scenario.generator) {
+                try await scenario.step(
+                    try #require(faults.randomElement(using: &scenario.generator)))
             }
             // Late responses must not change the device's state wrongly.
-            if Bool.random(using: &world.generator) { try await world.release() }
+            if Bool.random(using: &scenario.generator) { try await scenario.release() }
             // Then the owner signs in without a fault.
-            let before = world.logins
-            try await world.step(.none)
-            #expect(world.logins == before + 1, "seed \(seed), after \(world.faults) faults")
-            #expect(world.device.wiped == nil, "seed \(seed), after \(world.faults) faults")
-            guard world.logins == before + 1 else { return }
+            let before = scenario.logins
+            try await scenario.step(.none)
+            #expect(scenario.logins == before + 1, "seed \(seed), after \(scenario.faults) faults")
+            #expect(scenario.device.wiped == nil, "seed \(seed), after \(scenario.faults) faults")
+            guard scenario.logins == before + 1 else { return }
         }
     }
 
@@ -122,27 +123,28 @@ struct FaultTests {
     func reordering() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("reordering: seed \(seed)")
-        let world = try await World(seed: seed)
+        let scenario = try await Scenario(seed: seed)
         var wipes = 0
-        while world.faults < 5_000 {
-            for _ in 0..<Int.random(in: 1...8, using: &world.generator) {
-                try await world.step(
-                    try #require(Fault.allCases.randomElement(using: &world.generator)))
+        while scenario.faults < 5_000 {
+            for _ in 0..<Int.random(in: 1...8, using: &scenario.generator) {
+                try await scenario.step(
+                    try #require(Fault.allCases.randomElement(using: &scenario.generator)))
             }
-            try await world.release()
-            let before = world.logins
-            if world.device.wiped == nil { try await world.step(.none) }
-            if let reason = world.device.wiped {
+            try await scenario.release()
+            let before = scenario.logins
+            if scenario.device.wiped == nil { try await scenario.step(.none) }
+            if let reason = scenario.device.wiped {
                 // A late old secret looks the same as a thief's, so the credential must be enrolled
                 // again.
                 #expect(reason == .reuseDetected, "seed \(seed)")
                 wipes += 1
-                world.device = try await World.enrol(world.bench)
+                scenario.device = try await Scenario.enrol(scenario.fixture)
             } else {
-                #expect(world.logins == before + 1, "seed \(seed), after \(world.faults) faults")
+                #expect(
+                    scenario.logins == before + 1, "seed \(seed), after \(scenario.faults) faults")
             }
         }
-        print("reordering: \(world.faults) faults, \(world.logins) logins, \(wipes) wipes")
+        print("reordering: \(scenario.faults) faults, \(scenario.logins) logins, \(wipes) wipes")
     }
 
     /// `ownerLogins` counts the owner's logins between the copy and the thief's first use.
@@ -151,46 +153,46 @@ struct FaultTests {
         arguments: [0, 1, 2, 5], [false, true])
     func thief(ownerLogins: Int, hasPendingNonce: Bool) async throws {
         for turn in 0..<20 {
-            let world = try await World(seed: UInt64(turn))
-            for _ in 0..<turn % 5 { try await world.step(.none) }
+            let scenario = try await Scenario(seed: UInt64(turn))
+            for _ in 0..<turn % 5 { try await scenario.step(.none) }
             // The copy may contain the nonce of a request that was never answered.
-            if hasPendingNonce { try await world.step(.requestLost) }
-            var copy = world.device
-            for _ in 0..<ownerLogins { try await world.step(.none) }
+            if hasPendingNonce { try await scenario.step(.requestLost) }
+            var copy = scenario.device
+            for _ in 0..<ownerLogins { try await scenario.step(.none) }
             // With the owner's nonce, the thief receives the owner's response. The next use reveals
             // the copy.
             for isOwner in [false, true, false, true] {
                 if isOwner {
-                    if world.device.wiped == nil { try await world.step(.none) }
+                    if scenario.device.wiped == nil { try await scenario.step(.none) }
                 } else if copy.wiped == nil {
-                    copy.prepare(try world.nonce())
+                    copy.prepare(try scenario.nonce())
                     let request = try #require(copy.request)
-                    copy.receive(try #require(try await world.send(request)), to: request)
+                    copy.receive(try #require(try await scenario.send(request)), to: request)
                 }
             }
-            let summary = try await world.bench.summary(world.device.credential)
+            let summary = try await scenario.fixture.summary(scenario.device.credential)
             #expect(summary.state == .revoked, "turn \(turn)")
             #expect(summary.endReason == .reuseDetected)
-            try await world.step(.none)
-            #expect(world.device.wiped == .reuseDetected)
+            try await scenario.step(.none)
+            #expect(scenario.device.wiped == .reuseDetected)
         }
     }
 
     @Test("R-07 if owner and thief sign in at the same moment, one succeeds, then both are denied")
     func sameMoment() async throws {
         for turn in 0..<20 {
-            let world = try await World(seed: UInt64(turn))
-            var copy = world.device
-            copy.prepare(try world.nonce())
-            world.device.prepare(try world.nonce())
+            let scenario = try await Scenario(seed: UInt64(turn))
+            var copy = scenario.device
+            copy.prepare(try scenario.nonce())
+            scenario.device.prepare(try scenario.nonce())
             let requests = [
-                try #require(world.device.request), try #require(copy.request),
+                try #require(scenario.device.request), try #require(copy.request),
             ]
-            let bench = world.bench
+            let fixture = scenario.fixture
             let outcomes = try await withThrowingTaskGroup(of: LoginOutcome.self) { group in
                 for request in requests {
                     group.addTask {
-                        try await bench.verifier.login(
+                        try await fixture.verifier.login(
                             request.credential, secret: request.secret, nonce: request.nonce)
                     }
                 }
@@ -198,7 +200,7 @@ struct FaultTests {
             }
             #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
             #expect(outcomes.filter { $0.wipe == .reuseDetected }.count == 1)
-            #expect(try await bench.summary(copy.credential).state == .revoked)
+            #expect(try await fixture.summary(copy.credential).state == .revoked)
         }
     }
 }

@@ -28,31 +28,31 @@ struct IssuedValueTests {
         var isDerived: Bool { self == .nextSecret || self == .loginTicket }
 
         /// Makes `bench` issue one value.
-        func issue(_ bench: TestBench) async throws -> [UInt8] {
+        func issue(_ fixture: VerifierFixture) async throws -> [UInt8] {
             switch self {
-            case .keySHA1: return try await bench.enrol(algorithm: .sha1).entry.key.known
-            case .keySHA256: return try await bench.enrol(algorithm: .sha256).entry.key.known
-            case .keySHA512: return try await bench.enrol(algorithm: .sha512).entry.key.known
+            case .keySHA1: return try await fixture.enrol(algorithm: .sha1).entry.key.known
+            case .keySHA256: return try await fixture.enrol(algorithm: .sha256).entry.key.known
+            case .keySHA512: return try await fixture.enrol(algorithm: .sha512).entry.key.known
             case .recoveryCode:
-                let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+                let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
                 guard case .granted(let grant) = outcome else { throw BenchError.refused }
                 let characters = grant.codes[9].text.filter { $0 != "-" }
                 return try Base32.decode(Array(characters.utf8).span).known
-            case .enrolmentTicket: return try await bench.ticket().ticket.bytes.known
-            case .firstSecret: return try await bench.enrolledDevice().secret.secretPart
+            case .enrolmentTicket: return try await fixture.ticket().ticket.bytes.known
+            case .firstSecret: return try await fixture.enrolledDevice().secret.secretPart
             case .clientKey:
                 let name = "shop \(UInt64.random(in: 0 ... .max))"
                 let added = try #require(
-                    try await bench.verifier.addClient(named: name, scopes: []))
+                    try await fixture.verifier.addClient(named: name, scopes: []))
                 return added.key.bytes.known
-            case .nextSecret: return try await login(bench).secret.secretPart
-            case .loginTicket: return try await login(bench).login.bytes.known
+            case .nextSecret: return try await login(fixture).secret.secretPart
+            case .loginTicket: return try await login(fixture).login.bytes.known
             }
         }
 
-        private func login(_ bench: TestBench) async throws -> LoginOutcome.Acceptance {
-            let device = try await bench.enrolledDevice()
-            return try #require(try await bench.login(device, nonce: 1).acceptance)
+        private func login(_ fixture: VerifierFixture) async throws -> LoginOutcome.Acceptance {
+            let device = try await fixture.enrolledDevice()
+            return try #require(try await fixture.login(device, nonce: 1).acceptance)
         }
     }
 
@@ -61,8 +61,8 @@ struct IssuedValueTests {
         arguments: Kind.allCases.filter { !$0.isDerived })
     func source(kind: Kind) async throws {
         let recorded = RecordedRandomness()
-        let bench = try TestBench(randomness: recorded.source)
-        let issued = try await kind.issue(bench)
+        let fixture = try VerifierFixture(randomness: recorded.source)
+        let issued = try await kind.issue(fixture)
         #expect(issued.count == kind.count)
         #expect(recorded.secrets.contains { $0 == issued })
     }
@@ -71,9 +71,9 @@ struct IssuedValueTests {
         "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another one",
         arguments: Kind.allCases)
     func variation(kind: Kind) async throws {
-        let bench = try TestBench(policy: Policy(maximalCredentials: 100))
+        let fixture = try VerifierFixture(policy: Policy(maximalCredentials: 100))
         var values: [[UInt8]] = []
-        for _ in 0..<BitVariation.valueCount { values.append(try await kind.issue(bench)) }
+        for _ in 0..<BitVariation.valueCount { values.append(try await kind.issue(fixture)) }
         #expect(Set(values.map(\.count)) == [kind.count])
         let variation = BitVariation(values)
         #expect(variation.constantBytes == [])
@@ -82,21 +82,21 @@ struct IssuedValueTests {
 
     @Test("V-25 N-30 ids and salts have 128 random bits and are not UUIDs")
     func identifiers() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         var ids: [String: [[UInt8]]] = [:]
         for number in 0..<BitVariation.valueCount {
             let subject = try #require(Subject("subject \(number)"))
-            let outcome = try await bench.verifier.enrolRecoveryCodes(for: subject)
+            let outcome = try await fixture.verifier.enrolRecoveryCodes(for: subject)
             guard case .granted(let grant) = outcome else { throw BenchError.refused }
-            let row = try #require(await bench.store.credential(grant.credential))
+            let row = try #require(await fixture.store.credential(grant.credential))
             guard case .recovery(let set) = try CredentialRecord(row).material else {
                 throw BenchError.refused
             }
             let name = "shop \(number)"
             let client = try #require(
-                try await bench.verifier.addClient(named: name, scopes: [])
+                try await fixture.verifier.addClient(named: name, scopes: [])
             ).client
-            let verification = try #require(try await bench.events().last?.verification)
+            let verification = try #require(try await fixture.events().last?.verification)
             ids["credential", default: []].append(grant.credential.bytes)
             ids["salt", default: []].append(set.salt)
             ids["client", default: []].append(client.id)
@@ -124,26 +124,26 @@ struct IssuedValueTests {
 
     @Test("V-25 a ticket or API key with any byte changed is refused")
     func everyByte() async throws {
-        let bench = try TestBench()
-        let grant = try await bench.ticket()
+        let fixture = try VerifierFixture()
+        let grant = try await fixture.ticket()
         let key = try #require(
-            try await bench.verifier.addClient(named: "shop", scopes: [])
+            try await fixture.verifier.addClient(named: "shop", scopes: [])
         ).key
         for index in 0..<32 {
-            let ticket = try await bench.verifier.redeemEnrolment(grant.ticket.changed(at: index))
+            let ticket = try await fixture.verifier.redeemEnrolment(grant.ticket.changed(at: index))
             #expect(ticket.value == nil, "byte \(index) of an enrolment ticket")
-            let client = try await bench.verifier.client(presenting: key.changed(at: index))
+            let client = try await fixture.verifier.client(presenting: key.changed(at: index))
             #expect(client == nil, "byte \(index) of an API key")
         }
-        #expect(try await bench.verifier.client(presenting: key) != nil)
-        let secret = try #require(try await bench.verifier.redeemEnrolment(grant.ticket).value)
+        #expect(try await fixture.verifier.client(presenting: key) != nil)
+        let secret = try #require(try await fixture.verifier.redeemEnrolment(grant.ticket).value)
         let device = TestDevice(credential: secret.credential, secret: secret.secret)
-        let login = try #require(try await bench.login(device, nonce: 1).acceptance).login
+        let login = try #require(try await fixture.login(device, nonce: 1).acceptance).login
         for index in 0..<32 {
-            let signedIn = try await bench.verifier.redeemLogin(login.changed(at: index))
+            let signedIn = try await fixture.verifier.redeemLogin(login.changed(at: index))
             #expect(signedIn.value == nil, "byte \(index) of a login ticket")
         }
-        #expect(try await bench.verifier.redeemLogin(login).value != nil)
+        #expect(try await fixture.verifier.redeemLogin(login).value != nil)
     }
 }
 

@@ -9,9 +9,9 @@ import Testing
 struct KeyRotationTests {
     @Test("V-28 a stored row does not contain the seed in any encoding")
     func noSeed() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let row = try #require(await bench.store.credential(authenticator.credential))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let row = try #require(await fixture.store.credential(authenticator.credential))
         let seed = authenticator.entry.key
         let stored = row.body + (row.fingerprint ?? [])
         for spelling in [
@@ -47,20 +47,20 @@ struct KeyRotationTests {
 
     @Test("H-16 a row whose body was replaced with another one's accepts nothing")
     func swappedRows() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let mallory = try #require(Subject("mallory"))
-        let own = try await bench.enrolled(for: mallory)
-        let victim = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let stolen = try #require(await bench.store.credential(own.credential))
-        let target = try #require(await bench.store.credential(victim.credential))
+        let own = try await fixture.enrolled(for: mallory)
+        let victim = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let stolen = try #require(await fixture.store.credential(own.credential))
+        let target = try #require(await fixture.store.credential(victim.credential))
         let swapped = CredentialRow(
             id: target.id, subject: target.subject, kind: target.kind, state: target.state,
             version: target.version + 1, keyID: target.keyID, fingerprint: target.fingerprint,
             createdAt: target.createdAt, lapsesAt: nil, body: stolen.body)
-        #expect(try await bench.store.commit([.updateCredential(swapped)]) == .done)
+        #expect(try await fixture.store.commit([.updateCredential(swapped)]) == .done)
         await #expect(throws: VerifierError.self) {
-            try await bench.verify(own.code(at: bench.clock.now))
+            try await fixture.verify(own.code(at: fixture.clock.now))
         }
     }
 
@@ -92,58 +92,58 @@ struct KeyRotationTests {
     @Test(
         "V-24 rotation reseals everything while codes are accepted, then the old key is useless")
     func rotation() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         var authenticators: [TestAuthenticator] = []
         for index in 0..<30 {
             authenticators.append(
-                try await bench.enrolled(
+                try await fixture.enrolled(
                     index.isMultiple(of: 2) ? .time(period: 30) : .counter(0)))
         }
-        let recovery = try await bench.verifier.enrolRecoveryCodes(for: #require(Subject("bob")))
-        let device = try await bench.enrolledDevice()
-        bench.clock.advance(seconds: 300)
-        try await bench.keys.change { try $0.adding(makingCurrent: true) }
+        let recovery = try await fixture.verifier.enrolRecoveryCodes(for: #require(Subject("bob")))
+        let device = try await fixture.enrolledDevice()
+        fixture.clock.advance(seconds: 300)
+        try await fixture.keys.change { try $0.adding(makingCurrent: true) }
         let codes = try authenticators.enumerated().map { index, authenticator in
             try index.isMultiple(of: 2)
-                ? authenticator.code(at: bench.clock.now) : authenticator.code(1)
+                ? authenticator.code(at: fixture.clock.now) : authenticator.code(1)
         }
         // Each code names its credential. Otherwise it would count as a failure of the other ones.
         let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {
-                _ = try await bench.verifier.rotateKeys(batch: 4)
+                _ = try await fixture.verifier.rotateKeys(batch: 4)
                 return 0
             }
             for (authenticator, code) in zip(authenticators, codes) {
                 group.addTask {
-                    let outcome = try await bench.verifier.verify(
-                        code, subject: bench.alice, credential: authenticator.credential)
+                    let outcome = try await fixture.verifier.verify(
+                        code, subject: fixture.alice, credential: authenticator.credential)
                     return outcome.acceptance == nil ? 0 : 1
                 }
             }
             return try await group.reduce(0, +)
         }
         #expect(accepted == 30, "no verification failed during the rotation")
-        let rotation = try await bench.verifier.rotateKeys()
+        let rotation = try await fixture.verifier.rotateKeys()
         #expect(rotation.left.map(\.credentials) == [[.secret: 1]])
         #expect(rotation.left.map(\.keyID.number) == [1])
         // Digests are only recomputed at the next login.
-        #expect(try await bench.login(device, nonce: 1).acceptance != nil)
-        #expect(try await bench.verifier.rotateKeys() == KeyRotation(resealed: 0, left: []))
+        #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
+        #expect(try await fixture.verifier.rotateKeys() == KeyRotation(resealed: 0, left: []))
         let first = try #require(KeyID(1))
-        let oldRing = await bench.keys.ring
-        try await bench.keys.change { try $0.retiring(first) }
-        bench.clock.advance(seconds: 300)
-        let outcome = try await bench.verifier.verify(
-            authenticators[0].code(at: bench.clock.now), subject: bench.alice,
+        let oldRing = await fixture.keys.ring
+        try await fixture.keys.change { try $0.retiring(first) }
+        fixture.clock.advance(seconds: 300)
+        let outcome = try await fixture.verifier.verify(
+            authenticators[0].code(at: fixture.clock.now), subject: fixture.alice,
             credential: authenticators[0].credential)
         #expect(outcome.acceptance != nil)
         guard case .granted(let grant) = recovery else { throw BenchError.refused }
         #expect(
-            try await bench.verifier.verify(
+            try await fixture.verifier.verify(
                 PresentedCode(grant.codes[0]), subject: #require(Subject("bob"))
             ).acceptance != nil)
         // The old key alone opens no currently stored seed.
-        let row = try #require(await bench.store.credential(authenticators[0].credential))
+        let row = try #require(await fixture.store.credential(authenticators[0].credential))
         let record = try CredentialRecord(row)
         guard case .time(let password) = record.material else { throw BenchError.refused }
         #expect(throws: VerifierError.self) {
@@ -153,27 +153,27 @@ struct KeyRotationTests {
 
     @Test("R-06 a lost response can be repeated after a rotation of keys")
     func rotationOfSecrets() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let first = try #require(try await bench.login(device, nonce: 1).acceptance)
-        try await bench.keys.change { try $0.adding(makingCurrent: true) }
-        let again = try #require(try await bench.login(device, nonce: 1).acceptance)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let first = try #require(try await fixture.login(device, nonce: 1).acceptance)
+        try await fixture.keys.change { try $0.adding(makingCurrent: true) }
+        let again = try #require(try await fixture.login(device, nonce: 1).acceptance)
         #expect(again.secret.bytes == first.secret.bytes)
         let next = device.with(again.secret)
-        #expect(try await bench.login(next, nonce: 2).acceptance != nil)
-        #expect(try await bench.verifier.keyUsage().map(\.keyID.number) == [2])
+        #expect(try await fixture.login(next, nonce: 2).acceptance != nil)
+        #expect(try await fixture.verifier.keyUsage().map(\.keyID.number) == [2])
         // The marks of earlier secrets are recognised under every key version.
-        #expect(try await bench.login(device, nonce: 3).wipe == .reuseDetected)
+        #expect(try await fixture.login(device, nonce: 3).wipe == .reuseDetected)
     }
 
     @Test("N-22 V-31 a row whose key is missing is refused with an error")
     func keyMissing() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let device = try await bench.enrolledDevice()
-        bench.clock.advance(seconds: 300)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let device = try await fixture.enrolledDevice()
+        fixture.clock.advance(seconds: 300)
         let first = try #require(KeyID(1))
-        try await bench.keys.change {
+        try await fixture.keys.change {
             try $0.adding(makingCurrent: true).retiring(first)
         }
         func isMissing(_ body: () async throws -> Void) async -> Bool {
@@ -182,22 +182,22 @@ struct KeyRotationTests {
         }
         #expect(
             await isMissing {
-                _ = try await bench.verify(authenticator.code(at: bench.clock.now))
+                _ = try await fixture.verify(authenticator.code(at: fixture.clock.now))
             })
-        #expect(await isMissing { _ = try await bench.login(device, nonce: 1) })
+        #expect(await isMissing { _ = try await fixture.login(device, nonce: 1) })
     }
 
     @Test("a database restored without its key ring accepts nothing and wipes nothing")
     func otherRing() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let device = try await bench.enrolledDevice()
-        bench.clock.advance(seconds: 300)
-        try await bench.keys.change { _ in try KeyRing.make() }
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let device = try await fixture.enrolledDevice()
+        fixture.clock.advance(seconds: 300)
+        try await fixture.keys.change { _ in try KeyRing.make() }
         await #expect(throws: VerifierError.self) {
-            try await bench.verify(authenticator.code(at: bench.clock.now))
+            try await fixture.verify(authenticator.code(at: fixture.clock.now))
         }
-        let outcome = try await bench.login(device, nonce: 1)
+        let outcome = try await fixture.login(device, nonce: 1)
         #expect(outcome.isDenied)
         #expect(outcome.wipe == nil, "an operator's mistake must not wipe a device")
     }

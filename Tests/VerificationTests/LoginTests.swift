@@ -8,58 +8,58 @@ import Testing
 struct LoginTests {
     @Test("row 1: the current secret signs in, and the ticket identifies the subject once")
     func current() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let outcome = try await bench.login(device, nonce: 1)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let outcome = try await fixture.login(device, nonce: 1)
         let acceptance = try #require(outcome.acceptance)
         #expect(acceptance.generation == 1)
-        let expiry = bench.clock.now.adding(milliseconds: 60_000)
+        let expiry = fixture.clock.now.adding(milliseconds: 60_000)
         #expect(acceptance.expiresAt == expiry)
-        let redeemed = try await bench.verifier.redeemLogin(acceptance.login)
+        let redeemed = try await fixture.verifier.redeemLogin(acceptance.login)
         #expect(
             redeemed.value
                 == SignedIn(
-                    subject: bench.alice, credential: device.credential,
-                    verification: outcome.verification, verifiedAt: bench.clock.now))
-        #expect(try await bench.verifier.redeemLogin(acceptance.login).value == nil)
+                    subject: fixture.alice, credential: device.credential,
+                    verification: outcome.verification, verifiedAt: fixture.clock.now))
+        #expect(try await fixture.verifier.redeemLogin(acceptance.login).value == nil)
     }
 
     @Test("R-06 row 2: the same nonce gets the same response, but no second ticket")
     func again() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let first = try await bench.login(device, nonce: 1)
-        bench.clock.advance(seconds: 7)
-        let second = try await bench.login(device, nonce: 1)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let first = try await fixture.login(device, nonce: 1)
+        fixture.clock.advance(seconds: 7)
+        let second = try await fixture.login(device, nonce: 1)
         #expect(second.verification == first.verification)
         let (one, other) = (try #require(first.acceptance), try #require(second.acceptance))
         #expect(one.secret.bytes == other.secret.bytes)
         #expect(one.login.bytes == other.login.bytes)
         #expect(one.expiresAt == other.expiresAt)
         #expect(one.generation == other.generation)
-        #expect(try await bench.verifier.redeemLogin(one.login).value != nil)
-        #expect(try await bench.verifier.redeemLogin(other.login).value == nil)
+        #expect(try await fixture.verifier.redeemLogin(one.login).value != nil)
+        #expect(try await fixture.verifier.redeemLogin(other.login).value == nil)
     }
 
     @Test("R-07 R-04 N-37 row 3: another nonce for the current secret revokes the credential")
     func fork() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let owner = try #require(try await bench.login(device, nonce: 1).acceptance)
-        #expect(try await bench.login(device, nonce: 2).wipe == .reuseDetected)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let owner = try #require(try await fixture.login(device, nonce: 1).acceptance)
+        #expect(try await fixture.login(device, nonce: 2).wipe == .reuseDetected)
         // The login ticket of the first holder is no longer valid, either.
-        #expect(try await bench.verifier.redeemLogin(owner.login).value == nil)
+        #expect(try await fixture.verifier.redeemLogin(owner.login).value == nil)
         let next = device.with(owner.secret)
-        #expect(try await bench.login(next, nonce: 3).wipe == .reuseDetected)
-        #expect(try await bench.summary(device.credential).state == .revoked)
+        #expect(try await fixture.login(next, nonce: 3).wipe == .reuseDetected)
+        #expect(try await fixture.summary(device.credential).state == .revoked)
     }
 
     @Test("R-01 row 4: the successor becomes current, and the response contains the next one")
     func successor() async throws {
-        let bench = try TestBench()
-        var device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        var device = try await fixture.enrolledDevice()
         for generation in 1...5 {
-            let outcome = try await bench.login(device, nonce: UInt8(generation))
+            let outcome = try await fixture.login(device, nonce: UInt8(generation))
             let acceptance = try #require(outcome.acceptance)
             #expect(acceptance.generation == UInt64(generation))
             device = device.with(acceptance.secret)
@@ -70,78 +70,78 @@ struct LoginTests {
         "N-18 R-02 N-28 V-32 row 5: any earlier secret is recognised, however old",
         arguments: [0, 1, 5, 9])
     func earlier(generation: Int) async throws {
-        let bench = try TestBench()
-        var device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        var device = try await fixture.enrolledDevice()
         var secrets = [device]
         for turn in 1...10 {
             let acceptance = try #require(
-                try await bench.login(device, nonce: UInt8(turn)).acceptance)
+                try await fixture.login(device, nonce: UInt8(turn)).acceptance)
             device = device.with(acceptance.secret)
             secrets.append(device)
         }
-        let size = try #require(await bench.store.credential(device.credential)).body.count
+        let size = try #require(await fixture.store.credential(device.credential)).body.count
         #expect(size < 400, "the row does not grow with the logins")
         // Generation 9 is the current one and 10 its successor. Each nonce is new.
-        #expect(try await bench.login(secrets[generation], nonce: 99).wipe == .reuseDetected)
-        #expect(try await bench.login(device, nonce: 98).wipe == .reuseDetected)
+        #expect(try await fixture.login(secrets[generation], nonce: 99).wipe == .reuseDetected)
+        #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
     @Test("row 6: if the policy counts them, the third unissued secret in a row revokes")
     func foreign() async throws {
-        let bench = try TestBench(policy: Policy(countsForeignSecrets: true))
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
+        let device = try await fixture.enrolledDevice()
         for turn in UInt8(1)...2 {
-            let outcome = try await bench.login(device.withSecretMadeUp(), nonce: turn)
+            let outcome = try await fixture.login(device.withSecretMadeUp(), nonce: turn)
             #expect(outcome.isDenied)
             #expect(outcome.wipe == nil)
         }
         // A valid secret in between: only consecutive failures count.
-        let acceptance = try #require(try await bench.login(device, nonce: 3).acceptance)
+        let acceptance = try #require(try await fixture.login(device, nonce: 3).acceptance)
         for turn in UInt8(4)...5 {
-            #expect(try await bench.login(device.withSecretMadeUp(), nonce: turn).wipe == nil)
+            #expect(try await fixture.login(device.withSecretMadeUp(), nonce: turn).wipe == nil)
         }
-        let third = try await bench.login(device.withSecretMadeUp(), nonce: 6)
+        let third = try await fixture.login(device.withSecretMadeUp(), nonce: 6)
         #expect(third.wipe == .tooManyFailures)
         #expect(
-            try await bench.login(device.with(acceptance.secret), nonce: 7).wipe
+            try await fixture.login(device.with(acceptance.secret), nonce: 7).wipe
                 == .tooManyFailures)
     }
 
     @Test("O-08 V-01 row 6: invented secrets never revoke a credential, reuse of a real one does")
     func foreignNotCounted() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
         for turn in 1...UInt8(3 * Policy.secretFailures) {
-            let outcome = try await bench.login(device.withSecretMadeUp(), nonce: turn)
+            let outcome = try await fixture.login(device.withSecretMadeUp(), nonce: turn)
             #expect(outcome.isDenied)
             #expect(outcome.wipe == nil)
         }
-        let reasons = try await bench.events().filter { $0.kind == .denied }.map(\.reason)
+        let reasons = try await fixture.events().filter { $0.kind == .denied }.map(\.reason)
         #expect(reasons == Array(repeating: .wrong, count: 3 * Policy.secretFailures))
-        #expect(try await bench.login(device, nonce: 99).acceptance != nil)
-        #expect(try await bench.login(device, nonce: 98).wipe == .reuseDetected)
-        #expect(try await bench.login(device, nonce: 99).wipe == .reuseDetected)
+        #expect(try await fixture.login(device, nonce: 99).acceptance != nil)
+        #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
+        #expect(try await fixture.login(device, nonce: 99).wipe == .reuseDetected)
     }
 
     @Test("a secret of another credential is denied")
     func otherCredential() async throws {
-        let bench = try TestBench()
-        let one = try await bench.enrolledDevice()
-        let other = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        let one = try await fixture.enrolledDevice()
+        let other = try await fixture.enrolledDevice()
         let swapped = TestDevice(credential: other.credential, secret: one.secret)
-        let outcome = try await bench.login(swapped, nonce: 1)
+        let outcome = try await fixture.login(swapped, nonce: 1)
         #expect(outcome.isDenied)
         #expect(outcome.wipe == nil)
     }
 
     @Test("a secret with any byte changed is denied", arguments: [0, 31, 32, 39, 40, 55])
     func spoiled(index: Int) async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
         var bytes = device.secret.bytes.known
         bytes[index] ^= 1
         let spoiled = device.with(Token(.secret, SecretBytes(copying: bytes.span)))
-        let outcome = try await bench.login(spoiled, nonce: 1)
+        let outcome = try await fixture.login(spoiled, nonce: 1)
         #expect(outcome.isDenied)
         #expect(outcome.wipe == nil)
     }
@@ -150,14 +150,14 @@ struct LoginTests {
     func idle() async throws {
         let day: Int64 = 86_400
         for isLate in [false, true] {
-            let bench = try TestBench()
-            let device = try await bench.enrolledDevice()
-            bench.clock.now = bench.clock.now.adding(
+            let fixture = try VerifierFixture()
+            let device = try await fixture.enrolledDevice()
+            fixture.clock.now = fixture.clock.now.adding(
                 milliseconds: 90 * day * 1_000 - (isLate ? 0 : 1))
-            let outcome = try await bench.login(device, nonce: 1)
+            let outcome = try await fixture.login(device, nonce: 1)
             #expect((outcome.acceptance == nil) == isLate)
             #expect(outcome.wipe == nil)
-            let last = try #require(try await bench.events().last)
+            let last = try #require(try await fixture.events().last)
             #expect(last.kind == (isLate ? .denied : .accepted))
             #expect(last.reason == (isLate ? .idle : nil))
         }
@@ -166,158 +166,158 @@ struct LoginTests {
     @Test("O-07 a clock that jumps ahead and back wipes nothing and revokes nothing")
     func leap() async throws {
         for days in [91, 366, 36_500] as [Int64] {
-            let bench = try TestBench()
-            let fresh = try await bench.enrolledDevice()
-            let used = try await bench.enrolledDevice()
-            let login = try #require(try await bench.login(used, nonce: 1).acceptance)
-            let grant = try await bench.ticket()
-            bench.clock.advance(seconds: days * 86_400)
+            let fixture = try VerifierFixture()
+            let fresh = try await fixture.enrolledDevice()
+            let used = try await fixture.enrolledDevice()
+            let login = try #require(try await fixture.login(used, nonce: 1).acceptance)
+            let grant = try await fixture.ticket()
+            fixture.clock.advance(seconds: days * 86_400)
             for device in [fresh, used, used.with(login.secret)] {
                 // The nonce of the earlier login, as from a device that lost the response.
-                let outcome = try await bench.login(device, nonce: 1)
+                let outcome = try await fixture.login(device, nonce: 1)
                 #expect(outcome.isDenied)
                 #expect(outcome.wipe == nil)
-                #expect(try await bench.summary(device.credential).state == .active)
+                #expect(try await fixture.summary(device.credential).state == .active)
             }
-            let gone = try await bench.verifier.prune(keepingEventsFor: 400 * 86_400_000)
+            let gone = try await fixture.verifier.prune(keepingEventsFor: 400 * 86_400_000)
             #expect(gone == PruningOutcome(credentials: 0, tickets: 0, answers: 0, events: 0))
-            bench.clock.advance(seconds: -days * 86_400)
-            #expect(try await bench.login(fresh, nonce: 1).acceptance != nil)
-            #expect(try await bench.login(used.with(login.secret), nonce: 2).acceptance != nil)
-            #expect(try await bench.verifier.redeemLogin(login.login).value != nil)
-            #expect(try await bench.verifier.redeemEnrolment(grant.ticket).value != nil)
-            #expect(try await bench.count(.wiped) == 0)
-            #expect(try await bench.count(.revoked) == 0)
+            fixture.clock.advance(seconds: -days * 86_400)
+            #expect(try await fixture.login(fresh, nonce: 1).acceptance != nil)
+            #expect(try await fixture.login(used.with(login.secret), nonce: 2).acceptance != nil)
+            #expect(try await fixture.verifier.redeemLogin(login.login).value != nil)
+            #expect(try await fixture.verifier.redeemEnrolment(grant.ticket).value != nil)
+            #expect(try await fixture.count(.wiped) == 0)
+            #expect(try await fixture.count(.revoked) == 0)
         }
     }
 
     @Test("O-07 reuse of an expired secret is denied and revokes nothing until the clock is right")
     func reuseOfExpired() async throws {
-        let bench = try TestBench()
-        let first = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        let first = try await fixture.enrolledDevice()
         let second = first.with(
-            try #require(try await bench.login(first, nonce: 1).acceptance).secret)
-        _ = try #require(try await bench.login(second, nonce: 2).acceptance)
-        bench.clock.advance(seconds: 91 * 86_400)
+            try #require(try await fixture.login(first, nonce: 1).acceptance).secret)
+        _ = try #require(try await fixture.login(second, nonce: 2).acceptance)
+        fixture.clock.advance(seconds: 91 * 86_400)
         // An honest device that lost the last response is denied and then presents the previous
         // secret. The server recognises that as an earlier one.
-        #expect(try await bench.login(second, nonce: 2).isDenied)
-        #expect(try await bench.login(first, nonce: 1).wipe == nil)
-        #expect(try await bench.login(second, nonce: 3).wipe == nil)
-        #expect(try await bench.summary(first.credential).state == .active)
-        bench.clock.advance(seconds: -91 * 86_400)
-        #expect(try await bench.login(second, nonce: 3).wipe == .reuseDetected)
-        #expect(try await bench.summary(first.credential).state == .revoked)
+        #expect(try await fixture.login(second, nonce: 2).isDenied)
+        #expect(try await fixture.login(first, nonce: 1).wipe == nil)
+        #expect(try await fixture.login(second, nonce: 3).wipe == nil)
+        #expect(try await fixture.summary(first.credential).state == .active)
+        fixture.clock.advance(seconds: -91 * 86_400)
+        #expect(try await fixture.login(second, nonce: 3).wipe == .reuseDetected)
+        #expect(try await fixture.summary(first.credential).state == .revoked)
     }
 
     @Test("R-08 a secret in daily use expires after a year")
     func absolute() async throws {
-        let bench = try TestBench()
-        var device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        var device = try await fixture.enrolledDevice()
         for day in 1...364 {
-            bench.clock.advance(seconds: 86_400)
-            let outcome = try await bench.login(device, nonce: UInt8(day % 251))
+            fixture.clock.advance(seconds: 86_400)
+            let outcome = try await fixture.login(device, nonce: UInt8(day % 251))
             device = device.with(try #require(outcome.acceptance).secret)
         }
-        bench.clock.now = bench.clock.now.adding(milliseconds: 86_399_999)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 86_399_999)
         device = device.with(
-            try #require(try await bench.login(device, nonce: 252).acceptance).secret)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 1)
-        #expect(try await bench.login(device, nonce: 253).isDenied)
-        #expect(try await bench.events().last?.reason == .tooOld)
+            try #require(try await fixture.login(device, nonce: 252).acceptance).secret)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
+        #expect(try await fixture.login(device, nonce: 253).isDenied)
+        #expect(try await fixture.events().last?.reason == .tooOld)
     }
 
     @Test("N-39 V-14 the holder of a revoked credential is told to wipe; others learn nothing")
     func revoked() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let login = try #require(try await bench.login(device, nonce: 1).acceptance)
-        #expect(try await bench.verifier.revoke(device.credential) == .done)
-        #expect(try await bench.verifier.revoke(device.credential) == .done)
-        #expect(try await bench.verifier.redeemLogin(login.login).value == nil)
-        #expect(try await bench.login(device, nonce: 2).wipe == .revoked)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let login = try #require(try await fixture.login(device, nonce: 1).acceptance)
+        #expect(try await fixture.verifier.revoke(device.credential) == .done)
+        #expect(try await fixture.verifier.revoke(device.credential) == .done)
+        #expect(try await fixture.verifier.redeemLogin(login.login).value == nil)
+        #expect(try await fixture.login(device, nonce: 2).wipe == .revoked)
         let stranger = device.with(
             Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
-        let outcome = try await bench.login(stranger, nonce: 3)
+        let outcome = try await fixture.login(stranger, nonce: 3)
         #expect(outcome.isDenied)
         #expect(outcome.wipe == nil)
     }
 
     @Test("N-39 a login ticket put back in the database is refused once the credential is revoked")
     func ticketPutBack() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let login = try #require(try await bench.login(device, nonce: 1).acceptance).login
-        let digest = try await bench.keys.ring.lookup.digest(of: login.bytes, as: .loginTicket)
-        let row = try #require(try await bench.store.ticket(digest: digest))
-        #expect(try await bench.verifier.revoke(device.credential) == .done)
-        #expect(try await bench.store.commit([.insertTicket(row)]) == .done)
-        #expect(try await bench.verifier.redeemLogin(login).value == nil)
-        #expect(try await bench.events().last?.reason == .revoked)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let login = try #require(try await fixture.login(device, nonce: 1).acceptance).login
+        let digest = try await fixture.keys.ring.lookup.digest(of: login.bytes, as: .loginTicket)
+        let row = try #require(try await fixture.store.ticket(digest: digest))
+        #expect(try await fixture.verifier.revoke(device.credential) == .done)
+        #expect(try await fixture.store.commit([.insertTicket(row)]) == .done)
+        #expect(try await fixture.verifier.redeemLogin(login).value == nil)
+        #expect(try await fixture.events().last?.reason == .revoked)
     }
 
     @Test("N-39 a login ticket put back in the database after redemption is refused")
     func ticketPutBackInUse() async throws {
-        let bench = try TestBench()
-        var device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        var device = try await fixture.enrolledDevice()
         var logins: [Token] = []
         var rows: [TicketRow] = []
         for nonce: UInt8 in 1...3 {
-            let answer = try #require(try await bench.login(device, nonce: nonce).acceptance)
+            let answer = try #require(try await fixture.login(device, nonce: nonce).acceptance)
             device = TestDevice(credential: device.credential, secret: answer.secret)
             logins.append(answer.login)
-            let digest = try await bench.keys.ring.lookup.digest(
+            let digest = try await fixture.keys.ring.lookup.digest(
                 of: answer.login.bytes, as: .loginTicket)
-            rows.append(try #require(try await bench.store.ticket(digest: digest)))
+            rows.append(try #require(try await fixture.store.ticket(digest: digest)))
         }
         // Open tickets can be redeemed in any order.
         for login in [logins[1], logins[0]] {
-            #expect(try await bench.verifier.redeemLogin(login).value != nil)
+            #expect(try await fixture.verifier.redeemLogin(login).value != nil)
         }
         for index in [0, 1] {
-            #expect(try await bench.store.commit([.insertTicket(rows[index])]) == .done)
-            #expect(try await bench.verifier.redeemLogin(logins[index]).value == nil)
-            #expect(try await bench.events().last?.reason == .spent)
+            #expect(try await fixture.store.commit([.insertTicket(rows[index])]) == .done)
+            #expect(try await fixture.verifier.redeemLogin(logins[index]).value == nil)
+            #expect(try await fixture.events().last?.reason == .spent)
         }
-        #expect(try await bench.verifier.redeemLogin(logins[2]).value != nil)
-        #expect(try await bench.verifier.redeemLogin(logins[2]).value == nil)
-        #expect(try await bench.login(device, nonce: 4).acceptance != nil)
+        #expect(try await fixture.verifier.redeemLogin(logins[2]).value != nil)
+        #expect(try await fixture.verifier.redeemLogin(logins[2]).value == nil)
+        #expect(try await fixture.login(device, nonce: 4).acceptance != nil)
     }
 
     @Test("the last eight open login tickets of a credential can be redeemed")
     func openLogins() async throws {
-        let bench = try TestBench()
-        var device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        var device = try await fixture.enrolledDevice()
         var logins: [Token] = []
         for nonce: UInt8 in 1...9 {
-            let answer = try #require(try await bench.login(device, nonce: nonce).acceptance)
+            let answer = try #require(try await fixture.login(device, nonce: nonce).acceptance)
             device = TestDevice(credential: device.credential, secret: answer.secret)
             logins.append(answer.login)
         }
-        #expect(try await bench.verifier.redeemLogin(logins[0]).value == nil)
+        #expect(try await fixture.verifier.redeemLogin(logins[0]).value == nil)
         for login in logins.dropFirst() {
-            #expect(try await bench.verifier.redeemLogin(login).value != nil)
+            #expect(try await fixture.verifier.redeemLogin(login).value != nil)
         }
     }
 
     @Test("a closed account reports its closure to each of its devices")
     func accountClosed() async throws {
-        let bench = try TestBench()
-        let devices = [try await bench.enrolledDevice(), try await bench.enrolledDevice()]
-        #expect(try await bench.verifier.closeAccount(of: bench.alice) == 2)
+        let fixture = try VerifierFixture()
+        let devices = [try await fixture.enrolledDevice(), try await fixture.enrolledDevice()]
+        #expect(try await fixture.verifier.closeAccount(of: fixture.alice) == 2)
         for device in devices {
-            #expect(try await bench.login(device, nonce: 1).wipe == .accountClosed)
+            #expect(try await fixture.login(device, nonce: 1).wipe == .accountClosed)
         }
-        #expect(try await bench.verifier.closeAccount(of: bench.alice) == 0)
+        #expect(try await fixture.verifier.closeAccount(of: fixture.alice) == 0)
     }
 
     @Test("a login ticket is valid for exactly one minute", arguments: [false, true])
     func loginTicket(isLate: Bool) async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
-        let acceptance = try #require(try await bench.login(device, nonce: 1).acceptance)
-        bench.clock.now = bench.clock.now.adding(milliseconds: isLate ? 60_000 : 59_999)
-        let redeemed = try await bench.verifier.redeemLogin(acceptance.login)
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
+        let acceptance = try #require(try await fixture.login(device, nonce: 1).acceptance)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: isLate ? 60_000 : 59_999)
+        let redeemed = try await fixture.verifier.redeemLogin(acceptance.login)
         #expect((redeemed.value == nil) == isLate)
     }
 
@@ -325,14 +325,14 @@ struct LoginTests {
         "N-34 V-07 an enrolment ticket is valid once, for exactly ten minutes",
         arguments: [false, true])
     func enrolmentTicket(isLate: Bool) async throws {
-        let bench = try TestBench()
-        let grant = try await bench.ticket()
-        bench.clock.now = bench.clock.now.adding(milliseconds: isLate ? 600_000 : 599_999)
-        let first = try await bench.verifier.redeemEnrolment(grant.ticket, name: "phone")
+        let fixture = try VerifierFixture()
+        let grant = try await fixture.ticket()
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: isLate ? 600_000 : 599_999)
+        let first = try await fixture.verifier.redeemEnrolment(grant.ticket, name: "phone")
         #expect((first.value == nil) == isLate)
-        #expect(try await bench.verifier.redeemEnrolment(grant.ticket).value == nil)
+        #expect(try await fixture.verifier.redeemEnrolment(grant.ticket).value == nil)
         if !isLate {
-            let summary = try await bench.summary(grant.credential)
+            let summary = try await fixture.summary(grant.credential)
             #expect(summary.state == .active)
             #expect(summary.name == "phone")
         }
@@ -340,19 +340,19 @@ struct LoginTests {
 
     @Test("N-19 the store contains only digests of issued tickets and secrets")
     func digestsOnly() async throws {
-        let bench = try TestBench()
-        let grant = try await bench.ticket()
+        let fixture = try VerifierFixture()
+        let grant = try await fixture.ticket()
         let secret = try #require(
-            try await bench.verifier.redeemEnrolment(grant.ticket).value
+            try await fixture.verifier.redeemEnrolment(grant.ticket).value
         ).secret
         let device = TestDevice(credential: grant.credential, secret: secret)
-        let login = try #require(try await bench.login(device, nonce: 1).acceptance)
-        let body = try #require(await bench.store.credential(grant.credential)).body
+        let login = try #require(try await fixture.login(device, nonce: 1).acceptance)
+        let body = try #require(await fixture.store.credential(grant.credential)).body
         for token in [grant.ticket, secret, login.secret, login.login] {
             #expect(!body.contains(token.bytes.known.prefix(32)))
         }
-        #expect(try await bench.verifier.revoke(grant.credential) == .done)
-        let revoked = try #require(await bench.store.credential(grant.credential))
+        #expect(try await fixture.verifier.revoke(grant.credential) == .done)
+        let revoked = try #require(await fixture.store.credential(grant.credential))
         #expect(revoked.keyID == nil)
         #expect(revoked.body.count < body.count - 100, "the digests are deleted")
     }

@@ -8,19 +8,19 @@ import Testing
 @Suite("Races")
 struct RaceTests {
     /// A fixture whose store lets all racing tasks read before any of them writes.
-    private func bench() throws -> (bench: TestBench, store: GatheringStore) {
-        var gathering: GatheringStore?
-        let bench = try TestBench(wrapping: { memory in
-            let store = GatheringStore(memory)
+    private func fixture() throws -> (fixture: VerifierFixture, store: BarrierStore) {
+        var gathering: BarrierStore?
+        let fixture = try VerifierFixture(wrapping: { memory in
+            let store = BarrierStore(memory)
             gathering = store
             return store
         })
-        return (bench, try #require(gathering))
+        return (fixture, try #require(gathering))
     }
 
     /// Runs `body` concurrently `count` times and returns all results.
     private func race<Result: Sendable>(
-        _ count: Int, on store: GatheringStore, reading: GatheringStore.Reading = .credential,
+        _ count: Int, on store: BarrierStore, reading: BarrierStore.Reading = .credential,
         _ body: @escaping @Sendable (Int) async throws -> Result
     ) async throws -> [Result] {
         await store.gather(count, reading: reading)
@@ -32,42 +32,42 @@ struct RaceTests {
 
     @Test("T-10 N-07 V-18 a code presented by 100 tasks on two verifiers is accepted once")
     func oneCode() async throws {
-        let (bench, store) = try bench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        let verifiers = [bench.verifier, bench.anotherVerifier()]
+        let (fixture, store) = try fixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        let verifiers = [fixture.verifier, fixture.anotherVerifier()]
         let outcomes = try await race(100, on: store) { index in
-            try await verifiers[index % 2].verify(code, subject: bench.alice)
+            try await verifiers[index % 2].verify(code, subject: fixture.alice)
         }
         #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
         #expect(outcomes.filter { $0.denial == .replayed }.count == 99)
-        #expect(try await bench.count(.accepted) == 1)
+        #expect(try await fixture.count(.accepted) == 1)
     }
 
     @Test("H-12 H-07 N-09 V-19 of 500 concurrent wrong codes five are checked, all are answered")
     func wrongCodes() async throws {
-        let (bench, store) = try bench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
-        let verifiers = [bench.verifier, bench.anotherVerifier()]
+        let (fixture, store) = try fixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        let verifiers = [fixture.verifier, fixture.anotherVerifier()]
         let outcomes = try await race(500, on: store) { index in
-            try await verifiers[index % 2].verify(wrong, subject: bench.alice)
+            try await verifiers[index % 2].verify(wrong, subject: fixture.alice)
         }
         #expect(outcomes.count == 500)
         #expect(outcomes.filter { $0.denial == .wrong }.count == 5)
         #expect(outcomes.filter(\.isThrottled).count == 495)
-        #expect(try await bench.summary(authenticator.credential).failures == 5)
-        #expect(try await bench.count(.locked) == 1)
+        #expect(try await fixture.summary(authenticator.credential).failures == 5)
+        #expect(try await fixture.count(.locked) == 1)
     }
 
     @Test("N-18 R-07 of 20 concurrent holders of one secret at most one succeeds, then none")
     func oneSecret() async throws {
         for _ in 0..<5 {
-            let (bench, store) = try bench()
-            let device = try await bench.enrolledDevice()
-            let verifiers = [bench.verifier, bench.anotherVerifier()]
+            let (fixture, store) = try fixture()
+            let device = try await fixture.enrolledDevice()
+            let verifiers = [fixture.verifier, fixture.anotherVerifier()]
             let outcomes = try await race(20, on: store) { index in
                 let nonce = try #require(
                     RotationNonce(bytes: [UInt8](repeating: UInt8(index), count: 16)))
@@ -76,84 +76,85 @@ struct RaceTests {
             }
             #expect(outcomes.filter { $0.acceptance != nil }.count <= 1)
             #expect(outcomes.filter { $0.wipe == .reuseDetected }.count >= 19)
-            #expect(try await bench.summary(device.credential).state == .revoked)
+            #expect(try await fixture.summary(device.credential).state == .revoked)
             for acceptance in outcomes.compactMap(\.acceptance) {
-                #expect(try await bench.verifier.redeemLogin(acceptance.login).value == nil)
+                #expect(try await fixture.verifier.redeemLogin(acceptance.login).value == nil)
             }
         }
     }
 
     @Test("R-06 20 concurrent logins with the same nonce get the same response")
     func oneNonce() async throws {
-        let (bench, store) = try bench()
-        let device = try await bench.enrolledDevice()
-        let outcomes = try await race(20, on: store) { _ in try await bench.login(device, nonce: 1)
+        let (fixture, store) = try fixture()
+        let device = try await fixture.enrolledDevice()
+        let outcomes = try await race(20, on: store) { _ in
+            try await fixture.login(device, nonce: 1)
         }
         #expect(Set(outcomes.map(\.verification)).count == 1)
         let secrets = try outcomes.map { try #require($0.acceptance).secret.bytes.known }
         #expect(Set(secrets).count == 1)
-        #expect(try await bench.count(.accepted) == 1)
+        #expect(try await fixture.count(.accepted) == 1)
     }
 
     @Test("V-16 a login ticket presented by 50 tasks is redeemed once")
     func loginTicket() async throws {
-        let (bench, store) = try bench()
-        let device = try await bench.enrolledDevice()
-        let login = try #require(try await bench.login(device, nonce: 1).acceptance).login
+        let (fixture, store) = try fixture()
+        let device = try await fixture.enrolledDevice()
+        let login = try #require(try await fixture.login(device, nonce: 1).acceptance).login
         let outcomes = try await race(50, on: store, reading: .ticket) { _ in
-            try await bench.verifier.redeemLogin(login)
+            try await fixture.verifier.redeemLogin(login)
         }
         #expect(outcomes.filter { $0.value != nil }.count == 1)
     }
 
     @Test("N-34 an enrolment ticket presented by 50 tasks yields one secret")
     func enrolmentTicket() async throws {
-        let (bench, store) = try bench()
-        let ticket = try await bench.ticket().ticket
+        let (fixture, store) = try fixture()
+        let ticket = try await fixture.ticket().ticket
         let outcomes = try await race(50, on: store) { _ in
-            try await bench.verifier.redeemEnrolment(ticket)
+            try await fixture.verifier.redeemEnrolment(ticket)
         }
         #expect(outcomes.filter { $0.value != nil }.count == 1)
     }
 
     @Test("N-18 a recovery code presented by 20 tasks is accepted once")
     func recoveryCode() async throws {
-        let (bench, store) = try bench()
-        let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+        let (fixture, store) = try fixture()
+        let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         let code = try PresentedCode(grant.codes[0])
-        let outcomes = try await race(20, on: store) { _ in try await bench.verify(code) }
+        let outcomes = try await race(20, on: store) { _ in try await fixture.verify(code) }
         #expect(outcomes.filter { $0.acceptance != nil }.count == 1)
     }
 
     @Test("N-35 of several sets of recovery codes enrolled concurrently, one remains active")
     func recoverySets() async throws {
         for hasEarlier in [false, true] {
-            let (bench, store) = try bench()
-            if hasEarlier { _ = try await bench.verifier.enrolRecoveryCodes(for: bench.alice) }
+            let (fixture, store) = try fixture()
+            if hasEarlier { _ = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice) }
             let outcomes = try await race(6, on: store) { _ in
-                try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+                try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
             }
             let granted = outcomes.filter { if case .granted = $0 { true } else { false } }
             #expect(granted.count == 6)
-            let sets = try await bench.verifier.credentials(of: bench.alice)
+            let sets = try await fixture.verifier.credentials(of: fixture.alice)
             #expect(sets.filter { $0.state == .active }.count == 1)
-            #expect(try await bench.count(.revoked) == (hasEarlier ? 6 : 5))
+            #expect(try await fixture.count(.revoked) == (hasEarlier ? 6 : 5))
             // Once the set is revoked, another one can be enrolled.
             let last = try #require(sets.first { $0.state == .active })
-            #expect(try await bench.verifier.revoke(last.id) == .done)
-            guard case .granted = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+            #expect(try await fixture.verifier.revoke(last.id) == .done)
+            guard case .granted = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
             else { throw BenchError.refused }
         }
     }
 
     @Test("T-04 a key enrolled 20 times concurrently is accepted once")
     func oneKey() async throws {
-        let (bench, store) = try bench()
+        let (fixture, store) = try fixture()
         let enrolment = try OneTimePasswordEnrolment(
             issuer: "", account: "a", key: SecretBytes(text: "a key from elsewhere"))
         let outcomes = try await race(20, on: store, reading: .fingerprint) { index in
-            try await bench.verifier.enrolOneTimePassword(
+            try await fixture.verifier.enrolOneTimePassword(
                 enrolment, for: #require(Subject("subject \(index)")))
         }
         let granted = outcomes.filter { if case .granted = $0 { true } else { false } }
@@ -163,21 +164,21 @@ struct RaceTests {
     @Test("N-39 a revocation that races with a code leaves the credential revoked")
     func revocation() async throws {
         for _ in 0..<10 {
-            let (bench, store) = try bench()
-            let authenticator = try await bench.enrolled()
-            bench.clock.advance(seconds: 300)
-            let code = try authenticator.code(at: bench.clock.now)
+            let (fixture, store) = try fixture()
+            let authenticator = try await fixture.enrolled()
+            fixture.clock.advance(seconds: 300)
+            let code = try authenticator.code(at: fixture.clock.now)
             _ = try await race(2, on: store) { index in
                 if index == 0 {
-                    _ = try await bench.verify(code)
+                    _ = try await fixture.verify(code)
                 } else {
-                    _ = try await bench.verifier.revoke(authenticator.credential)
+                    _ = try await fixture.verifier.revoke(authenticator.credential)
                 }
             }
-            #expect(try await bench.summary(authenticator.credential).state == .revoked)
-            bench.clock.advance(seconds: 300)
-            let next = try authenticator.code(at: bench.clock.now)
-            #expect(try await bench.verify(next).acceptance == nil)
+            #expect(try await fixture.summary(authenticator.credential).state == .revoked)
+            fixture.clock.advance(seconds: 300)
+            let next = try authenticator.code(at: fixture.clock.now)
+            #expect(try await fixture.verify(next).acceptance == nil)
         }
     }
 }

@@ -27,27 +27,27 @@ struct RecorderTests {
 
     @Test("the same idempotency key gets the same response, and the code is spent once")
     func same() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
         func verify() async throws -> VerificationOutcome {
-            try await bench.verifier.verify(code, subject: bench.alice, recorder: recorder())
+            try await fixture.verifier.verify(code, subject: fixture.alice, recorder: recorder())
         }
         let first = try await verify()
         #expect(first.acceptance != nil)
         let answer = try #require(try await recorded(verify))
         #expect(answer.answer?.text == "\(first.verification.text) true")
         #expect(answer.request == RecorderTests.request)
-        #expect(try await bench.count(.accepted) == 1)
+        #expect(try await fixture.count(.accepted) == 1)
     }
 
     @Test("V-31 a response too long to be recorded is an error, and nothing is decided")
     func tooLong() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
         for (count, isKept) in [
             (Policy.maximalAnswerCount + 1, false), (Policy.maximalAnswerCount, true),
         ] {
@@ -59,33 +59,33 @@ struct RecorderTests {
                 }
             }
             do {
-                let outcome = try await bench.verifier.verify(
-                    code, subject: bench.alice, recorder: recorder)
+                let outcome = try await fixture.verifier.verify(
+                    code, subject: fixture.alice, recorder: recorder)
                 #expect(isKept && outcome.acceptance != nil)
             } catch VerifierError.answerTooLong {
                 #expect(!isKept)
             }
-            #expect(try await bench.count(.accepted) == (isKept ? 1 : 0))
+            #expect(try await fixture.count(.accepted) == (isKept ? 1 : 0))
         }
         let kept = try #require(
             try await recorded {
-                try await bench.verifier.verify(
-                    code, subject: bench.alice, recorder: recorder())
+                try await fixture.verifier.verify(
+                    code, subject: fixture.alice, recorder: recorder())
             })
         #expect(kept.answer?.count == Policy.maximalAnswerCount)
     }
 
     @Test("V-18 of 20 concurrent requests with one key, one is decided and all get its response")
     func race() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         let answers = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 {
                 group.addTask {
                     do {
-                        let outcome = try await bench.verifier.verify(
-                            wrong, subject: bench.alice, recorder: recorder())
+                        let outcome = try await fixture.verifier.verify(
+                            wrong, subject: fixture.alice, recorder: recorder())
                         return "\(outcome.verification.text) false"
                     } catch VerifierError.answered(let answer) { return answer.answer?.text ?? "" }
                 }
@@ -93,53 +93,53 @@ struct RecorderTests {
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(answers.count == 1)
-        #expect(try await bench.summary(authenticator.credential).failures == 1)
+        #expect(try await fixture.summary(authenticator.credential).failures == 1)
     }
 
     @Test("N-05 V-28 a recorded response is sealed, because it may contain a secret")
     func sealed() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let recorder = Recorder<EnrolmentOutcome<SecretGrant>>(
             key: RecorderTests.key, request: RecorderTests.request
         ) { outcome in
             guard case .granted(let grant) = outcome else { return SecretBytes(text: "") }
             return grant.ticket.text
         }
-        _ = try await bench.verifier.enrolSecret(for: bench.alice, recorder: recorder)
-        let row = try #require(await bench.store.answer(key: RecorderTests.key))
+        _ = try await fixture.verifier.enrolSecret(for: fixture.alice, recorder: recorder)
+        let row = try #require(await fixture.store.answer(key: RecorderTests.key))
         let sealed = try #require(row.sealed)
         #expect(!sealed.bytes.contains(Array("wwt_".utf8)[...]))
         let answer = try await recorded {
-            try await bench.verifier.enrolSecret(for: bench.alice, recorder: recorder)
+            try await fixture.verifier.enrolSecret(for: fixture.alice, recorder: recorder)
         }
         let text = try #require(answer?.answer)
         let ticket = text.withBytes { Token(.enrolmentTicket, text: $0) }
-        let redeemed = try await bench.verifier.redeemEnrolment(try #require(ticket))
+        let redeemed = try await fixture.verifier.redeemEnrolment(try #require(ticket))
         #expect(redeemed.value != nil)
     }
 
     @Test("V-31 a recorded response opens only for the request it belongs to")
     func bound() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         func verify() async throws -> VerificationOutcome {
-            try await bench.verifier.verify(wrong, subject: bench.alice, recorder: recorder())
+            try await fixture.verifier.verify(wrong, subject: fixture.alice, recorder: recorder())
         }
         _ = try await verify()
-        let row = try #require(await bench.store.answer(key: RecorderTests.key))
+        let row = try #require(await fixture.store.answer(key: RecorderTests.key))
         var other = row.request
         other[31] ^= 1
         for (request, isBound) in [(other, false), (row.request, true)] {
-            bench.clock.advance(seconds: 80_000)
+            fixture.clock.advance(seconds: 80_000)
             // An event late in that day confirms the clock.
-            _ = try await bench.verify(wrong)
-            bench.clock.advance(seconds: 4 * 3_600)
-            #expect(try await bench.verifier.prune().answers == 1)
+            _ = try await fixture.verify(wrong)
+            fixture.clock.advance(seconds: 4 * 3_600)
+            #expect(try await fixture.verifier.prune().answers == 1)
             let put = AnswerRow(
                 key: row.key, request: request, credential: row.credential, sealed: row.sealed,
-                expiresAt: bench.clock.now.adding(seconds: 86_400))
-            #expect(try await bench.store.commit([.insertAnswer(put)]) == .done)
+                expiresAt: fixture.clock.now.adding(seconds: 86_400))
+            #expect(try await fixture.store.commit([.insertAnswer(put)]) == .done)
             do {
                 #expect(try await recorded(verify) != nil && isBound)
             } catch VerifierError.damagedRow {
@@ -150,34 +150,34 @@ struct RecorderTests {
 
     @Test("a response is recorded for a day and then pruned")
     func pruned() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         func verify() async throws -> VerificationOutcome {
-            try await bench.verifier.verify(wrong, subject: bench.alice, recorder: recorder())
+            try await fixture.verifier.verify(wrong, subject: fixture.alice, recorder: recorder())
         }
         _ = try await verify()
         // An event late in that day confirms the clock.
-        bench.clock.advance(seconds: 20 * 3_600)
-        _ = try await bench.verify(wrong)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 4 * 3_600_000 - 1)
-        #expect(try await bench.verifier.prune().answers == 0)
+        fixture.clock.advance(seconds: 20 * 3_600)
+        _ = try await fixture.verify(wrong)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 4 * 3_600_000 - 1)
+        #expect(try await fixture.verifier.prune().answers == 0)
         #expect(try await recorded(verify) != nil)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 1)
-        #expect(try await bench.verifier.prune().answers == 1)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
+        #expect(try await fixture.verifier.prune().answers == 1)
         #expect(try await recorded(verify) == nil)
     }
 
     @Test("a refusal without a change is recorded, too")
     func refused() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let none = try #require(CredentialID(bytes: [UInt8](repeating: 0, count: 16)))
         let recorder = Recorder<ChangeOutcome>(
             key: RecorderTests.key, request: RecorderTests.request
         ) { SecretBytes(text: "\($0)") }
-        #expect(try await bench.verifier.revoke(none, recorder: recorder) == .unknown)
+        #expect(try await fixture.verifier.revoke(none, recorder: recorder) == .unknown)
         let answer = try await recorded {
-            try await bench.verifier.revoke(none, recorder: recorder)
+            try await fixture.verifier.revoke(none, recorder: recorder)
         }
         #expect(answer?.answer?.text == "unknown")
     }
@@ -194,24 +194,24 @@ struct RecorderTests {
     ///
     /// Also checks that its sealed bytes are deleted together with it.
     private func isThere(
-        _ number: UInt8, _ bench: TestBench, until end: AnswerEnd = .confirmation
+        _ number: UInt8, _ fixture: VerifierFixture, until end: AnswerEnd = .confirmation
     ) async throws -> Bool {
         let key = [UInt8](repeating: number, count: 32)
-        let row = try #require(try await bench.store.answer(key: key))
-        let context = try await bench.verifier.context(.unknown)
-        let answer = try #require(try await bench.verifier.recorded(key, until: end, context))
+        let row = try #require(try await fixture.store.answer(key: key))
+        let context = try await fixture.verifier.context(.unknown)
+        let answer = try #require(try await fixture.verifier.recorded(key, until: end, context))
         #expect(answer.request == RecorderTests.request)
         #expect((answer.answer == nil) == (row.sealed == nil))
         return answer.answer != nil
     }
 
-    private func enrolCode(_ bench: TestBench) async throws -> TestAuthenticator {
+    private func enrolCode(_ fixture: VerifierFixture) async throws -> TestAuthenticator {
         let enrolment = try OneTimePasswordEnrolment(issuer: "Mill", account: "alice")
-        let outcome = try await bench.verifier.enrolOneTimePassword(
-            enrolment, for: bench.alice,
+        let outcome = try await fixture.verifier.enrolOneTimePassword(
+            enrolment, for: fixture.alice,
             recorder: recorder(1) { _ in SecretBytes(text: "the key") })
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
-        #expect(try await isThere(1, bench))
+        #expect(try await isThere(1, fixture))
         return try TestAuthenticator(grant)
     }
 
@@ -224,132 +224,132 @@ struct RecorderTests {
         "O-06 a recorded key is deleted on confirmation, end and expiry",
         arguments: Ending.allCases)
     func keyEnds(_ ending: Ending) async throws {
-        let bench = try TestBench()
-        let authenticator = try await enrolCode(bench)
+        let fixture = try VerifierFixture()
+        let authenticator = try await enrolCode(fixture)
         let id = authenticator.credential
         switch ending {
         case .use:
-            let wrong = try authenticator.wrongCode(at: bench.clock.now)
-            #expect(try await bench.verifier.confirm(id, code: wrong).acceptance == nil)
-            #expect(try await isThere(1, bench))
-            let code = try authenticator.code(at: bench.clock.now)
-            #expect(try await bench.verifier.confirm(id, code: code).acceptance != nil)
-        case .revocation: #expect(try await bench.verifier.revoke(id) == .done)
-        case .accountEnd: #expect(try await bench.verifier.closeAccount(of: bench.alice) == 1)
+            let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+            #expect(try await fixture.verifier.confirm(id, code: wrong).acceptance == nil)
+            #expect(try await isThere(1, fixture))
+            let code = try authenticator.code(at: fixture.clock.now)
+            #expect(try await fixture.verifier.confirm(id, code: code).acceptance != nil)
+        case .revocation: #expect(try await fixture.verifier.revoke(id) == .done)
+        case .accountEnd: #expect(try await fixture.verifier.closeAccount(of: fixture.alice) == 1)
         case .failures:
-            let wrong = try authenticator.wrongCode(at: bench.clock.now)
-            for _ in 0..<bench.verifier.policy.disablingFailures {
-                _ = try await bench.verifier.confirm(id, code: wrong)
-                _ = try await bench.verifier.unlock(id)
+            let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+            for _ in 0..<fixture.verifier.policy.disablingFailures {
+                _ = try await fixture.verifier.confirm(id, code: wrong)
+                _ = try await fixture.verifier.unlock(id)
             }
-            #expect(try await bench.summary(id).state == .disabled)
+            #expect(try await fixture.summary(id).state == .disabled)
         case .lapse:
-            bench.clock.advance(seconds: 4 * 3_600)
-            #expect(try await bench.verifier.prune().credentials == 1)
+            fixture.clock.advance(seconds: 4 * 3_600)
+            #expect(try await fixture.verifier.prune().credentials == 1)
         }
-        #expect(try await !isThere(1, bench))
+        #expect(try await !isThere(1, fixture))
     }
 
     @Test(
         "O-06 a recorded key put back after confirmation or revocation is not returned",
         arguments: [Ending.use, .revocation])
     func putBack(_ ending: Ending) async throws {
-        let bench = try TestBench()
-        let authenticator = try await enrolCode(bench)
+        let fixture = try VerifierFixture()
+        let authenticator = try await enrolCode(fixture)
         let id = authenticator.credential
         let row = try #require(
-            try await bench.store.answer(key: [UInt8](repeating: 1, count: 32)))
+            try await fixture.store.answer(key: [UInt8](repeating: 1, count: 32)))
         #expect(row.sealed != nil)
-        let code = try authenticator.code(at: bench.clock.now)
-        let confirmation = try await bench.verifier.confirm(
+        let code = try authenticator.code(at: fixture.clock.now)
+        let confirmation = try await fixture.verifier.confirm(
             id, code: code, recorder: recorder(2) { _ in SecretBytes(text: "confirmed") })
         #expect(confirmation.acceptance != nil)
-        if ending == .revocation { #expect(try await bench.verifier.revoke(id) == .done) }
-        #expect(try await !isThere(1, bench))
+        if ending == .revocation { #expect(try await fixture.verifier.revoke(id) == .done) }
+        #expect(try await !isThere(1, fixture))
         // The response to the confirmation contains no secret and stays.
-        #expect(try await isThere(2, bench))
-        bench.clock.advance(seconds: 80_000)
+        #expect(try await isThere(2, fixture))
+        fixture.clock.advance(seconds: 80_000)
         // An event late in that day confirms the clock.
-        _ = try await bench.verify(try authenticator.wrongCode(at: bench.clock.now))
-        bench.clock.advance(seconds: 4 * 3_600)
-        #expect(try await bench.verifier.prune().answers == 2)
-        #expect(try await bench.store.commit([.insertAnswer(row)]) == .done)
-        let context = try await bench.verifier.context(.unknown)
+        _ = try await fixture.verify(try authenticator.wrongCode(at: fixture.clock.now))
+        fixture.clock.advance(seconds: 4 * 3_600)
+        #expect(try await fixture.verifier.prune().answers == 2)
+        #expect(try await fixture.store.commit([.insertAnswer(row)]) == .done)
+        let context = try await fixture.verifier.context(.unknown)
         let answer = try #require(
-            try await bench.verifier.recorded(row.key, until: .confirmation, context))
+            try await fixture.verifier.recorded(row.key, until: .confirmation, context))
         #expect(answer.answer == nil)
         #expect(answer.request == RecorderTests.request)
     }
 
     @Test("O-06 recorded recovery codes are deleted on first use and by a new set")
     func codesEnd() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         func enrol(_ number: UInt8) async throws -> RecoveryGrant {
-            let outcome = try await bench.verifier.enrolRecoveryCodes(
-                for: bench.alice,
+            let outcome = try await fixture.verifier.enrolRecoveryCodes(
+                for: fixture.alice,
                 recorder: recorder(number) { _ in SecretBytes(text: "the codes") })
             guard case .granted(let grant) = outcome else { throw BenchError.refused }
             return grant
         }
         _ = try await enrol(1)
         let second = try await enrol(2)
-        #expect(try await !isThere(1, bench, until: .use))
-        #expect(try await isThere(2, bench, until: .use))
+        #expect(try await !isThere(1, fixture, until: .use))
+        #expect(try await isThere(2, fixture, until: .use))
         let code = try PresentedCode(second.codes[0])
-        #expect(try await bench.verify(code).acceptance != nil)
-        #expect(try await !isThere(2, bench, until: .use))
+        #expect(try await fixture.verify(code).acceptance != nil)
+        #expect(try await !isThere(2, fixture, until: .use))
     }
 
     @Test("O-06 responses to a device are deleted at its next step or with the credential")
     func deviceEnds() async throws {
-        let bench = try TestBench()
-        let enrolment = try await bench.verifier.enrolSecret(
-            for: bench.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
+        let fixture = try VerifierFixture()
+        let enrolment = try await fixture.verifier.enrolSecret(
+            for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
         guard case .granted(let grant) = enrolment else { throw BenchError.refused }
-        #expect(try await isThere(1, bench))
-        let handedOut = try await bench.verifier.redeemEnrolment(
+        #expect(try await isThere(1, fixture))
+        let handedOut = try await fixture.verifier.redeemEnrolment(
             grant.ticket, recorder: recorder(2) { _ in SecretBytes(text: "the secret") })
-        #expect(try await !isThere(1, bench))
-        #expect(try await isThere(2, bench, until: .use))
+        #expect(try await !isThere(1, fixture))
+        #expect(try await isThere(2, fixture, until: .use))
         let secret = try #require(handedOut.value).secret
         func login(_ number: UInt8) async throws -> LoginOutcome {
             let nonce = try #require(
                 RotationNonce(bytes: [UInt8](repeating: 1, count: RotationNonce.count)))
-            return try await bench.verifier.login(
+            return try await fixture.verifier.login(
                 grant.credential, secret: secret, nonce: nonce,
                 recorder: recorder(number) { _ in SecretBytes(text: "the next secret") })
         }
         #expect(try await login(3).acceptance != nil)
         // The same request under another key.
         #expect(try await login(4).acceptance != nil)
-        #expect(try await !isThere(2, bench, until: .use))
-        #expect(try await isThere(3, bench, until: .end))
-        #expect(try await isThere(4, bench, until: .end))
-        #expect(try await bench.verifier.revoke(grant.credential) == .done)
-        #expect(try await !isThere(3, bench, until: .end))
-        #expect(try await !isThere(4, bench, until: .end))
+        #expect(try await !isThere(2, fixture, until: .use))
+        #expect(try await isThere(3, fixture, until: .end))
+        #expect(try await isThere(4, fixture, until: .end))
+        #expect(try await fixture.verifier.revoke(grant.credential) == .done)
+        #expect(try await !isThere(3, fixture, until: .end))
+        #expect(try await !isThere(4, fixture, until: .end))
         // A device that lost the response only learns that the credential was revoked.
         #expect(try await login(3).wipe == .revoked)
     }
 
     @Test("O-06 a recorded response to an enrolling device that is put back is not returned")
     func deviceAnswersPutBack() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         func enrol() async throws -> SecretGrant {
-            let outcome = try await bench.verifier.enrolSecret(
-                for: bench.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
+            let outcome = try await fixture.verifier.enrolSecret(
+                for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
             guard case .granted(let grant) = outcome else { throw BenchError.refused }
             return grant
         }
         let grant = try await enrol()
-        func redeem() async throws -> HandedOutSecret? {
-            try await bench.verifier.redeemEnrolment(
+        func redeem() async throws -> IssuedSecret? {
+            try await fixture.verifier.redeemEnrolment(
                 grant.ticket, recorder: recorder(2) { _ in SecretBytes(text: "the secret") }
             ).value
         }
         func row(_ number: UInt8) async throws -> AnswerRow {
             let key = [UInt8](repeating: number, count: 32)
-            return try #require(try await bench.store.answer(key: key))
+            return try #require(try await fixture.store.answer(key: key))
         }
         func answer(_ ask: () async throws -> Void) async throws -> RecordedAnswer? {
             do { try await ask() } catch VerifierError.answered(let recorded) {
@@ -363,11 +363,11 @@ struct RecorderTests {
         // The recorded response is returned until the secret is used.
         #expect(try await answer { _ = try await redeem() }?.answer != nil)
         let device = TestDevice(credential: secret.credential, secret: secret.secret)
-        #expect(try await bench.login(device, nonce: 1).acceptance != nil)
-        let later = bench.clock.now.adding(seconds: 100_000)
-        #expect(try await bench.store.prune(Pruning(now: later)).answers == 2)
+        #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
+        let later = fixture.clock.now.adding(seconds: 100_000)
+        #expect(try await fixture.store.prune(Pruning(now: later)).answers == 2)
         let putBack = [StoreChange.insertAnswer(granted), .insertAnswer(redeemed)]
-        #expect(try await bench.store.commit(putBack) == .done)
+        #expect(try await fixture.store.commit(putBack) == .done)
         #expect(try await row(1).sealed != nil)
         let ended = [
             try #require(try await answer { _ = try await enrol() }),
@@ -379,19 +379,19 @@ struct RecorderTests {
 
     @Test("O-06 O-07 a denied login is decided again under the same idempotency key")
     func denialsAreNotKept() async throws {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
         let nonce = try #require(
             RotationNonce(bytes: [UInt8](repeating: 1, count: RotationNonce.count)))
         func login(_ secret: Token) async throws -> LoginOutcome {
-            try await bench.verifier.login(
+            try await fixture.verifier.login(
                 device.credential, secret: secret, nonce: nonce,
                 recorder: recorder(1) { _ in SecretBytes(text: "") })
         }
         #expect(try await login(device.withSecretMadeUp().secret).isDenied)
-        bench.clock.advance(seconds: 91 * 86_400)
+        fixture.clock.advance(seconds: 91 * 86_400)
         #expect(try await login(device.secret).isDenied)
-        bench.clock.advance(seconds: -91 * 86_400)
+        fixture.clock.advance(seconds: -91 * 86_400)
         #expect(try await login(device.secret).acceptance != nil)
     }
 }

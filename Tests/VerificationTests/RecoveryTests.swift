@@ -7,38 +7,38 @@ import Testing
 
 @Suite("Recovery codes")
 struct RecoveryTests {
-    private func codes(_ bench: TestBench) async throws -> (CredentialID, [PresentedCode]) {
-        let outcome = try await bench.verifier.enrolRecoveryCodes(for: bench.alice)
+    private func codes(_ fixture: VerifierFixture) async throws -> (CredentialID, [PresentedCode]) {
+        let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         return (grant.credential, try grant.codes.map { try PresentedCode($0) })
     }
 
     @Test("N-35 a set has ten codes, and each is accepted once")
     func once() async throws {
-        let bench = try TestBench()
-        let (id, codes) = try await codes(bench)
+        let fixture = try VerifierFixture()
+        let (id, codes) = try await codes(fixture)
         #expect(codes.count == 10)
         #expect(Set(codes.map(\.characters.text)).count == 10)
         for (index, code) in codes.reversed().enumerated() {
-            let acceptance = try #require(try await bench.verify(code).acceptance)
+            let acceptance = try #require(try await fixture.verify(code).acceptance)
             #expect(acceptance.remaining == 9 - index)
             #expect(acceptance.kind == .recovery)
             #expect(acceptance.credential == id)
-            #expect(try await bench.verify(code).denial == .wrong)
+            #expect(try await fixture.verify(code).denial == .wrong)
         }
     }
 
     @Test("N-20 V-10 codes are hashed with scrypt and a 128-bit salt, and then sealed")
     func hashed() async throws {
-        let bench = try TestBench()
-        let (id, codes) = try await codes(bench)
-        let row = try #require(await bench.store.credential(id))
+        let fixture = try VerifierFixture()
+        let (id, codes) = try await codes(fixture)
+        let row = try #require(await fixture.store.credential(id))
         guard case .recovery(let set) = try CredentialRecord(row).material else {
             throw BenchError.refused
         }
         #expect(set.salt.count == 16)
         for code in codes { #expect(!row.body.contains(code.characters.known[...])) }
-        let key = await bench.keys.ring.current
+        let key = await fixture.keys.ring.current
         let hashes = try set.open(for: CredentialRecord(row).place, under: key)
         let expected = try scrypt(
             passphrase: codes[3].characters, salt: set.salt.span, cost: ScryptCost(logN: 10),
@@ -84,57 +84,57 @@ struct RecoveryTests {
 
     @Test("H-16 a set of codes moved to another subject's row accepts nothing")
     func swappedRows() async throws {
-        let bench = try TestBench()
+        let fixture = try VerifierFixture()
         let mallory = try #require(Subject("mallory"))
-        let (id, _) = try await codes(bench)
-        let outcome = try await bench.verifier.enrolRecoveryCodes(for: mallory)
+        let (id, _) = try await codes(fixture)
+        let outcome = try await fixture.verifier.enrolRecoveryCodes(for: mallory)
         guard case .granted(let own) = outcome else { throw BenchError.refused }
-        let stolen = try #require(await bench.store.credential(own.credential))
-        let target = try #require(await bench.store.credential(id))
+        let stolen = try #require(await fixture.store.credential(own.credential))
+        let target = try #require(await fixture.store.credential(id))
         let swapped = target.next(body: stolen.body)
-        #expect(try await bench.store.commit([.updateCredential(swapped)]) == .done)
+        #expect(try await fixture.store.commit([.updateCredential(swapped)]) == .done)
         await #expect(throws: VerifierError.self) {
-            try await bench.verify(PresentedCode(own.codes[0]))
+            try await fixture.verify(PresentedCode(own.codes[0]))
         }
     }
 
     @Test("N-21 five wrong recovery codes impose a wait")
     func throttled() async throws {
-        let bench = try TestBench()
-        let (id, codes) = try await codes(bench)
+        let fixture = try VerifierFixture()
+        let (id, codes) = try await codes(fixture)
         let wrong = try PresentedCode(text: "AAAA-AAAA-AAAA-AAAA")
-        for _ in 0..<5 { #expect(try await bench.verify(wrong).denial == .wrong) }
-        #expect(try await bench.verify(codes[0]).denial == .throttled(retryAfter: 30_000))
-        bench.clock.advance(seconds: 30)
-        #expect(try await bench.verify(codes[0]).acceptance != nil)
-        #expect(try await bench.summary(id).failures == 0)
+        for _ in 0..<5 { #expect(try await fixture.verify(wrong).denial == .wrong) }
+        #expect(try await fixture.verify(codes[0]).denial == .throttled(retryAfter: 30_000))
+        fixture.clock.advance(seconds: 30)
+        #expect(try await fixture.verify(codes[0]).acceptance != nil)
+        #expect(try await fixture.summary(id).failures == 0)
     }
 
     @Test("a wrong recovery code does not count against a one-time password")
     func separate() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        _ = try await codes(bench)
-        _ = try await bench.verify(PresentedCode(text: "AAAA-AAAA-AAAA-AAAA"))
-        #expect(try await bench.summary(authenticator.credential).failures == 0)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        _ = try await codes(fixture)
+        _ = try await fixture.verify(PresentedCode(text: "AAAA-AAAA-AAAA-AAAA"))
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
     @Test("N-35 a new set replaces the old one, whose codes are denied")
     func replaced() async throws {
-        let bench = try TestBench()
-        let (old, oldCodes) = try await codes(bench)
-        let (_, newCodes) = try await codes(bench)
-        #expect(try await bench.summary(old).endReason == .replaced)
-        #expect(try await bench.verify(oldCodes[0]).denial == .wrong)
-        #expect(try await bench.verify(newCodes[0]).acceptance != nil)
+        let fixture = try VerifierFixture()
+        let (old, oldCodes) = try await codes(fixture)
+        let (_, newCodes) = try await codes(fixture)
+        #expect(try await fixture.summary(old).endReason == .replaced)
+        #expect(try await fixture.verify(oldCodes[0]).denial == .wrong)
+        #expect(try await fixture.verify(newCodes[0]).acceptance != nil)
     }
 
     @Test("N-36 the use of a recovery code notifies the subject")
     func notification() async throws {
-        let bench = try TestBench()
-        let (_, codes) = try await codes(bench)
-        _ = try await bench.verify(codes[0])
-        let event = try #require(try await bench.events().last)
+        let fixture = try VerifierFixture()
+        let (_, codes) = try await codes(fixture)
+        _ = try await fixture.verify(codes[0])
+        let event = try #require(try await fixture.events().last)
         #expect(event.kind == .accepted)
         #expect(event.reason == .recoveryCode)
         #expect(event.number == 9)

@@ -9,81 +9,81 @@ import Testing
 struct RestoreTests {
     @Test("T-10 after a restore no time-based code is accepted that may have been spent")
     func time() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let backup = try #require(try await bench.store.credential(authenticator.credential))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let backup = try #require(try await fixture.store.credential(authenticator.credential))
         // Spent since the backup, so the backup does not contain it.
-        bench.clock.advance(seconds: 3_600)
-        let spent = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(spent).acceptance != nil)
-        let restored = try #require(try backup.afterRestoring(at: bench.clock.now))
+        fixture.clock.advance(seconds: 3_600)
+        let spent = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(spent).acceptance != nil)
+        let restored = try #require(try backup.afterRestoring(at: fixture.clock.now))
         #expect(restored.event.kind == .restored && !restored.isEnded)
-        try await putBack(restored.row, bench)
+        try await putBack(restored.row, fixture)
         for steps in -1...1 {
-            let code = try authenticator.code(at: bench.clock.now, steps: steps)
-            #expect(try await bench.verify(code).acceptance == nil)
+            let code = try authenticator.code(at: fixture.clock.now, steps: steps)
+            #expect(try await fixture.verify(code).acceptance == nil)
         }
         let consecutive = try (19...20).map { steps in
-            try authenticator.code(at: bench.clock.now, steps: steps)
+            try authenticator.code(at: fixture.clock.now, steps: steps)
         }
-        let outcome = try await bench.verifier.resynchronize(
+        let outcome = try await fixture.verifier.resynchronize(
             authenticator.credential, first: consecutive[0], second: consecutive[1])
         #expect(outcome.acceptance == nil)
         // The last step that is refused, and the first one that is accepted.
-        bench.clock.advance(seconds: 21 * 30)
-        let last = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(last).acceptance == nil)
-        bench.clock.advance(seconds: 30)
-        let first = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(first).acceptance != nil)
+        fixture.clock.advance(seconds: 21 * 30)
+        let last = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(last).acceptance == nil)
+        fixture.clock.advance(seconds: 30)
+        let first = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(first).acceptance != nil)
     }
 
     @Test("O-04 after a restore no step is accepted that drift or resynchronisation could reach")
     func drift() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let backup = try #require(try await bench.store.credential(authenticator.credential))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let backup = try #require(try await fixture.store.credential(authenticator.credential))
         func code(_ steps: Int) throws -> PresentedCode {
-            try authenticator.code(at: bench.clock.now, steps: steps)
+            try authenticator.code(at: fixture.clock.now, steps: steps)
         }
         for steps in 1...20 {
-            bench.clock.advance(seconds: 86_400)
-            #expect(try await bench.verify(code(steps)).acceptance != nil)
+            fixture.clock.advance(seconds: 86_400)
+            #expect(try await fixture.verify(code(steps)).acceptance != nil)
         }
         // From there, as far ahead as any request can reach.
         for steps in [40, 20] {
-            _ = try await bench.verifier.resynchronize(
+            _ = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: code(steps - 1), second: code(steps))
         }
-        let step = try authenticator.step(at: bench.clock.now)
+        let step = try authenticator.step(at: fixture.clock.now)
         var farthest = 0
         for steps in 21...60 {
-            if try await bench.verify(code(steps)).acceptance != nil { farthest = steps }
-            _ = try await bench.verifier.unlock(authenticator.credential)
+            if try await fixture.verify(code(steps)).acceptance != nil { farthest = steps }
+            _ = try await fixture.verifier.unlock(authenticator.credential)
         }
         #expect(farthest == 21)
-        let restored = try #require(try backup.afterRestoring(at: bench.clock.now))
+        let restored = try #require(try backup.afterRestoring(at: fixture.clock.now))
         let spent = step + UInt64(farthest)
         for _ in 0...farthest {
-            try await putBack(restored.row, bench)
+            try await putBack(restored.row, fixture)
             for step in spent - 45...spent {
-                let outcome = try await bench.verify(authenticator.code(step))
+                let outcome = try await fixture.verify(authenticator.code(step))
                 #expect(outcome.acceptance == nil, "step \(step)")
-                _ = try await bench.verifier.unlock(authenticator.credential)
+                _ = try await fixture.verifier.unlock(authenticator.credential)
             }
-            bench.clock.advance(seconds: 30)
+            fixture.clock.advance(seconds: 30)
         }
-        #expect(try await bench.verify(code(0)).acceptance != nil)
+        #expect(try await fixture.verify(code(0)).acceptance != nil)
     }
 
     @Test("R-02 a restore revokes HOTP credentials and unconfirmed enrolments")
     func ended() async throws {
-        let bench = try TestBench()
-        let counter = try await bench.enrolled(.counter(0)).credential
-        let pending = try await bench.enrol().credential
+        let fixture = try VerifierFixture()
+        let counter = try await fixture.enrolled(.counter(0)).credential
+        let pending = try await fixture.enrol().credential
         for id in [counter, pending] {
-            let row = try #require(try await bench.store.credential(id))
-            let restored = try #require(try row.afterRestoring(at: bench.clock.now))
+            let row = try #require(try await fixture.store.credential(id))
+            let restored = try #require(try row.afterRestoring(at: fixture.clock.now))
             #expect(restored.row.state == .revoked)
             #expect(restored.row.keyID == nil)
             #expect(restored.row.version == row.version + 1)
@@ -93,21 +93,21 @@ struct RestoreTests {
             #expect(restored.event.reason == .restored)
             #expect(restored.event.credential == id)
             // A credential that had already ended stays unchanged.
-            #expect(try restored.row.afterRestoring(at: bench.clock.now) == nil)
+            #expect(try restored.row.afterRestoring(at: fixture.clock.now) == nil)
         }
     }
 
     @Test("a row with a damaged body is refused")
     func damaged() async throws {
-        let bench = try TestBench()
-        let id = try await bench.enrolled().credential
-        let row = try #require(try await bench.store.credential(id))
+        let fixture = try VerifierFixture()
+        let id = try await fixture.enrolled().credential
+        let row = try #require(try await fixture.store.credential(id))
         let spoiled = CredentialRow(
             id: row.id, subject: row.subject, kind: row.kind, state: row.state,
             version: row.version, keyID: row.keyID, fingerprint: row.fingerprint,
             createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: Array(row.body.dropLast()))
         let error = #expect(throws: VerifierError.self) {
-            try spoiled.afterRestoring(at: bench.clock.now)
+            try spoiled.afterRestoring(at: fixture.clock.now)
         }
         guard case .damagedRow = error else {
             Issue.record("expected the error damagedRow")
@@ -116,12 +116,12 @@ struct RestoreTests {
     }
 
     // Replaces the stored row, whatever its version.
-    private func putBack(_ row: CredentialRow, _ bench: TestBench) async throws {
-        let stored = try #require(try await bench.store.credential(row.id))
+    private func putBack(_ row: CredentialRow, _ fixture: VerifierFixture) async throws {
+        let stored = try #require(try await fixture.store.credential(row.id))
         let next = CredentialRow(
             id: row.id, subject: row.subject, kind: row.kind, state: row.state,
             version: stored.version + 1, keyID: row.keyID, fingerprint: row.fingerprint,
             createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: row.body)
-        #expect(try await bench.store.commit([.updateCredential(next)]) == .done)
+        #expect(try await fixture.store.commit([.updateCredential(next)]) == .done)
     }
 }

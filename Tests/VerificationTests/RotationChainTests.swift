@@ -7,8 +7,9 @@ import Testing
 /// What the row stores of a chain of secrets, and what happens if two holders have the same secret.
 @Suite("Chains of secrets")
 struct RotationChainTests {
-    private func chain(_ bench: TestBench, _ device: TestDevice) async throws -> SecretChain {
-        let row = try #require(await bench.store.credential(device.credential))
+    private func chain(_ fixture: VerifierFixture, _ device: TestDevice) async throws -> SecretChain
+    {
+        let row = try #require(await fixture.store.credential(device.credential))
         guard case .secret(let chain) = try CredentialRecord(row).material else {
             throw BenchError.refused
         }
@@ -19,21 +20,21 @@ struct RotationChainTests {
         "R-01 R-03 each use issues a new secret and retires the previous one in the same row",
         arguments: 1...4)
     func rotation(turns: Int) async throws {
-        let bench = try TestBench()
-        var devices = [try await bench.enrolledDevice()]
-        let key = await bench.keys.ring.current
+        let fixture = try VerifierFixture()
+        var devices = [try await fixture.enrolledDevice()]
+        let key = await fixture.keys.ring.current
         let derivation = SecretDerivation(
-            credential: devices[0].credential, lookup: await bench.keys.ring.lookup, meter: nil)
+            credential: devices[0].credential, lookup: await fixture.keys.ring.lookup, meter: nil)
         func digest(_ number: Int) throws -> [UInt8] {
             try derivation.digest(of: PresentedSecret(devices[number].secret), under: key)
         }
         for turn in 1...turns {
             let acceptance = try #require(
-                try await bench.login(devices[turn - 1], nonce: UInt8(turn)).acceptance)
+                try await fixture.login(devices[turn - 1], nonce: UInt8(turn)).acceptance)
             #expect(acceptance.generation == UInt64(turn))
             devices.append(devices[0].with(acceptance.secret))
             // One row for all generations: it stores which one is current and which one follows.
-            let chain = try await chain(bench, devices[0])
+            let chain = try await chain(fixture, devices[0])
             #expect(chain.generation == UInt64(turn - 1))
             let (current, next) = (try digest(turn - 1), try digest(turn))
             #expect(chain.digest == current)
@@ -41,12 +42,12 @@ struct RotationChainTests {
         }
         #expect(Set(devices.map { $0.secret.bytes.known.prefix(32) }).count == turns + 1)
         // A secret is retired as soon as its successor has been used.
-        let newest = try #require(try await bench.login(devices[turns], nonce: 90).acceptance)
-        #expect(try await bench.login(devices[turns - 1], nonce: 91).wipe == .reuseDetected)
+        let newest = try #require(try await fixture.login(devices[turns], nonce: 90).acceptance)
+        #expect(try await fixture.login(devices[turns - 1], nonce: 91).wipe == .reuseDetected)
         let next = devices[0].with(newest.secret)
-        #expect(try await bench.login(next, nonce: 92).wipe == .reuseDetected)
+        #expect(try await fixture.login(next, nonce: 92).wipe == .reuseDetected)
         // The credential stays on record after its end.
-        let summary = try await bench.summary(devices[0].credential)
+        let summary = try await fixture.summary(devices[0].credential)
         #expect(summary.state == .revoked && summary.endReason == .reuseDetected)
     }
 
@@ -61,14 +62,14 @@ struct RotationChainTests {
     /// Lets the owner and the holder of a copy sign in alternately until the server detects the
     /// reuse.
     private func finding(ownerFirst: Bool) async throws -> Finding {
-        let bench = try TestBench()
-        let device = try await bench.enrolledDevice()
+        let fixture = try VerifierFixture()
+        let device = try await fixture.enrolledDevice()
         let nonces: [UInt8] = ownerFirst ? [1, 2] : [2, 1]
         var finding = Finding()
         for nonce in nonces + nonces {
-            finding.answers.append(try await bench.login(device, nonce: nonce).wipe)
+            finding.answers.append(try await fixture.login(device, nonce: nonce).wipe)
         }
-        for event in try await bench.events() {
+        for event in try await fixture.events() {
             finding.kinds.append(event.kind)
             finding.reasons.append(event.reason)
             finding.notifies.append(event.isNotification)

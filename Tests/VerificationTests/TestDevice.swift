@@ -18,7 +18,7 @@ struct TestDevice: Sendable {
     }
 }
 
-extension TestBench {
+extension VerifierFixture {
     /// Issues an enrolment ticket for `alice`.
     func ticket() async throws -> SecretGrant {
         guard case .granted(let grant) = try await verifier.enrolSecret(for: alice) else {

@@ -7,94 +7,94 @@ import Testing
 struct ThrottleTests {
     @Test("H-11 N-29 the default allows five failures without a wait, and no policy more than ten")
     func freeFailures() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
-        for _ in 0..<5 { #expect(try await bench.verify(wrong).denial == .wrong) }
-        #expect(try await bench.verify(wrong).denial == .throttled(retryAfter: 30_000))
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<5 { #expect(try await fixture.verify(wrong).denial == .wrong) }
+        #expect(try await fixture.verify(wrong).denial == .throttled(retryAfter: 30_000))
         #expect(throws: PolicyError.freeFailures) { try Policy(freeFailures: 11) }
     }
 
     @Test("H-13 N-16 during a wait not even a correct code is checked; afterwards it is accepted")
     func waiting() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
-        for _ in 0..<5 { _ = try await bench.verify(wrong) }
-        bench.clock.now = bench.clock.now.adding(milliseconds: 29_999)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 29_999)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).denial
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).denial
                 == .throttled(retryAfter: 1))
-        #expect(try await bench.summary(authenticator.credential).failures == 5)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 1)
+        #expect(try await fixture.summary(authenticator.credential).failures == 5)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
-        #expect(try await bench.summary(authenticator.credential).failures == 0)
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
     @Test("N-16 each further failure doubles the wait, up to one hour")
     func doubling() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
-        for _ in 0..<4 { _ = try await bench.verify(wrong) }
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<4 { _ = try await fixture.verify(wrong) }
         for seconds: Int64 in [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600] {
-            #expect(try await bench.verify(wrong).denial == .wrong)
+            #expect(try await fixture.verify(wrong).denial == .wrong)
             #expect(
-                try await bench.verify(wrong).denial
+                try await fixture.verify(wrong).denial
                     == .throttled(retryAfter: seconds * 1_000))
-            bench.clock.advance(seconds: seconds)
+            fixture.clock.advance(seconds: seconds)
         }
     }
 
     @Test("N-11 N-13 V-02 the hundredth consecutive failure disables permanently, at any rate")
     func slowAttack() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
         for day in 1...100 {
-            bench.clock.advance(seconds: 86_400)
-            let wrong = try authenticator.wrongCode(at: bench.clock.now)
-            #expect(try await bench.verify(wrong).denial == .wrong, "day \(day)")
+            fixture.clock.advance(seconds: 86_400)
+            let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+            #expect(try await fixture.verify(wrong).denial == .wrong, "day \(day)")
         }
-        bench.clock.advance(seconds: 86_400)
-        let right = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(right).denial == .disabled)
-        #expect(try await bench.verifier.unlock(authenticator.credential) == .refused)
-        let resync = try await bench.verifier.resynchronize(
+        fixture.clock.advance(seconds: 86_400)
+        let right = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(right).denial == .disabled)
+        #expect(try await fixture.verifier.unlock(authenticator.credential) == .refused)
+        let resync = try await fixture.verifier.resynchronize(
             authenticator.credential, first: right,
-            second: authenticator.code(at: bench.clock.now, steps: 1))
+            second: authenticator.code(at: fixture.clock.now, steps: 1))
         #expect(resync.denial == .disabled)
-        let summary = try await bench.summary(authenticator.credential)
+        let summary = try await fixture.summary(authenticator.credential)
         #expect(summary.state == .disabled)
         #expect(summary.waitsUntil == nil)
-        #expect(try await bench.count(.disabled) == 1)
+        #expect(try await fixture.count(.disabled) == 1)
         #expect(throws: PolicyError.disablingFailures) { try Policy(disablingFailures: 101) }
     }
 
     @Test("N-11 unlocking ends waits but does not lift the limit of a hundred failures")
     func unlockedAttack() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         for _ in 1...100 {
-            _ = try await bench.verifier.unlock(authenticator.credential)
-            #expect(try await bench.verify(wrong).denial == .wrong)
+            _ = try await fixture.verifier.unlock(authenticator.credential)
+            #expect(try await fixture.verify(wrong).denial == .wrong)
         }
-        #expect(try await bench.summary(authenticator.credential).state == .disabled)
+        #expect(try await fixture.summary(authenticator.credential).state == .disabled)
     }
 
     @Test("H-10 V-05 reaching the limit notifies the user exactly once")
     func notification() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         for _ in 0..<9 {
-            _ = try await bench.verify(wrong)
-            bench.clock.advance(seconds: 3_600)
+            _ = try await fixture.verify(wrong)
+            fixture.clock.advance(seconds: 3_600)
         }
-        let locked = try await bench.events().filter { $0.kind == .locked }
+        let locked = try await fixture.events().filter { $0.kind == .locked }
         #expect(locked.count == 1)
         #expect(locked.first?.isNotification == true)
         #expect(locked.first?.credential == authenticator.credential)
@@ -102,76 +102,76 @@ struct ThrottleTests {
 
     @Test("N-12 a wrong code counts against every credential it was tried on")
     func several() async throws {
-        let bench = try TestBench()
-        let one = try await bench.enrolled()
-        let other = try await bench.enrolled(.counter(0))
-        let wrong = try one.wrongCode(at: bench.clock.now)
-        for _ in 0..<2 { _ = try await bench.verify(wrong) }
-        #expect(try await bench.summary(one.credential).failures == 2)
-        #expect(try await bench.summary(other.credential).failures == 2)
+        let fixture = try VerifierFixture()
+        let one = try await fixture.enrolled()
+        let other = try await fixture.enrolled(.counter(0))
+        let wrong = try one.wrongCode(at: fixture.clock.now)
+        for _ in 0..<2 { _ = try await fixture.verify(wrong) }
+        #expect(try await fixture.summary(one.credential).failures == 2)
+        #expect(try await fixture.summary(other.credential).failures == 2)
         for _ in 0..<98 {
-            bench.clock.advance(seconds: 3_600)
-            _ = try await bench.verify(try one.wrongCode(at: bench.clock.now))
+            fixture.clock.advance(seconds: 3_600)
+            _ = try await fixture.verify(try one.wrongCode(at: fixture.clock.now))
         }
-        #expect(try await bench.summary(one.credential).state == .disabled)
-        #expect(try await bench.summary(other.credential).state == .disabled)
+        #expect(try await fixture.summary(one.credential).state == .disabled)
+        #expect(try await fixture.summary(other.credential).state == .disabled)
     }
 
     @Test("N-14 a success resets the failures of the matching credential only")
     func successResets() async throws {
-        let bench = try TestBench()
-        let one = try await bench.enrolled()
-        let other = try await bench.enrolled(.counter(0))
-        bench.clock.advance(seconds: 300)
-        for _ in 0..<3 { _ = try await bench.verify(one.wrongCode(at: bench.clock.now)) }
-        #expect(try await bench.verify(one.code(at: bench.clock.now)).acceptance != nil)
-        #expect(try await bench.summary(one.credential).failures == 0)
-        #expect(try await bench.summary(other.credential).failures == 3)
+        let fixture = try VerifierFixture()
+        let one = try await fixture.enrolled()
+        let other = try await fixture.enrolled(.counter(0))
+        fixture.clock.advance(seconds: 300)
+        for _ in 0..<3 { _ = try await fixture.verify(one.wrongCode(at: fixture.clock.now)) }
+        #expect(try await fixture.verify(one.code(at: fixture.clock.now)).acceptance != nil)
+        #expect(try await fixture.summary(one.credential).failures == 0)
+        #expect(try await fixture.summary(other.credential).failures == 3)
     }
 
     @Test("a code that names a credential is tried only on that one")
     func named() async throws {
-        let bench = try TestBench()
-        let one = try await bench.enrolled()
-        let other = try await bench.enrolled(.counter(0))
-        let outcome = try await bench.verifier.verify(
-            other.code(1), subject: bench.alice, credential: one.credential)
+        let fixture = try VerifierFixture()
+        let one = try await fixture.enrolled()
+        let other = try await fixture.enrolled(.counter(0))
+        let outcome = try await fixture.verifier.verify(
+            other.code(1), subject: fixture.alice, credential: one.credential)
         #expect(outcome.denial == .wrong)
-        #expect(try await bench.summary(other.credential).failures == 0)
+        #expect(try await fixture.summary(other.credential).failures == 0)
         let bob = try #require(Subject("bob"))
         #expect(
-            try await bench.verifier.verify(
+            try await fixture.verifier.verify(
                 other.code(1), subject: bob, credential: other.credential
             ).denial == .unknown, "somebody else's credential")
     }
 
     @Test("a wait is not extended by a clock that was set back after a jump ahead")
     func clocks() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
         let year: Int64 = 365 * 86_400
-        bench.clock.advance(seconds: year)
-        let wrong = try authenticator.wrongCode(at: bench.clock.now)
-        for _ in 0..<5 { _ = try await bench.verify(wrong) }
+        fixture.clock.advance(seconds: year)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
         // The clock is corrected: the wait starts again with its normal length.
-        bench.clock.advance(seconds: -year + 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(code).denial == .throttled(retryAfter: 30_000))
-        bench.clock.advance(seconds: 30)
+        fixture.clock.advance(seconds: -year + 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).denial == .throttled(retryAfter: 30_000))
+        fixture.clock.advance(seconds: 30)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
     }
 
     @Test("V-33 a replay is recorded and notified, but does not count as a guess")
     func replay() async throws {
-        let bench = try TestBench()
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(code).acceptance != nil)
-        for _ in 0..<20 { #expect(try await bench.verify(code).denial == .replayed) }
-        #expect(try await bench.summary(authenticator.credential).failures == 0)
-        let events = try await bench.events().filter { $0.kind == .replayed }
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).acceptance != nil)
+        for _ in 0..<20 { #expect(try await fixture.verify(code).denial == .replayed) }
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
+        let events = try await fixture.events().filter { $0.kind == .replayed }
         #expect(events.count == 20)
         #expect(events.allSatisfy { $0.isNotification })
     }

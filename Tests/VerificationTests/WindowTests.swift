@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Time windows")
 struct WindowTests {
-    private func bench(_ profile: WindowProfile, at seconds: Int64 = TestBench.start) throws
-        -> TestBench
+    private func fixture(_ profile: WindowProfile, at seconds: Int64 = VerifierFixture.start) throws
+        -> VerifierFixture
     {
-        try TestBench(policy: Policy(profile: profile), at: seconds)
+        try VerifierFixture(policy: Policy(profile: profile), at: seconds)
     }
 
     @Test(
@@ -18,12 +18,12 @@ struct WindowTests {
         arguments: WindowProfile.allCases)
     func ends(profile: WindowProfile) async throws {
         for steps in -3...3 {
-            let bench = try bench(profile)
-            let authenticator = try await bench.enrolled()
+            let fixture = try fixture(profile)
+            let authenticator = try await fixture.enrolled()
             // Far from the confirmation, which has spent its own step and all earlier ones.
-            bench.clock.advance(seconds: 3_000)
-            let outcome = try await bench.verify(
-                authenticator.code(at: bench.clock.now, steps: steps))
+            fixture.clock.advance(seconds: 3_000)
+            let outcome = try await fixture.verify(
+                authenticator.code(at: fixture.clock.now, steps: steps))
             if (-profile.behind...profile.ahead).contains(steps) {
                 #expect(outcome.acceptance?.offset == Int64(steps), "\(steps) steps")
             } else {
@@ -34,175 +34,177 @@ struct WindowTests {
 
     @Test("V-13 in the strict profile a code is valid only during its own step")
     func strictStep() async throws {
-        let bench = try bench(.strict)
-        let authenticator = try await bench.enrolled()
-        bench.clock.now = UnixTime(seconds: TestBench.start - TestBench.start % 30 + 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 29_999)
-        #expect(try await bench.verify(code).acceptance != nil)
-        let next = try authenticator.code(at: bench.clock.now, steps: 1)
-        bench.clock.now = bench.clock.now.adding(milliseconds: 30_001)
-        #expect(try await bench.verify(next).denial == .wrong)
+        let fixture = try fixture(.strict)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.now = UnixTime(
+            seconds: VerifierFixture.start - VerifierFixture.start % 30 + 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 29_999)
+        #expect(try await fixture.verify(code).acceptance != nil)
+        let next = try authenticator.code(at: fixture.clock.now, steps: 1)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 30_001)
+        #expect(try await fixture.verify(next).denial == .wrong)
     }
 
     @Test("T-10 N-07 V-09 a spent code is refused until the end of its window")
     func spent() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(code).acceptance?.offset == 0)
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).acceptance?.offset == 0)
         for _ in 0..<4 {
-            #expect(try await bench.verify(code).acceptance == nil)
-            bench.clock.advance(seconds: 15)
+            #expect(try await fixture.verify(code).acceptance == nil)
+            fixture.clock.advance(seconds: 15)
         }
     }
 
     @Test("T-10 all steps before a spent one are refused, too")
     func stepsBefore() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let before = try authenticator.code(at: bench.clock.now)
-        let ahead = try authenticator.code(at: bench.clock.now, steps: 1)
-        #expect(try await bench.verify(ahead).acceptance?.offset == 1)
-        #expect(try await bench.verify(before).denial == .replayed)
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let before = try authenticator.code(at: fixture.clock.now)
+        let ahead = try authenticator.code(at: fixture.clock.now, steps: 1)
+        #expect(try await fixture.verify(ahead).acceptance?.offset == 1)
+        #expect(try await fixture.verify(before).denial == .replayed)
     }
 
     @Test("T-10 the code that confirmed the enrolment is not accepted for a login")
     func confirmationCode() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).denial == .replayed)
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).denial == .replayed)
     }
 
     @Test("T-10 accepting a code spends every step of the window with the same code")
     func equalCodes() async throws {
         let pair = try EqualCodes.known()
-        let bench = try TestBench(at: Int64(pair.step) * 30 - 3_000)
-        let authenticator = try await bench.enrol(key: pair.key)
-        let first = try await bench.verifier.confirm(
-            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        let fixture = try VerifierFixture(at: Int64(pair.step) * 30 - 3_000)
+        let authenticator = try await fixture.enrol(key: pair.key)
+        let first = try await fixture.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: fixture.clock.now))
         #expect(first.acceptance != nil)
-        bench.clock.now = UnixTime(seconds: Int64(pair.step) * 30)
+        fixture.clock.now = UnixTime(seconds: Int64(pair.step) * 30)
         let code = try authenticator.code(pair.step)
-        #expect(try await bench.verify(code).acceptance?.offset == 0)
+        #expect(try await fixture.verify(code).acceptance?.offset == 0)
         // The first of the two steps has left the window; the second one is at its end.
-        bench.clock.advance(seconds: 60)
-        #expect(try await bench.verify(code).denial == .replayed)
+        fixture.clock.advance(seconds: 60)
+        #expect(try await fixture.verify(code).denial == .replayed)
     }
 
     @Test("T-10 a replay also spends a later step with the same code")
     func replayOfEqualCodes() async throws {
         let pair = try EqualCodes.known()
-        let bench = try TestBench(
+        let fixture = try VerifierFixture(
             policy: Policy(profile: .rfc), at: Int64(pair.step) * 30 - 3_000)
-        let authenticator = try await bench.enrol(key: pair.key)
-        _ = try await bench.verifier.confirm(
-            authenticator.credential, code: authenticator.code(at: bench.clock.now))
-        bench.clock.now = UnixTime(seconds: Int64(pair.step) * 30)
+        let authenticator = try await fixture.enrol(key: pair.key)
+        _ = try await fixture.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: fixture.clock.now))
+        fixture.clock.now = UnixTime(seconds: Int64(pair.step) * 30)
         let code = try authenticator.code(pair.step)
         // This profile does not look ahead, so only the first of the two steps is spent now.
-        #expect(try await bench.verify(code).acceptance?.offset == 0)
-        bench.clock.advance(seconds: 30)
-        #expect(try await bench.verify(code).denial == .replayed)
-        bench.clock.advance(seconds: 30)
-        #expect(try await bench.verify(code).denial == .replayed)
+        #expect(try await fixture.verify(code).acceptance?.offset == 0)
+        fixture.clock.advance(seconds: 30)
+        #expect(try await fixture.verify(code).denial == .replayed)
+        fixture.clock.advance(seconds: 30)
+        #expect(try await fixture.verify(code).denial == .replayed)
     }
 
     @Test("T-12 a clock that drifts by one step a day is tracked for 20 logins, and back")
     func drift() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
         for steps in 1...20 {
-            bench.clock.advance(seconds: 86_400)
-            let outcome = try await bench.verify(
-                authenticator.code(at: bench.clock.now, steps: steps))
+            fixture.clock.advance(seconds: 86_400)
+            let outcome = try await fixture.verify(
+                authenticator.code(at: fixture.clock.now, steps: steps))
             #expect(outcome.acceptance?.offset == 1, "\(steps) steps ahead")
         }
         for steps in stride(from: 19, through: -20, by: -1) {
-            bench.clock.advance(seconds: 86_400)
-            let outcome = try await bench.verify(
-                authenticator.code(at: bench.clock.now, steps: steps))
+            fixture.clock.advance(seconds: 86_400)
+            let outcome = try await fixture.verify(
+                authenticator.code(at: fixture.clock.now, steps: steps))
             #expect(outcome.acceptance?.offset == -1, "\(steps) steps ahead")
         }
     }
 
     @Test("T-12 an authenticator that is 20 steps ahead from the start is refused")
     func freshDrift() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
-        let outcome = try await bench.verify(authenticator.code(at: bench.clock.now, steps: 20))
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let outcome = try await fixture.verify(authenticator.code(at: fixture.clock.now, steps: 20))
         #expect(outcome.denial == .wrong)
     }
 
     @Test("T-12 a late code does not exclude the next code that arrives on time")
     func slowCode() async throws {
-        let bench = try bench(.rfc)
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 300)
+        let fixture = try fixture(.rfc)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now, steps: -1))
+            try await fixture.verify(authenticator.code(at: fixture.clock.now, steps: -1))
                 .acceptance?.offset == -1)
-        bench.clock.advance(seconds: 300)
+        fixture.clock.advance(seconds: 300)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance?.offset
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance?.offset
                 == 0)
     }
 
     @Test("T-14 a clock set back by ten minutes does not make spent steps valid again")
     func clockBack() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
-        bench.clock.advance(seconds: 3_000)
-        let last = try authenticator.step(at: bench.clock.now)
-        #expect(try await bench.verify(authenticator.code(last)).acceptance != nil)
-        bench.clock.advance(seconds: -600)
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 3_000)
+        let last = try authenticator.step(at: fixture.clock.now)
+        #expect(try await fixture.verify(authenticator.code(last)).acceptance != nil)
+        fixture.clock.advance(seconds: -600)
         for step in last - 30...last {
             #expect(
-                try await bench.verify(authenticator.code(step)).acceptance == nil, "step \(step)")
+                try await fixture.verify(authenticator.code(step)).acceptance == nil, "step \(step)"
+            )
         }
     }
 
     @Test("T-14 after a clock jumped a year and back, no step up to the latest spent one is valid")
     func leap() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
         let year: Int64 = 365 * 86_400
-        bench.clock.advance(seconds: year)
-        let code = try authenticator.code(at: bench.clock.now)
-        #expect(try await bench.verify(code).acceptance != nil)
-        bench.clock.advance(seconds: -year + 300)
+        fixture.clock.advance(seconds: year)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).acceptance != nil)
+        fixture.clock.advance(seconds: -year + 300)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance == nil)
-        bench.clock.advance(seconds: year)
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance == nil)
+        fixture.clock.advance(seconds: year)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance != nil)
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
     }
 
     @Test(
         "T-06 the very first step and steps beyond 32 bits are accepted",
         arguments: [0, 128_849_018_910])
     func extremeSteps(seconds: Int64) async throws {
-        let bench = try bench(.wide, at: seconds)
-        let authenticator = try await bench.enrol()
-        let confirmation = try await bench.verifier.confirm(
-            authenticator.credential, code: authenticator.code(at: bench.clock.now))
+        let fixture = try fixture(.wide, at: seconds)
+        let authenticator = try await fixture.enrol()
+        let confirmation = try await fixture.verifier.confirm(
+            authenticator.credential, code: authenticator.code(at: fixture.clock.now))
         #expect(confirmation.acceptance?.offset == 0)
-        bench.clock.advance(seconds: 30)
+        fixture.clock.advance(seconds: 30)
         #expect(
-            try await bench.verify(authenticator.code(at: bench.clock.now)).acceptance?.offset
+            try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance?.offset
                 == 0)
     }
 
     @Test("a clock before 1970 accepts nothing and does not crash")
     func beforeTheEpoch() async throws {
-        let bench = try bench(.wide)
-        let authenticator = try await bench.enrolled()
-        bench.clock.now = UnixTime(seconds: -1)
-        #expect(try await bench.verify(authenticator.code(0)).denial == .wrong)
+        let fixture = try fixture(.wide)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.now = UnixTime(seconds: -1)
+        #expect(try await fixture.verify(authenticator.code(0)).denial == .wrong)
     }
 }
 

@@ -7,42 +7,42 @@ struct Verb: ProgramVerb {
 
     /// Every command: its name, its help page, and the function that runs it.
     static let allCases: [Verb] = [
-        Verb("init", .initialize, MakeVault.run),
-        Verb("add", .add, AddEntry.run),
-        Verb("import", .importing, ImportFiles.run),
-        Verb("code", .code, ShowCode.run),
-        Verb("watch", .watch, WatchCodes.run),
-        Verb("list", .list, ListEntries.run),
-        Verb("show", .show, ShowEntry.run),
-        Verb("edit", .edit, EditEntry.run),
-        Verb("rename", .rename, ChangeEntry.rename),
-        Verb("remove", .remove, ChangeEntry.remove),
-        Verb("export", .export, ExportEntries.run),
-        Verb("passphrase", .passphrase, ManageSlots.changePassphrase),
-        Verb("rekey", .rekey, ManageSlots.rekey),
-        Verb("slot list", .slotList, ManageSlots.list),
-        Verb("slot add", .slotAdd, ManageSlots.add),
-        Verb("slot remove", .slotRemove, ManageSlots.remove),
-        Verb("check", .check, CheckVault.run),
-        Verb("login enrol", .loginEnrol, EnrolDevice.run),
-        Verb("login present", .loginPresent, PresentSecret.run),
-        Verb("login status", .loginStatus, LoginFacts.status),
-        Verb("login wipe", .loginWipe, LoginFacts.wipe),
-        Verb("totp", .totp, PlainCode.timeBased),
-        Verb("hotp", .hotp, PlainCode.counterBased),
-        Verb("verify", .verify, VerifyCode.run),
-        Verb("qr read", .qrRead, ReadSymbols.run),
-        Verb("qr write", .qrWrite, DrawSymbol.run),
-        Verb("completions", .completions, PrintPages.completions),
-        Verb("manual", .manual, PrintPages.manual),
+        Verb("init", .initialize, InitCommand.run),
+        Verb("add", .add, AddCommand.run),
+        Verb("import", .importing, ImportCommand.run),
+        Verb("code", .code, CodeCommand.run),
+        Verb("watch", .watch, WatchCommand.run),
+        Verb("list", .list, ListCommand.run),
+        Verb("show", .show, ShowCommand.run),
+        Verb("edit", .edit, EditCommand.run),
+        Verb("rename", .rename, RenameCommand.rename),
+        Verb("remove", .remove, RenameCommand.remove),
+        Verb("export", .export, ExportCommand.run),
+        Verb("passphrase", .passphrase, SlotCommand.changePassphrase),
+        Verb("rekey", .rekey, SlotCommand.rekey),
+        Verb("slot list", .slotList, SlotCommand.list),
+        Verb("slot add", .slotAdd, SlotCommand.add),
+        Verb("slot remove", .slotRemove, SlotCommand.remove),
+        Verb("check", .check, CheckCommand.run),
+        Verb("login enrol", .loginEnrol, LoginEnrolCommand.run),
+        Verb("login present", .loginPresent, LoginPresentCommand.run),
+        Verb("login status", .loginStatus, LoginStatusCommand.status),
+        Verb("login wipe", .loginWipe, LoginStatusCommand.wipe),
+        Verb("totp", .totp, TOTPCommand.timeBased),
+        Verb("hotp", .hotp, TOTPCommand.counterBased),
+        Verb("verify", .verify, VerifyCommand.run),
+        Verb("qr read", .qrRead, QRReadCommand.run),
+        Verb("qr write", .qrWrite, QRWriteCommand.run),
+        Verb("completions", .completions, ManualCommand.completions),
+        Verb("manual", .manual, ManualCommand.manual),
     ]
 
     let name: String
     let run: Function
-    private let makePage: @Sendable () -> Page
+    private let makePage: @Sendable () -> CommandHelp
 
     private init(
-        _ name: String, _ page: @autoclosure @escaping @Sendable () -> Page,
+        _ name: String, _ page: @autoclosure @escaping @Sendable () -> CommandHelp,
         _ run: @escaping Function
     ) {
         self.name = name
@@ -50,7 +50,7 @@ struct Verb: ProgramVerb {
         self.run = run
     }
 
-    var page: Page { makePage() }
+    var page: CommandHelp { makePage() }
 
     static let program = "watchword"
     static let global = Option.global

@@ -15,11 +15,11 @@ struct Finding {
     enum Content {
         case credential(Credential, warnings: [String])
         case refused(Refusal)
-        case passedOver(Passing)
+        case skipped(SkipReason)
     }
 
     /// Why an item was skipped without loss.
-    enum Passing: String {
+    enum SkipReason: String {
         /// A symbolic link in a folder, which is not followed.
         case symbolicLink = "symbolic-link"
         /// A part of an export that another image already contained.
@@ -50,7 +50,7 @@ struct Finding {
         /// An earlier item of this import has the same name and another key.
         case nameTwice(String)
         /// The entry to replace began to require confirmation at each use during the import.
-        case asksAtUse(String)
+        case requiresCheckPerUse(String)
         /// The name or the key is too long for the vault.
         case tooLong
     }

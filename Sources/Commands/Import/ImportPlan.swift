@@ -9,8 +9,8 @@ enum ImportResult {
     case added(EntryName)
     case replaced(EntryName)
     /// Another entry has the same codes.
-    case skipped(EntryName, as: EntryName)
-    case passedOver(Finding.Passing)
+    case present(EntryName, as: EntryName)
+    case skipped(Finding.SkipReason)
     case refused(Finding.Refusal)
 
     var isRefusal: Bool { if case .refused = self { true } else { false } }
@@ -66,7 +66,7 @@ struct ImportPlan {
         var results: [ImportResult] = []
         for finding in findings {
             switch finding.content {
-            case .passedOver(let reason): results.append(.passedOver(reason))
+            case .skipped(let reason): results.append(.skipped(reason))
             case .refused(let refusal): results.append(.refused(refusal))
             case .credential(let credential, _):
                 do {
@@ -93,12 +93,12 @@ struct ImportPlan {
         let same = try changes.entries(equivalentTo: content)
         // The same item twice in one import is one entry, whatever the policy.
         if let twin = same.first(where: addedHere.contains) {
-            return .skipped(name, as: try changes.entry(twin).name)
+            return .present(name, as: try changes.entry(twin).name)
         }
         switch policy {
         case .skip:
             if let twin = same.first {
-                return .skipped(name, as: try changes.entry(twin).name)
+                return .present(name, as: try changes.entry(twin).name)
             }
             if names[name] != nil { return .refused(.nameTaken(name.visible)) }
         case .replace:
@@ -111,9 +111,9 @@ struct ImportPlan {
                 // Never replace an item of this import with a later one.
                 guard !addedHere.contains(id) else { return .refused(.nameTwice(name.visible)) }
                 let entry = try changes.entry(id)
-                if entry.asksAtUse {
+                if entry.requiresCheckPerUse {
                     if let confirmed, !confirmed.contains(id) {
-                        return .refused(.asksAtUse(name.visible))
+                        return .refused(.requiresCheckPerUse(name.visible))
                     }
                     asking.append(id)
                 }

@@ -44,7 +44,7 @@ struct PathWalk {
             }
         } catch {
             // The folder has just listed this name; if it is now missing, its bytes were not UTF-8.
-            let isAltered = error.meansMissing && path.unicodeScalars.contains("\u{FFFD}")
+            let isAltered = error.isMissing && path.unicodeScalars.contains("\u{FFFD}")
             found.append(.refused(path, isAltered ? .nameNotUTF8 : InputFileError(error)))
         }
     }

@@ -19,7 +19,7 @@ extension Session {
         } else {
             (text, place) = (try Question.key.ask(), "the key")
         }
-        let decoded: (secret: SecretBytes, tolerances: [Base32Tolerance])
+        let decoded: (secret: SecretBytes, tolerances: [Base32Deviation])
         do {
             decoded = try text.withBytes { bytes throws(Base32Error) in
                 try Base32.decodeTolerantly(bytes)
@@ -29,7 +29,7 @@ extension Session {
         }
         guard decoded.secret.count > 0 else { throw .input(place, .empty) }
         for tolerance in decoded.tolerances {
-            if let words = Words.warning(of: tolerance) { printer.warn("\(place): \(words)") }
+            if let words = Messages.warning(of: tolerance) { printer.warn("\(place): \(words)") }
         }
         return decoded.secret
     }

@@ -38,7 +38,7 @@ extension Session {
     func askToReplace(_ entries: [EntrySummary], in vault: UnlockedVault) throws(CommandFailure)
         -> Set<RecordID>
     {
-        let asking = entries.filter(\.asksAtUse)
+        let asking = entries.filter(\.requiresCheckPerUse)
         for (index, entry) in asking.enumerated() {
             let use = EntryUse.replace(number: index + 1, of: asking.count)
             _ = try content(of: entry, in: vault, for: use)
@@ -72,7 +72,7 @@ extension Session {
         guard waiting.seconds == 0 else {
             throw .presence(.entryWaits(entry.name, seconds: waiting.seconds))
         }
-        let opener = try openerAgain(for: Words.purpose(of: use, entry.name), of: entry)
+        let opener = try openerAgain(for: Messages.purpose(of: use, entry.name), of: entry)
         var check = OpenerCheck(opener, of: vault)
         let proof = try proved(&check, entry, in: vault, for: use) {
             .vault(VisibleText.of(path), $0.reason)
@@ -96,7 +96,7 @@ extension Session {
     ) throws(CommandFailure) -> PresenceProof<Check.Grade> {
         do {
             return try vault.prove(
-                &check, for: entry.id, words: Words.purpose(of: use, entry.name))
+                &check, for: entry.id, words: Messages.purpose(of: use, entry.name))
         } catch {
             switch error {
             case .vault(let error): throw try failure(error, of: entry)

@@ -27,7 +27,7 @@ extension Session {
         }
         let unlocked = try unlocked(path)
         for report in unlocked.reports {
-            let sentence = Words.sentence(for: report, in: unlocked.entries)
+            let sentence = Messages.sentence(for: report, in: unlocked.entries)
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile: printer.alarm(sentence)
@@ -52,7 +52,7 @@ extension Session {
             return try Vault.unlock(
                 at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly))
         } catch .wrongPassphrase {
-            throw .presence(.wrongPassphrase(VisibleText.of(path), standing(path, since: began)))
+            throw .presence(.wrongPassphrase(VisibleText.of(path), status(path, since: began)))
         } catch .wrongRecoveryKey {
             throw .presence(.wrongRecoveryKey(VisibleText.of(path)))
         } catch .lockedOut(let seconds) {
@@ -63,10 +63,10 @@ extension Session {
     }
 
     /// The cost of a failure; `nil` if it is unknown.
-    private func standing(_ path: String, since began: Int64) -> VaultStanding? {
+    private func status(_ path: String, since began: Int64) -> VaultStatus? {
         // With --read-only, failures are not counted.
         guard !arguments.has(.readOnly) else { return nil }
-        do { return try Vault.standing(at: path, since: began) } catch { return nil }
+        do { return try Vault.status(at: path, since: began) } catch { return nil }
     }
 
     /// Whether the options select the recovery key.
@@ -110,7 +110,7 @@ extension Session {
                 return try recoveryKey(answer, from: "your input")
             } catch .recoveryKey(let place, let error) {
                 printer.complain(
-                    Words.sentence(for: .recoveryKey(place, error))
+                    Messages.sentence(for: .recoveryKey(place, error))
                         + "; try again, or press Return to cancel.")
             }
         }
@@ -170,15 +170,15 @@ extension Session {
 
     /// `--max-unlock-cost`, or the default limit.
     private func unlockCeiling() throws(CommandFailure) -> Int {
-        let most = Vault.greatestCeiling
+        let most = Vault.maximumCeiling
         return try usage { () throws(UsageError) in
-            try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.standardCeiling
+            try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.defaultCeiling
         }
     }
 
     /// Warns if later commands will need `--max-unlock-cost`.
     func warnOfCost(_ logN: Int) {
-        guard logN > Vault.standardCeiling else { return }
+        guard logN > Vault.defaultCeiling else { return }
         printer.alarm(
             "unlocking the vault now costs more than the default limit; add "
                 + "--\(Option.maxUnlockCost.name) \(logN) to every command")

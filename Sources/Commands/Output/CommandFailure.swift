@@ -60,7 +60,7 @@ enum CommandFailure: ProgramFailure {
 }
 
 extension CommandFailure {
-    var sentence: String { Words.sentence(for: self) }
+    var sentence: String { Messages.sentence(for: self) }
     var exitCode: ExitCode { ExitCode(self) }
 
     var facts: JSONValue? {
@@ -119,7 +119,7 @@ extension ExitCode {
                 .spaceAroundName:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
-                .otherCheckDemanded, .proofRefused, .wipingDue:
+                .differentCheckRequired, .proofRefused, .wipingDue:
                 .presence
             case .writable: .usage
             case .openedReadOnly: .badInput
@@ -137,7 +137,7 @@ extension ExitCode {
             switch refusal {
             case .noSymbol: .no
             case .unreadable(let failure):
-                failure.meansMissing || failure.meansForbidden ? .badInput : .system
+                failure.isMissing || failure.meansForbidden ? .badInput : .system
             default: .badInput
             }
     }

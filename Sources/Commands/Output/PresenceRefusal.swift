@@ -6,7 +6,7 @@ import SecretVault
 /// Why authentication failed; paths are safe for a terminal.
 enum PresenceRefusal {
     /// The passphrase does not open the vault at this path.
-    case wrongPassphrase(String, VaultStanding?)
+    case wrongPassphrase(String, VaultStatus?)
     /// The recovery key does not open the vault at this path.
     case wrongRecoveryKey(String)
     /// The vault at this path is locked for some time.
@@ -28,13 +28,13 @@ extension PresenceRefusal {
     var facts: JSONValue {
         var members: [(String, JSONValue)] = [("result", .text("denied"))]
         switch self {
-        case .wrongPassphrase(_, let standing):
+        case .wrongPassphrase(_, let status):
             members.append(("reason", .text("wrong-passphrase")))
-            if let standing {
-                members.append(("failures", .number(standing.lockOut.failures)))
-                members.append(("retry_after", .number(standing.lockOut.seconds)))
-                members.append(("wiped", .number(Int64(standing.wiped))))
-                if let left = standing.failuresToWipe {
+            if let status {
+                members.append(("failures", .number(status.lockOut.failures)))
+                members.append(("retry_after", .number(status.lockOut.seconds)))
+                members.append(("wiped", .number(Int64(status.wiped))))
+                if let left = status.failuresToWipe {
                     members.append(("failures_to_wipe", .number(Int64(left))))
                 }
             }

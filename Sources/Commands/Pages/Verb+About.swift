@@ -3,7 +3,7 @@ import CommandRunner
 
 // The help page and the manual of the program itself.
 extension Verb {
-    static let about = ProgramPage(
+    static let about = ProgramHelp(
         summary: "Store one-time password keys in an encrypted vault, and print their codes.",
         examples: ["watchword init", "watchword import screenshots/", "watchword code github"],
         closing: "Help for a command: watchword COMMAND --help. The manual: watchword manual.",

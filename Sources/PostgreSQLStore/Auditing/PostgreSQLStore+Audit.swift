@@ -12,7 +12,7 @@ public struct PostgreSQLAuditReport: Hashable, Sendable {
     /// The end of each chain.
     ///
     /// Kept outside the database, these checkpoints reveal a later rollback to an earlier state.
-    public let marks: [ChainMark]
+    public let marks: [ChainCheckpoint]
 }
 
 extension PostgreSQLStore {
@@ -21,15 +21,16 @@ extension PostgreSQLStore {
     /// The audit cannot detect that events were cut off together with the recorded end of their
     /// chain, unless a checkpoint of a later event was kept.
     ///
-    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and ``ChainMark/text``.
+    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and ``ChainCheckpoint/text``.
     public static func audit(
-        at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainMark] = [],
+        at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
         timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> PostgreSQLAuditReport {
         try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, StoreStatement.auditing, timeout: timeout, known: KnownHeads())
+                address, StoreStatement.auditing, timeout: timeout, known: AcknowledgedCheckpoints()
+            )
             return try session.audit(checkpoints, key: key)
         } catch {
             throw PostgreSQLStoreError(error)
@@ -39,7 +40,7 @@ extension PostgreSQLStore {
 
 extension PostgreSQLSession {
     fileprivate func audit(
-        _ marks: [ChainMark], key: AuditKey
+        _ marks: [ChainCheckpoint], key: AuditKey
     ) throws(PostgreSQLFailure) -> PostgreSQLAuditReport {
         // One transaction reads one snapshot, whatever is appended meanwhile.
         let begun = try run([
@@ -99,7 +100,7 @@ func cryptography<Result>(
     do { return try body() } catch { throw .cryptography }
 }
 
-extension [ChainEnd] {
+extension [AcknowledgedCheckpoint] {
     func expectAuthentic(_ key: AuditKey) throws(PostgreSQLStoreError) {
         for end in self {
             let isAuthentic: Bool

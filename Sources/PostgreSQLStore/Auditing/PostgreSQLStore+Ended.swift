@@ -12,7 +12,8 @@ extension PostgreSQLStore {
         try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, [.credentialsByID, .events], timeout: timeout, known: KnownHeads())
+                address, [.credentialsByID, .events], timeout: timeout,
+                known: AcknowledgedCheckpoints())
             return try session.endedRows().union(session.endedByEvents()).sorted()
         } catch {
             throw PostgreSQLStoreError(error)

@@ -12,14 +12,15 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Connects, sets up the session, and checks that the database still contains everything that
     /// it acknowledged.
     ///
-    /// - Parameter inHaste: whether a caller is waiting that needs a quick failure more than a long
+    /// - Parameter failsFast: whether a caller is waiting that needs a quick failure more than a long
     ///   attempt.
     init(
         _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
-        known: KnownHeads, inHaste: Bool = false
+        known: AcknowledgedCheckpoints, failsFast: Bool = false
     ) throws(PostgreSQLFailure) {
         self.timeout = timeout
-        do { connection = try PostgreSQLConnection(inHaste ? address.inHaste : address) } catch {
+        do { connection = try PostgreSQLConnection(failsFast ? address.failsFast : address) } catch
+        {
             throw .broken
         }
         try connection.enterPipelineMode()

@@ -33,7 +33,7 @@ internal import POSIX
     }
 
     /// The same address, with the shortest connection timeout that libpq allows.
-    var inHaste: PostgreSQLAddress {
+    var failsFast: PostgreSQLAddress {
         PostgreSQLAddress(
             holdsPassword: holdsPassword, shown: shown,
             settings: settings + [("connect_timeout", "2")])

@@ -67,7 +67,7 @@ internal import POSIX
         let number = try answer.first { row throws(PostgreSQLFailure) in
             try row.requiredInteger()
         }
-        guard let number else { throw .strangeRow }
+        guard let number else { throw .invalidRow }
         return number
     }
 

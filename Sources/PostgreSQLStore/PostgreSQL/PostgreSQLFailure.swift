@@ -27,7 +27,7 @@ struct PostgreSQLFailure: Error, Hashable {
     /// The command could not be sent, for example because memory is short.
     static let notSent = PostgreSQLFailure(extent: .connection, code: "send")
     /// A row that this program cannot have written.
-    static let strangeRow = PostgreSQLFailure(extent: .transaction, code: "row")
+    static let invalidRow = PostgreSQLFailure(extent: .transaction, code: "row")
     /// A number that does not fit its column.
     static let outOfRange = PostgreSQLFailure(extent: .transaction, code: "22003")
 

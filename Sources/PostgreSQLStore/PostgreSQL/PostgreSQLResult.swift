@@ -98,7 +98,7 @@ struct PostgreSQLRows {
     /// Splits the rows among `count` readers, by the number, counted from 1, in each row's first
     /// column.
     ///
-    /// - Throws: ``PostgreSQLFailure/strangeRow`` if the rows are not ordered by that number.
+    /// - Throws: ``PostgreSQLFailure/invalidRow`` if the rows are not ordered by that number.
     func split(among count: Int) throws(PostgreSQLFailure) -> [PostgreSQLRows] {
         var parts: [PostgreSQLRows] = []
         parts.reserveCapacity(count)
@@ -107,14 +107,14 @@ struct PostgreSQLRows {
             while next < range.upperBound {
                 var row = row(next - range.lowerBound)
                 let found = try row.requiredInteger()
-                guard found >= number else { throw .strangeRow }
+                guard found >= number else { throw .invalidRow }
                 guard found == number else { break }
                 next += 1
             }
             parts.append(PostgreSQLRows(result, start..<next, from: firstColumn + 1))
             start = next
         }
-        guard next == range.upperBound else { throw .strangeRow }
+        guard next == range.upperBound else { throw .invalidRow }
         return parts
     }
 }
@@ -148,19 +148,19 @@ struct PostgreSQLRow {
             return unsafe bytes.dropFirst().reduce(start) { $0 << 8 | Int64($1) }
         }
         guard let number else { return nil }
-        guard let number else { throw .strangeRow }
+        guard let number else { throw .invalidRow }
         return number
     }
 
     /// The next column, which must be bytes.
     mutating func requiredBytes() throws(PostgreSQLFailure) -> [UInt8] {
-        guard let value = bytes() else { throw .strangeRow }
+        guard let value = bytes() else { throw .invalidRow }
         return value
     }
 
     /// The next column, which must be an integer.
     mutating func requiredInteger() throws(PostgreSQLFailure) -> Int64 {
-        guard let value = try integer() else { throw .strangeRow }
+        guard let value = try integer() else { throw .invalidRow }
         return value
     }
 
@@ -169,14 +169,14 @@ struct PostgreSQLRow {
         switch try requiredBytes() {
         case [0]: false
         case [1]: true
-        default: throw .strangeRow
+        default: throw .invalidRow
         }
     }
 
     /// The next column, which must be valid UTF-8 text.
     mutating func requiredText() throws(PostgreSQLFailure) -> String {
         guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {
-            throw .strangeRow
+            throw .invalidRow
         }
         return text
     }

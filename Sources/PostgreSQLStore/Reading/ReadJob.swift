@@ -20,7 +20,7 @@ struct ReadJob: Sendable {
     var isSecondTry = false
     /// How often the server aborted the read in favour of another transaction (SQLSTATE 40001 and
     /// 40P01).
-    var timesGivenUp = 0
+    var timesAborted = 0
 
     /// The maximum number of retries after such aborts.
     static let maximalTimesGivenUp = 5
@@ -66,8 +66,8 @@ extension PostgreSQLSession {
     private func giveUp(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
         var again: [ReadJob] = []
         for var job in jobs {
-            job.timesGivenUp += 1
-            if job.timesGivenUp > ReadJob.maximalTimesGivenUp {
+            job.timesAborted += 1
+            if job.timesAborted > ReadJob.maximalTimesGivenUp {
                 job.finish(.failure(failure))
             } else {
                 again.append(job)

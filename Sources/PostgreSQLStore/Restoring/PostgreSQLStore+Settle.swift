@@ -2,7 +2,7 @@ internal import Cryptography
 public import Verification
 
 /// The result of failover recovery.
-public struct SettlementReport: Hashable, Sendable {
+public struct FailoverRecoveryReport: Hashable, Sendable {
     /// The number of credentials that still accept codes, but none from before the recovery.
     public let kept: Int
     /// The number of credentials that the recovery ended, because it is unknown what was spent
@@ -42,18 +42,20 @@ extension PostgreSQLStore {
         _ address: PostgreSQLAddress, key: AuditKey, keepingClients: Bool = false,
         ended: Set<CredentialID> = [], now: UnixTime, trustingClock isTrusted: Bool = false,
         timeout: Duration = .seconds(60)
-    ) throws(PostgreSQLStoreError) -> (report: SettlementReport, end: ChainEnd) {
+    ) throws(PostgreSQLStoreError) -> (report: FailoverRecoveryReport, end: AcknowledgedCheckpoint)
+    {
         let connection = try PostgreSQLConnection.opening(address)
         try connection.expectTables()
         try connection.bringUpToDate(timeout: timeout)
         let newest: UnixTime
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, Settlement.statements, timeout: timeout, known: KnownHeads())
-            var settlement = try Settlement(session, key: key, now: now)
-            newest = settlement.newest
+                address, FailoverRecovery.statements, timeout: timeout,
+                known: AcknowledgedCheckpoints())
+            var recovery = try FailoverRecovery(session, key: key, now: now)
+            newest = recovery.newest
             if isTrusted || now >= newest {
-                return try settlement.run(keepingClients: keepingClients, ended: ended)
+                return try recovery.run(keepingClients: keepingClients, ended: ended)
             }
         } catch {
             throw PostgreSQLStoreError(error)

@@ -103,7 +103,7 @@ extension StatementArguments {
         add(rooms, integer: { Int64($0.row.limit) })
     }
 
-    init(_ decoys: [DecoyRow]) {
+    init(_ decoys: [DummyRow]) {
         add(decoys, integer: { Int64($0.slot) })
         add(decoys) { $0.body }
     }

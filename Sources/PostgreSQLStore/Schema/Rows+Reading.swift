@@ -40,7 +40,7 @@ extension PostgreSQLRow {
         switch (try keyID(), bytes()) {
         case (let keyID?, let bytes?): sealed = AnswerRow.Sealed(bytes, under: keyID)
         case (nil, nil): sealed = nil
-        default: throw .strangeRow
+        default: throw .invalidRow
         }
         return try authentic(
             AnswerRow(
@@ -68,7 +68,7 @@ extension PostgreSQLRow {
         do throws(CryptographyFailure) {
             isAuthentic = try key.isAuthentic(row, by: code)
         } catch { throw .cryptography }
-        guard isAuthentic else { throw .strangeRow }
+        guard isAuthentic else { throw .invalidRow }
         return row
     }
 
@@ -94,8 +94,8 @@ extension PostgreSQLRow {
             pruning: PrunedEvents(before: before, at: at), authentication: try requiredBytes())
     }
 
-    mutating func mark(of node: [UInt8]) throws(PostgreSQLFailure) -> ChainMark {
-        ChainMark(
+    mutating func mark(of node: [UInt8]) throws(PostgreSQLFailure) -> ChainCheckpoint {
+        ChainCheckpoint(
             node: node, sequence: try unsigned(), digest: try requiredBytes(),
             authentication: try requiredBytes())
     }
@@ -114,7 +114,7 @@ extension PostgreSQLRow {
     }
 
     func value<Value>(_ read: Value?) throws(PostgreSQLFailure) -> Value {
-        guard let read else { throw .strangeRow }
+        guard let read else { throw .invalidRow }
         return read
     }
 }
@@ -125,7 +125,7 @@ extension PostgreSQLRow {
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
     ) throws(PostgreSQLFailure) -> AuditedRow<Row> {
         var (row, damaged) = (self, self)
-        do throws(PostgreSQLFailure) { return .whole(try read(&row)) } catch .strangeRow {
+        do throws(PostgreSQLFailure) { return .whole(try read(&row)) } catch .invalidRow {
             return .damaged(key: try damaged.requiredBytes())
         }
     }

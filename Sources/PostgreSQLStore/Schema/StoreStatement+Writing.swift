@@ -52,7 +52,7 @@ extension StoreStatement {
                 "clients",
                 "version, digest, name, scopes, created_at, revoked_at, authentication",
                 "bigint, bytea, bytea, bytea, bigint, bigint, bytea")
-        case .writeDecoys:
+        case .writeDummies:
             "INSERT INTO decoys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (slot) DO UPDATE SET body = excluded.body"
         default: preconditionFailure("not a statement that writes rows")

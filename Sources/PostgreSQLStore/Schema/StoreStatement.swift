@@ -12,7 +12,7 @@ enum StoreStatement: String, CaseIterable {
     case lockSubjects, expectRoom, insertCredentials, updateCredentials, seekCredentials
     case insertTickets, spendTickets, dropTickets, insertAnswers, endAnswers
     case insertClients, updateClients
-    case writeDecoys, appendEvents
+    case writeDummies, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
     case closeChains, leap, claimKeys
     case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
@@ -31,7 +31,7 @@ enum StoreStatement: String, CaseIterable {
     static let writing: [StoreStatement] = [
         .lockSubjects, .expectRoom, .insertCredentials, .updateCredentials, .seekCredentials,
         .insertTickets, .spendTickets, .dropTickets, .endAnswers,
-        .insertAnswers, .insertClients, .updateClients, .writeDecoys, .appendEvents, .openChains,
+        .insertAnswers, .insertClients, .updateClients, .writeDummies, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]
 

@@ -9,11 +9,11 @@ final class BatchWriter: @unchecked Sendable {
 
     let session: PostgreSQLSession
     private let key: AuditKey
-    private let known: KnownHeads
+    private let known: AcknowledgedCheckpoints
     private var lease: ChainLease
 
     init(
-        _ session: PostgreSQLSession, key: AuditKey, known: KnownHeads
+        _ session: PostgreSQLSession, key: AuditKey, known: AcknowledgedCheckpoints
     ) throws(PostgreSQLFailure) {
         self.session = session
         self.key = key
@@ -119,9 +119,10 @@ extension BatchWriter {
             let position = try last.first({ row throws(PostgreSQLFailure) in
                 try row.unsigned()
             })
-        else { throw .strangeRow }
+        else { throw .invalidRow }
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
-        known.acknowledge(ChainEnd(mark: head, position: position), events: UInt64(count))
+        known.acknowledge(
+            AcknowledgedCheckpoint(mark: head, position: position), events: UInt64(count))
         lease.move(to: chain, at: position)
     }
 
@@ -137,7 +138,7 @@ extension BatchWriter {
         case "WW409":
             let losers = Set(failure.detail.split(separator: ",").compactMap { Int($0) })
             // Without members that lost, the same transaction would be repeated for ever.
-            guard !losers.isEmpty else { throw .strangeRow }
+            guard !losers.isEmpty else { throw .invalidRow }
             return .conflict(losers)
         case "WW410": return .leaseLost
         default: return .failed(failure)

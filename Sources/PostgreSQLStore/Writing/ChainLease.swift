@@ -12,7 +12,7 @@ struct ChainLease {
 
     /// Continues a chain that no writer uses, or begins one.
     init(
-        on session: PostgreSQLSession, key: AuditKey, known: KnownHeads
+        on session: PostgreSQLSession, key: AuditKey, known: AcknowledgedCheckpoints
     ) throws(PostgreSQLFailure) {
         while true {
             // Read before the stored ends, because other threads of this process keep appending to
@@ -85,7 +85,7 @@ struct ChainLease {
     /// The chains that can be appended to, and their ends.
     private static func open(
         on session: PostgreSQLSession
-    ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainMark)] {
+    ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainCheckpoint)] {
         try session.run(.openChains, .none).all { row throws(PostgreSQLFailure) in
             let number = try row.requiredInteger()
             let node = try row.requiredBytes()
@@ -102,7 +102,7 @@ struct ChainLease {
 
     private static func head(
         of number: Int64, on session: PostgreSQLSession
-    ) throws(PostgreSQLFailure) -> (head: ChainMark, position: UInt64)? {
+    ) throws(PostgreSQLFailure) -> (head: ChainCheckpoint, position: UInt64)? {
         try session.run(.chainHead, arguments(number)).first { row throws(PostgreSQLFailure) in
             let node = try row.requiredBytes()
             let (head, position) = (try row.mark(of: node), try row.unsigned())
@@ -127,7 +127,7 @@ struct ChainLease {
         arguments.add(head.authentication)
         let number = try session.run(.beginChain, arguments)
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
-        guard let number else { throw .strangeRow }
+        guard let number else { throw .invalidRow }
         return number
     }
 
@@ -138,13 +138,13 @@ struct ChainLease {
     }
 }
 
-extension KnownHeads {
+extension AcknowledgedCheckpoints {
     /// Refuses a stored end that is not authentic or is before the acknowledged one: appending to
     /// it would hide that events were cut off.
     ///
     /// - Parameter marks: the checkpoints that were acknowledged before the stored end was read.
     func check(
-        _ head: ChainMark, against marks: [[UInt8]: ChainMark], key: AuditKey
+        _ head: ChainCheckpoint, against marks: [[UInt8]: ChainCheckpoint], key: AuditKey
     ) throws(PostgreSQLFailure) {
         let isAuthentic: Bool
         do { isAuthentic = try key.isAuthentic(head) } catch { throw .cryptography }

@@ -104,7 +104,7 @@ extension StoreChange {
         case .insertClient(let row), .updateClient(let row):
             [.client(row.id), .clientDigest(row.digest), .clientName(Array(row.name.utf8))]
         // Of two dummy writes to one slot, either may stay.
-        case .writeDecoy, .appendEvent: []
+        case .writeDummy, .appendEvent: []
         }
     }
 

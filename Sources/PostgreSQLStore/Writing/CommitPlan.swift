@@ -16,7 +16,7 @@ struct CommitPlan {
     private var answers: [Wanted<AnswerRow>] = []
     private var newClients: [Wanted<ClientRow>] = []
     private var clients: [Wanted<ClientRow>] = []
-    private var decoys: [Wanted<DecoyRow>] = []
+    private var dummies: [Wanted<DummyRow>] = []
 
     /// Builds one statement for each kind of change, for all members together.
     ///
@@ -48,9 +48,9 @@ struct CommitPlan {
         case .endAnswers(let credential): ended.append(credential.bytes)
         case .insertClient(let row): newClients.append(Wanted(member: member, row: row, code: code))
         case .updateClient(let row): clients.append(Wanted(member: member, row: row, code: code))
-        case .writeDecoy(let row):
-            decoys.removeAll { $0.row.slot == row.slot }
-            decoys.append(Wanted(member: member, row: row, code: code))
+        case .writeDummy(let row):
+            dummies.removeAll { $0.row.slot == row.slot }
+            dummies.append(Wanted(member: member, row: row, code: code))
         case .appendEvent: if let event = authenticated.event { events.append(event) }
         }
     }
@@ -74,11 +74,14 @@ struct CommitPlan {
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
         run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
-        run(.seekCredentials, decoys.map { Wanted(member: 0, row: $0.row.sought, code: $0.code) }) {
+        run(.seekCredentials, dummies.map { Wanted(member: 0, row: $0.row.sought, code: $0.code) })
+        {
             StatementArguments(placing: $0)
         }
-        run(.writeDecoys, decoys.map(\.row).sorted { $0.slot < $1.slot }) { StatementArguments($0) }
-        decoys = []
+        run(.writeDummies, dummies.map(\.row).sorted { $0.slot < $1.slot }) {
+            StatementArguments($0)
+        }
+        dummies = []
     }
 
     private mutating func run<Row>(

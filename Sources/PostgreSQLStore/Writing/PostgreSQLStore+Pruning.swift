@@ -11,14 +11,14 @@ extension PostgreSQLStore {
             (continuation: CheckedContinuation<Result<PruningOutcome, PostgreSQLFailure>, Never>)
             in
             keepers.submit(
-                HouseJob(pruning: pruning, key: key) { continuation.resume(returning: $0) })
+                MaintenanceJob(pruning: pruning, key: key) { continuation.resume(returning: $0) })
         }
         do { return try outcome.get() } catch { throw StoreFailure(error) }
     }
 }
 
 /// A pruning job that waits for a connection.
-struct HouseJob: Sendable {
+struct MaintenanceJob: Sendable {
     let pruning: Pruning
     let key: AuditKey
     /// Receives the outcome on the connection's thread.
@@ -26,7 +26,9 @@ struct HouseJob: Sendable {
 }
 
 extension PostgreSQLSession {
-    func keepHouse(_ jobs: [HouseJob]) -> ConnectionPool<PostgreSQLSession, HouseJob>.Verdict {
+    func runHousekeeping(_ jobs: [MaintenanceJob])
+        -> ConnectionPool<PostgreSQLSession, MaintenanceJob>.Verdict
+    {
         var isLost = false
         for job in jobs {
             do throws(PostgreSQLFailure) {
@@ -67,16 +69,16 @@ extension PostgreSQLSession {
 
     private func oldEvents(
         _ results: ArraySlice<PostgreSQLResult>, _ pruning: Pruning, key: AuditKey
-    ) throws(PostgreSQLFailure) -> OldEvents {
+    ) throws(PostgreSQLFailure) -> ExpiredEvents {
         let first = try results.first?.all { row throws(PostgreSQLFailure) in try row.event() }
         let chains = try results.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
         return try cryptography { () throws(CryptographyFailure) in
-            try OldEvents(first ?? [], chains: chains ?? [], pruning: pruning, key: key)
+            try ExpiredEvents(first ?? [], chains: chains ?? [], pruning: pruning, key: key)
         }
     }
 
     /// Deletes the events, and moves each chain's start to its last deleted event.
-    private func replacing(_ old: OldEvents) -> [PipelineCommand] {
+    private func replacing(_ old: ExpiredEvents) -> [PipelineCommand] {
         guard let end = old.end else { return [] }
         var arguments = StatementArguments()
         arguments.add(Int64(clamping: end))

@@ -13,7 +13,7 @@ public struct AuditReport: Hashable, Sendable {
     /// The end of each chain.
     ///
     /// Kept outside the database, these checkpoints reveal a later rollback to an earlier state.
-    public let marks: [ChainMark]
+    public let marks: [ChainCheckpoint]
     /// Whether SQLite's `PRAGMA integrity_check` passed.
     public let isSound: Bool
 }
@@ -25,8 +25,8 @@ extension SQLiteStore {
     /// were cut off together with the recorded end of their chain, unless a checkpoint of a later
     /// event was kept.
     ///
-    /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainMark/text``.
-    public func audit(checkpoints: [ChainMark] = []) throws(SQLiteStoreError) -> AuditReport {
+    /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainCheckpoint/text``.
+    public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLiteStoreError) -> AuditReport {
         let folder = try location.openFolder(making: false)
         let session = try location.openForReading()
         let kept = try location.keptMark(in: folder)
@@ -37,7 +37,7 @@ extension SQLiteStore {
     ///
     /// Writes nothing except SQLite's own files beside the database.
     public static func audit(
-        at path: String, key: AuditKey, checkpoints: [ChainMark] = []
+        at path: String, key: AuditKey, checkpoints: [ChainCheckpoint] = []
     ) throws(SQLiteStoreError) -> AuditReport {
         let location = DatabaseLocation(path)
         let folder = try location.openFolder(making: false)
@@ -66,7 +66,7 @@ extension DatabaseLocation {
 
 extension SQLiteSession {
     fileprivate func audit(
-        _ marks: [ChainMark], key: AuditKey
+        _ marks: [ChainCheckpoint], key: AuditKey
     ) throws(SQLiteStoreError) -> AuditReport {
         try opening { () throws(MemberFailure) in
             // One transaction reads one snapshot, whatever is appended meanwhile.

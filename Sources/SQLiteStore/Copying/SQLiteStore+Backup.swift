@@ -65,7 +65,7 @@ extension DatabaseLocation {
             try finish(session)
             let verdict = try session.connection.prepare("PRAGMA integrity_check(1)")
                 .first { row throws(SQLiteFailure) in try row.requiredText() }
-            guard verdict == "ok" else { throw .strangeRow }
+            guard verdict == "ok" else { throw .invalidRow }
         } catch {
             throw SQLiteStoreError(error)
         }

@@ -48,7 +48,7 @@ extension SQLiteStore {
             throw .notPrivate(.missing)
         }
         let source = try origin.openForReading()
-        guard try source.connection.expectOurs() > 0 else { throw .notOurs }
+        guard try source.connection.expectOurs() > 0 else { throw .foreignFile }
         let (backedUpAt, newest) = try source.times(key)
         guard isTrusted || now >= newest else { throw .clockBehind(newest) }
         let target = DatabaseLocation(path)
@@ -74,7 +74,7 @@ extension DatabaseLocation {
     fileprivate func renew(
         key: AuditKey, keepingClients: Bool, ended: Set<CredentialID>, now: UnixTime,
         backedUpAt: UnixTime?
-    ) throws(SQLiteStoreError) -> (RestoreReport, ChainMark) {
+    ) throws(SQLiteStoreError) -> (RestoreReport, ChainCheckpoint) {
         let session: SQLiteSession
         do throws(SQLiteFailure) {
             let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
@@ -131,7 +131,7 @@ extension SQLiteSession {
     fileprivate func endWhatMayBeSpent(
         key: AuditKey, keepingClients: Bool, ended known: Set<CredentialID>, now: UnixTime,
         backedUpAt: UnixTime?
-    ) throws(MemberFailure) -> (RestoreReport, ChainMark) {
+    ) throws(MemberFailure) -> (RestoreReport, ChainCheckpoint) {
         let position = try database { () throws(SQLiteFailure) in
             try connection.number("SELECT max(head_position) FROM chains")
         }

@@ -5,7 +5,7 @@ public import Verification
 // database that does not reach the checkpoint was rolled back to an earlier state.
 extension DatabaseLocation {
     /// The stored checkpoint; `nil` if there is none.
-    func keptMark(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainMark? {
+    func keptMark(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainCheckpoint? {
         let bytes: [UInt8]
         do throws(PrivateFileError) {
             bytes = try folder.readPrivateFile(markName, limit: 1_024)
@@ -15,13 +15,13 @@ extension DatabaseLocation {
             throw .notPrivate(error)
         }
         guard let text = String(validating: bytes, as: UTF8.self), text.last == "\n",
-            let mark = ChainMark(text: String(text.dropLast()))
+            let mark = ChainCheckpoint(text: String(text.dropLast()))
         else { throw .damagedMark }
         return mark
     }
 
     /// Stores a checkpoint, unless a later one is stored.
-    func keep(_ mark: ChainMark) throws(SQLiteStoreError) {
+    func keep(_ mark: ChainCheckpoint) throws(SQLiteStoreError) {
         let folder = try openFolder(making: false)
         try locked(in: folder, timeout: .seconds(1)) { () throws(SQLiteStoreError) in
             try keep(mark, in: folder)
@@ -29,14 +29,15 @@ extension DatabaseLocation {
     }
 
     /// Stores a checkpoint; the caller holds the lock.
-    func keep(_ mark: ChainMark, in folder: borrowing Folder) throws(SQLiteStoreError) {
+    func keep(_ mark: ChainCheckpoint, in folder: borrowing Folder) throws(SQLiteStoreError) {
         if let kept = try keptMark(in: folder), kept.node == mark.node,
             kept.sequence >= mark.sequence
         {
             return
         }
         let text = Array("\(mark.text)\n".utf8)
-        let file = FileReplacement(of: markName, beginningWith: Array(ChainMark.textPrefix.utf8))
+        let file = FileReplacement(
+            of: markName, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
         do throws(FileReplacementError) {
             try file.replace(with: text.span, in: folder, previous: .none)
         } catch {
@@ -52,7 +53,8 @@ extension SQLiteSession {
     /// Returns the chain's end if it is authentic, complete and not before the stored checkpoint.
     ///
     /// Reads in one transaction, because other processes may be writing.
-    func checkedTail(key: AuditKey, against kept: ChainMark?) throws(SQLiteStoreError) -> ChainTail
+    func checkedTail(key: AuditKey, against kept: ChainCheckpoint?) throws(SQLiteStoreError)
+        -> ChainTail
     {
         try storing { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
         // Nothing was written. If the rollback fails, the next BEGIN fails and reports the error.
@@ -61,7 +63,7 @@ extension SQLiteSession {
     }
 
     private func tail(
-        key: AuditKey, against kept: ChainMark?
+        key: AuditKey, against kept: ChainCheckpoint?
     ) throws(SQLiteStoreError) -> ChainTail {
         let chains = try storing { () throws(SQLiteFailure) in try self.chains() }
         guard let last = chains.last, try isAuthentic(last.head, key) else {
@@ -82,7 +84,7 @@ extension SQLiteSession {
 
     /// Whether the event that a checkpoint names is the one that is stored, unless it was pruned.
     private func holds(
-        _ mark: ChainMark, of chain: ChainRecord
+        _ mark: ChainCheckpoint, of chain: ChainRecord
     ) throws(SQLiteStoreError) -> Bool {
         guard mark.sequence <= chain.head.sequence else { return false }
         if mark.sequence == chain.head.sequence { return mark.digest == chain.head.digest }
@@ -101,7 +103,9 @@ extension SQLiteSession {
         do throws(SQLiteFailure) { return try body() } catch { throw SQLiteStoreError(error) }
     }
 
-    private func isAuthentic(_ mark: ChainMark, _ key: AuditKey) throws(SQLiteStoreError) -> Bool {
+    private func isAuthentic(_ mark: ChainCheckpoint, _ key: AuditKey) throws(SQLiteStoreError)
+        -> Bool
+    {
         do { return try key.isAuthentic(mark) } catch {
             throw SQLiteStoreError(MemberFailure.cryptography)
         }
@@ -122,8 +126,8 @@ extension SQLiteStore {
     /// writes a checkpoint when it is opened and when it is closed; a long-running service also
     /// writes one regularly. Keep the checkpoint's text on another machine to detect more; see
     /// ``audit(checkpoints:)``.
-    @discardableResult public func keepMark() throws(SQLiteStoreError) -> ChainMark {
-        let head: ChainMark?
+    @discardableResult public func keepMark() throws(SQLiteStoreError) -> ChainCheckpoint {
+        let head: ChainCheckpoint?
         do { head = try chains().last?.head } catch { throw .store(error) }
         guard let head else { throw .store(StoreFailure(.damaged, code: "chain")) }
         try location.keep(head)

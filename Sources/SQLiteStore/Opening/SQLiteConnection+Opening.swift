@@ -61,11 +61,11 @@ extension SQLiteConnection {
         } catch {
             // A file that is not a database belongs to another program; it is not a damaged
             // database of ours.
-            if StoreFailure(error).code == "SQLITE_NOTADB" { throw .notOurs }
+            if StoreFailure(error).code == "SQLITE_NOTADB" { throw .foreignFile }
             throw SQLiteStoreError(error)
         }
         if id == 0, version == 0, objects == 0 { return 0 }
-        guard id == Schema.applicationID, version > 0 else { throw .notOurs }
+        guard id == Schema.applicationID, version > 0 else { throw .foreignFile }
         guard version <= Schema.steps.count else { throw .newer(schema: version) }
         return version
     }
@@ -94,7 +94,7 @@ extension SQLiteConnection {
         let found = try prepare(sql).first { row throws(SQLiteFailure) in
             try row.requiredInteger()
         }
-        guard let found else { throw .strangeRow }
+        guard let found else { throw .invalidRow }
         return found
     }
 

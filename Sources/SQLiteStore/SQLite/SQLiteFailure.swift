@@ -37,7 +37,7 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
     static let moved = SQLiteFailure(call: .open, code: SQLITE_NOTFOUND)
 
     /// A row that this program cannot have written.
-    static let strangeRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
+    static let invalidRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
 
     /// OpenSSL failed while a row was checked.
     static let cryptography = SQLiteFailure(call: .read, code: SQLITE_ERROR)

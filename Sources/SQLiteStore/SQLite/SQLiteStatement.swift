@@ -94,7 +94,7 @@ internal import CSQLite
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return nil
         case SQLITE_INTEGER: return unsafe sqlite3_column_int64(handle, column)
-        default: throw .strangeRow
+        default: throw .invalidRow
         }
     }
 
@@ -108,7 +108,7 @@ internal import CSQLite
             let start = unsafe sqlite3_column_blob(handle, column)
             let count = Int(unsafe sqlite3_column_bytes(handle, column))
             return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
-        default: throw .strangeRow
+        default: throw .invalidRow
         }
     }
 
@@ -143,20 +143,20 @@ internal import CSQLite
 extension SQLiteStatement {
     /// The next column, which must be an integer.
     func requiredInteger() throws(SQLiteFailure) -> Int64 {
-        guard let value = try integer() else { throw .strangeRow }
+        guard let value = try integer() else { throw .invalidRow }
         return value
     }
 
     /// The next column, which must be bytes.
     func requiredBytes() throws(SQLiteFailure) -> [UInt8] {
-        guard let value = try bytes() else { throw .strangeRow }
+        guard let value = try bytes() else { throw .invalidRow }
         return value
     }
 
     /// The next column, which must be valid UTF-8 text.
     func requiredText() throws(SQLiteFailure) -> String {
         guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {
-            throw .strangeRow
+            throw .invalidRow
         }
         return text
     }

@@ -40,7 +40,7 @@ extension SQLiteStatement {
         switch (try keyID(), try bytes()) {
         case (let keyID?, let bytes?): sealed = AnswerRow.Sealed(bytes, under: keyID)
         case (nil, nil): sealed = nil
-        default: throw .strangeRow
+        default: throw .invalidRow
         }
         return try authentic(
             AnswerRow(
@@ -68,7 +68,7 @@ extension SQLiteStatement {
         do throws(CryptographyFailure) {
             isAuthentic = try key.isAuthentic(row, by: code)
         } catch { throw .cryptography }
-        guard isAuthentic else { throw .strangeRow }
+        guard isAuthentic else { throw .invalidRow }
         return row
     }
 
@@ -94,8 +94,8 @@ extension SQLiteStatement {
             pruning: PrunedEvents(before: before, at: at), authentication: try requiredBytes())
     }
 
-    func mark(of node: [UInt8]) throws(SQLiteFailure) -> ChainMark {
-        ChainMark(
+    func mark(of node: [UInt8]) throws(SQLiteFailure) -> ChainCheckpoint {
+        ChainCheckpoint(
             node: node, sequence: try unsigned(), digest: try requiredBytes(),
             authentication: try requiredBytes())
     }
@@ -114,7 +114,7 @@ extension SQLiteStatement {
     }
 
     func value<Value>(_ read: Value?) throws(SQLiteFailure) -> Value {
-        guard let read else { throw .strangeRow }
+        guard let read else { throw .invalidRow }
         return read
     }
 }
@@ -164,7 +164,7 @@ extension SQLiteStatement {
     func audited<Row>(
         _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
     ) throws(SQLiteFailure) -> AuditedRow<Row> {
-        do throws(SQLiteFailure) { return .whole(try read(self)) } catch .strangeRow {
+        do throws(SQLiteFailure) { return .whole(try read(self)) } catch .invalidRow {
             rewind()
             return .damaged(key: try requiredBytes())
         }

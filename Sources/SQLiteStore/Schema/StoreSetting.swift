@@ -16,7 +16,7 @@ extension SQLiteSession {
             } != nil
     }
 
-    /// - Throws: ``SQLiteFailure/strangeRow`` if the value was not set in the database's current
+    /// - Throws: ``SQLiteFailure/invalidRow`` if the value was not set in the database's current
     ///   state.
     func setting(_ setting: StoreSetting, key: AuditKey) throws(SQLiteFailure) -> Int64? {
         let lastEvent = try lastEvent()

@@ -10,7 +10,7 @@ enum StoreStatement: Int, CaseIterable {
     case hasRoom, insertCredential, updateBody, updateCredential
     case insertTicket, spendTicket, dropTickets, insertAnswer, endAnswers
     case insertClient, updateClient
-    case writeDecoy, insertEvent, lastChain, updateHead
+    case writeDummy, insertEvent, lastChain, updateHead
     case endLapsedAnswers, pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
     var sql: String {
@@ -79,7 +79,7 @@ enum StoreStatement: Int, CaseIterable {
         case .updateClient:
             "UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, "
                 + "created_at = ?6, revoked_at = ?7, authentication = ?8 WHERE id = ?1 AND version = ?2 - 1"
-        case .writeDecoy:
+        case .writeDummy:
             "INSERT INTO decoys VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = excluded.body"
         case .insertEvent: "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         case .lastChain:

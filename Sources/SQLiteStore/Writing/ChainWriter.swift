@@ -3,7 +3,7 @@ internal import Verification
 
 /// Where an event chain ends, and the position of its last event.
 struct ChainTail: Hashable {
-    let head: ChainMark
+    let head: ChainCheckpoint
     let position: UInt64
 }
 

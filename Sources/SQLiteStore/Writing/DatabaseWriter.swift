@@ -57,7 +57,7 @@ final class DatabaseWriter: @unchecked Sendable {
         } catch {
             guard members.count > 1 else { return all(error) }
             // One member may be what fills the disk; the smaller ones may still fit on their own.
-            if error.storeFailure.trouble == .full { return members.flatMap { commit([$0]) } }
+            if error.storeFailure.kind == .full { return members.flatMap { commit([$0]) } }
             // One member may have failed and rolled back the others as well.
             return guardingAll ? all(error) : commit(members, guardingAll: true)
         }

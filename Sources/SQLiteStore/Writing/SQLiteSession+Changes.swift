@@ -34,9 +34,9 @@ extension SQLiteSession {
                 return try inserts(self[.insertClient].bind(row).bind(code))
             case .updateClient(let row):
                 return try changesOne(self[.updateClient].bind(row).bind(code))
-            case .writeDecoy(let row):
+            case .writeDummy(let row):
                 try self[.updateBody].bind(row.sought).bind(code).run()
-                try self[.writeDecoy].bind(Int64(row.slot)).bind(row.body).run()
+                try self[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
                 return true
             case .appendEvent: break
             }

@@ -41,13 +41,13 @@ extension DatabaseWriter {
 
     /// The events to delete: from the oldest up to, but not including, the first one that is recent
     /// enough to keep.
-    private func oldEvents(_ pruning: Pruning) throws(MemberFailure) -> OldEvents {
+    private func oldEvents(_ pruning: Pruning) throws(MemberFailure) -> ExpiredEvents {
         let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
         let (first, chains) = try database { () throws(SQLiteFailure) in
             (try session.events(after: 0, limit: limit), try session.chains())
         }
         return try cryptography { () throws(CryptographyFailure) in
-            try OldEvents(first, chains: chains, pruning: pruning, key: key)
+            try ExpiredEvents(first, chains: chains, pruning: pruning, key: key)
         }
     }
 }

@@ -5,47 +5,47 @@ extension Option {
     static let store = Option(
         "store", .text("URL"),
         "sqlite:PATH or postgresql://… (default: SQLite)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let keys = Option("keys", .file, "key file (default: beside the database)")
-        .orEnvironment
+        .settableByEnvironment
 
     // Serving.
     static let listen = Option(
         "listen", .text("ADDR:PORT"), "address of the API (default 127.0.0.1:8420)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let opsListen = Option(
         "ops-listen", .text("ADDR:PORT"), "health and metrics (default 127.0.0.1:8421)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let tlsCertificate = Option(
         "tls-certificate", .file, "certificate chain in PEM; requires --tls-key"
-    ).orEnvironment
+    ).settableByEnvironment
     static let tlsKey = Option("tls-key", .file, "private key of the certificate in PEM")
-        .orEnvironment
+        .settableByEnvironment
     static let insecureHTTP = Option(
         "insecure-http", "permit non-loopback addresses without TLS"
-    ).orEnvironment
+    ).settableByEnvironment
     static let profile = Option(
         "profile", .choice(["strict", "rfc", "wide"]),
         "accepted time steps (default wide)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let foreignSecrets = Option(
         "foreign-secrets", .choice(["count", "ignore"]),
         "whether unknown secrets count (default ignore)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let addressRate = Option(
         "address-rate", .text("N[,BURST]"),
         "requests per second and burst (default 100,1000)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let trustedProxy = Option(
         "trusted-proxy", .text("ADDR[/BITS],…"),
         "trust X-Forwarded-For from these (default none)"
-    ).orEnvironment
+    ).settableByEnvironment
     static let noClockCheck = Option(
         "no-clock-check", "be ready even if the clock is not synchronised"
-    ).orEnvironment
+    ).settableByEnvironment
     static let keepEvents = Option(
         "keep-events", .text("DAYS|all"), "how long to keep events (default 400 days)"
-    ).orEnvironment
+    ).settableByEnvironment
 
     // The other commands.
     static let scope = Option(

@@ -3,7 +3,7 @@ import CommandRunner
 
 // The program's part of the help and the manual page.
 extension ServerVerb {
-    static let about = ProgramPage(
+    static let about = ProgramHelp(
         summary: "Verifies one-time passwords and enrolled secrets, and accepts each code once.",
         examples: [
             "watchword-server serve", "watchword-server client add shop --scope verify,enrol",

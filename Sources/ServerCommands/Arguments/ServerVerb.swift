@@ -9,28 +9,28 @@ struct ServerVerb: ProgramVerb {
     /// Every command: its name, its help page, and the function that runs it.
     static let allCases: [ServerVerb] = [
         ServerVerb("serve", .serve, Serve.run),
-        ServerVerb("client add", .clientAdd, ManageClients.add),
-        ServerVerb("client list", .clientList, ManageClients.list),
-        ServerVerb("client renew", .clientRenew, ManageClients.renew),
-        ServerVerb("client revoke", .clientRevoke, ManageClients.revoke),
-        ServerVerb("keys list", .keysList, ManageKeys.list),
-        ServerVerb("keys rotate", .keysRotate, ManageKeys.rotate),
-        ServerVerb("keys retire", .keysRetire, ManageKeys.retire),
-        ServerVerb("audit verify", .auditVerify, VerifyAudit.run),
-        ServerVerb("audit ended", .auditEnded, EndedList.write),
-        ServerVerb("backup", .backup, CopyDatabase.backup),
-        ServerVerb("restore", .restore, CopyDatabase.restore),
-        ServerVerb("openapi", .openapi, PrintPages.openapi),
-        ServerVerb("completions", .completions, PrintPages.completions),
-        ServerVerb("manual", .manual, PrintPages.manual),
+        ServerVerb("client add", .clientAdd, ClientCommand.add),
+        ServerVerb("client list", .clientList, ClientCommand.list),
+        ServerVerb("client renew", .clientRenew, ClientCommand.renew),
+        ServerVerb("client revoke", .clientRevoke, ClientCommand.revoke),
+        ServerVerb("keys list", .keysList, KeysCommand.list),
+        ServerVerb("keys rotate", .keysRotate, KeysCommand.rotate),
+        ServerVerb("keys retire", .keysRetire, KeysCommand.retire),
+        ServerVerb("audit verify", .auditVerify, AuditVerifyCommand.run),
+        ServerVerb("audit ended", .auditEnded, AuditEndedCommand.write),
+        ServerVerb("backup", .backup, BackupCommand.backup),
+        ServerVerb("restore", .restore, BackupCommand.restore),
+        ServerVerb("openapi", .openapi, ManualCommand.openapi),
+        ServerVerb("completions", .completions, ManualCommand.completions),
+        ServerVerb("manual", .manual, ManualCommand.manual),
     ]
 
     let name: String
     let run: Function
-    private let makePage: @Sendable () -> Page
+    private let makePage: @Sendable () -> CommandHelp
 
     private init(
-        _ name: String, _ page: @autoclosure @escaping @Sendable () -> Page,
+        _ name: String, _ page: @autoclosure @escaping @Sendable () -> CommandHelp,
         _ run: @escaping Function
     ) {
         self.name = name
@@ -38,7 +38,7 @@ struct ServerVerb: ProgramVerb {
         self.run = run
     }
 
-    var page: Page { makePage() }
+    var page: CommandHelp { makePage() }
 
     static let program = "watchword-server"
     static let global: [Option] = [.help, .version]

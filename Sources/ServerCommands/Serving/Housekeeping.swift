@@ -46,7 +46,7 @@ struct Housekeeping: Sendable {
             }
             note(areEventsAltered ? "events-altered" : hasOldEvents ? doubt : nil)
         } catch {
-            say("pruning-failed", [("cause", "\(error.trouble.rawValue) \(error.code)")])
+            say("pruning-failed", [("cause", "\(error.kind.rawValue) \(error.code)")])
         }
     }
 

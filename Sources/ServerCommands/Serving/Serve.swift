@@ -36,22 +36,22 @@ enum Serve {
             throw .system(error)
         }
         let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
-        let room = try ConnectionRoom()
-        let backing = try Backing.open(
-            ServerPlaces(arguments), policy: settings.policy, making: true)
+        let room = try ConnectionLimit()
+        let context = try ServerContext.open(
+            ServerPaths(arguments), policy: settings.policy, making: true)
         let service = Service(
-            verifier: backing.verifier, settings: settings.settings,
-            surroundings: ServiceSurroundings(
-                now: Backing.now, clockState: ClockState.current,
+            verifier: context.verifier, settings: settings.settings,
+            dependencies: ServiceDependencies(
+                now: ServerContext.now, clockState: ClockState.current,
                 readinessChanged: { note($0, in: log) }, log: { log.write($0.rendered()) }))
-        let ends = try keepEnds(backing, log)
+        let ends = try keepCheckpoints(context, log)
         let main = try listen(
             on: settings.service, tls: settings.tls, connections: room.service, service,
             handler: service.answer)
         let operations: HTTPListener
         do throws(ServerFailure) {
             operations = try listen(
-                on: settings.operations, tls: nil, connections: ConnectionRoom.operations, service,
+                on: settings.operations, tls: nil, connections: ConnectionLimit.operations, service,
                 handler: service.answerOperations)
         } catch {
             _ = await main.stop(grace: .zero)
@@ -64,10 +64,10 @@ enum Serve {
                 ("operations", operations.address.text), ("connections", "\(room.service)"),
             ])
         if room.isShort {
-            log.say("few-connections", [("cause", ServerWords.shortage(of: room))])
+            log.say("few-connections", [("cause", ServerMessages.shortage(of: room))])
         }
         let housekeeper = Task.detached {
-            await keepHouse(backing, service, settings, log)
+            await runHousekeeping(context, service, settings, log)
         }
         do {
             try wait(signals) { replaceCertificate(of: main, arguments, log) }
@@ -75,10 +75,10 @@ enum Serve {
         } catch { throw .system(error) }
         housekeeper.cancel()
         await housekeeper.value
-        await writeDenials(backing, log, atEnd: true)
+        await writeDenials(context, log, atEnd: true)
         service.logCountedRefusals(atEnd: true)
         ends.stop()
-        backing.close()
+        context.close()
         log.say("stopped", [])
     }
 
@@ -120,7 +120,7 @@ enum Serve {
             }
             log.say("certificate-replaced", [])
         } catch {
-            log.say("certificate-kept", [("cause", ServerWords.sentence(for: error))])
+            log.say("certificate-kept", [("cause", ServerMessages.sentence(for: error))])
         }
     }
 
@@ -145,50 +145,51 @@ enum Serve {
         if stopping.outcome == false { log.say("gave-up-waiting", []) }
     }
 
-    private static func keepHouse(
-        _ backing: Backing, _ service: Service, _ settings: ServingSettings, _ log: ServerLog
+    private static func runHousekeeping(
+        _ context: ServerContext, _ service: Service, _ settings: ServingSettings, _ log: ServerLog
     ) async {
         let clock = settings.settings.clock
         var housekeeping = Housekeeping(
-            backing.store, key: backing.keys.ring().auditKey,
-            keepingEventsFor: settings.eventLifetime, now: Backing.now,
+            context.store, key: context.keys.ring().auditKey,
+            keepingEventsFor: settings.eventLifetime, now: ServerContext.now,
             complaint: { now in clock.complaint(now: now, state: .current())?.rawValue },
             say: { event, facts in log.say(event, facts) })
-        var trouble: String?
+        var problem: String?
         while true {
             // The first run is at the start, because a server may be restarted before the interval
             // ends.
             await housekeeping.tidy()
-            await writeDenials(backing, log, atEnd: false)
+            await writeDenials(context, log, atEnd: false)
             service.logCountedRefusals()
-            let found = backing.store.trouble
-            if found != trouble { log.say("database-trouble", [("cause", found ?? "over")]) }
-            trouble = found
+            let found = context.store.problem
+            if found != problem { log.say("database-trouble", [("cause", found ?? "over")]) }
+            problem = found
             // Cancelling the task ends the sleep.
             do { try await Task.sleep(for: interval) } catch { return }
         }
     }
 
-    private static func writeDenials(_ backing: Backing, _ log: ServerLog, atEnd: Bool) async {
+    private static func writeDenials(_ context: ServerContext, _ log: ServerLog, atEnd: Bool) async
+    {
         do throws(VerifierError) {
-            try await backing.verifier.writeCountedDenials(atEnd: atEnd)
+            try await context.verifier.writeCountedDenials(atEnd: atEnd)
         } catch {
-            log.say("denials-not-written", [("cause", ServerWords.sentence(for: error))])
+            log.say("denials-not-written", [("cause", ServerMessages.sentence(for: error))])
         }
     }
 
-    private static func keepEnds(
-        _ backing: Backing, _ log: ServerLog
-    ) throws(ServerFailure) -> EndsKeeper {
-        let keeper = EndsKeeper {
-            do throws(ServerFailure) { try backing.writeDownEnds() } catch {
-                log.say("mark-not-kept", [("cause", ServerWords.sentence(for: error))])
+    private static func keepCheckpoints(
+        _ context: ServerContext, _ log: ServerLog
+    ) throws(ServerFailure) -> CheckpointRecorder {
+        let keeper = CheckpointRecorder {
+            do throws(ServerFailure) { try context.writeCheckpoints() } catch {
+                log.say("mark-not-kept", [("cause", ServerMessages.sentence(for: error))])
             }
         }
         guard let keeper else {
             throw .verifier(.store(StoreFailure(.unavailable, code: "thread")))
         }
-        backing.store.whenEndsMove(by: EndsKeeper.events) { keeper.ask() }
+        context.store.onCheckpointChange(by: CheckpointRecorder.events) { keeper.ask() }
         return keeper
     }
 
@@ -197,7 +198,7 @@ enum Serve {
         guard let failure else { return log.say("ready-again", []) }
         log.say(
             "not-ready",
-            [("cause", failure.cause), ("advice", ServerWords.advice(for: failure))])
+            [("cause", failure.cause), ("advice", ServerMessages.advice(for: failure))])
     }
 }
 

@@ -8,22 +8,22 @@ protocol ServedDatabase: VerificationStore {
     func close()
 
     /// Records the ends of the event chains, so that an older state of the database is detected.
-    func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure)
+    func writeCheckpoints(_ places: ServerPaths) throws(ServerFailure)
 
     /// Calls `tell` after every `events` events; `tell` must not block.
-    func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void)
+    func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void)
 
     /// A fault that does not prevent answers; `nil` if there is none.
-    var trouble: String? { get }
+    var problem: String? { get }
 
     /// Registers the keys under their numbers.
     ///
     /// - Returns: the numbers under which other machines have different keys.
-    func claim(_ keys: KeyRing, _ places: ServerPlaces) throws(ServerFailure) -> Set<KeyID>
+    func claim(_ keys: KeyRing, _ places: ServerPaths) throws(ServerFailure) -> Set<KeyID>
 }
 
 extension SQLiteStore: ServedDatabase {
-    func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure) {
+    func writeCheckpoints(_ places: ServerPaths) throws(ServerFailure) {
         do throws(SQLiteStoreError) { try keepMark() } catch {
             throw .store(places.database.shown, error)
         }
@@ -33,30 +33,32 @@ extension SQLiteStore: ServedDatabase {
     ///
     /// Before an older file can replace it, the server must be stopped, and then it records the
     /// end.
-    func whenEndsMove(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
+    func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
 
     /// A failing checkpoint.
     ///
     /// The write-ahead log grows, and the disk may be about to fail.
-    var trouble: String? {
-        checkpointFailure.map { "checkpoint-\($0.trouble.rawValue) \($0.code)" }
+    var problem: String? {
+        checkpointFailure.map { "checkpoint-\($0.kind.rawValue) \($0.code)" }
     }
 
     /// Returns nothing, because an SQLite database belongs to one machine, with one key file.
-    func claim(_ keys: KeyRing, _ places: ServerPlaces) -> Set<KeyID> { [] }
+    func claim(_ keys: KeyRing, _ places: ServerPaths) -> Set<KeyID> { [] }
 }
 
 extension PostgreSQLStore: ServedDatabase {
     /// Always `nil`: PostgreSQL reports its faults in its own log.
-    var trouble: String? { nil }
+    var problem: String? { nil }
 
-    func writeDownEnds(_ places: ServerPlaces) throws(ServerFailure) {
-        do throws(EndsFileError) { try EndsFile(path: places.endsFile).keep(ends) } catch {
+    func writeCheckpoints(_ places: ServerPaths) throws(ServerFailure) {
+        do throws(CheckpointFileError) {
+            try CheckpointFile(path: places.endsFile).keep(ends)
+        } catch {
             throw .endsFile(places.endsFile, error)
         }
     }
 
-    func claim(_ keys: KeyRing, _ places: ServerPlaces) throws(ServerFailure) -> Set<KeyID> {
+    func claim(_ keys: KeyRing, _ places: ServerPaths) throws(ServerFailure) -> Set<KeyID> {
         let fingerprints = keys.versions.map { ($0.id, $0.fingerprint) }
         do throws(PostgreSQLStoreError) {
             return try claim(Dictionary(uniqueKeysWithValues: fingerprints))
@@ -66,17 +68,19 @@ extension PostgreSQLStore: ServedDatabase {
     }
 }
 
-extension DatabasePlace {
+extension DatabaseURL {
     /// Opens the database and checks it against the recorded ends.
-    func open(_ places: ServerPlaces, key: AuditKey) throws(ServerFailure) -> any ServedDatabase {
+    func open(_ places: ServerPaths, key: AuditKey) throws(ServerFailure) -> any ServedDatabase {
         switch self {
         case .sqlite(let path):
             do throws(SQLiteStoreError) { return try SQLiteStore(opening: path, key: key) } catch {
                 throw .store(path, error)
             }
         case .postgreSQL(let address):
-            let ends: [ChainEnd]
-            do throws(EndsFileError) { ends = try EndsFile(path: places.endsFile).read() } catch {
+            let ends: [AcknowledgedCheckpoint]
+            do throws(CheckpointFileError) {
+                ends = try CheckpointFile(path: places.endsFile).read()
+            } catch {
                 throw .endsFile(places.endsFile, error)
             }
             do throws(PostgreSQLStoreError) {

@@ -61,7 +61,7 @@ final class ServerLog: Sendable {
         let facts = facts.map { ($0.0, JSONValue.text($0.1)) }
         write(
             JSONValue.object(
-                [("time", .text(Backing.now().text)), ("event", .text(event))] + facts
+                [("time", .text(ServerContext.now().text)), ("event", .text(event))] + facts
             ).renderedLine())
     }
 

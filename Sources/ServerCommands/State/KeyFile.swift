@@ -25,7 +25,7 @@ final class KeyFile: Sendable {
     private static let beginning = Array("watchword-keys ".utf8)
 
     /// Opens the key file for a command, and creates it only if there is no database yet.
-    static func opening(_ places: ServerPlaces, making: Bool) throws(ServerFailure) -> KeyFile {
+    static func opening(_ places: ServerPaths, making: Bool) throws(ServerFailure) -> KeyFile {
         let isDatabaseKnown: Bool
         do throws(PostgreSQLStoreError) {
             // Ask only if the file is missing: the database may be remote.
@@ -67,7 +67,7 @@ final class KeyFile: Sendable {
         do throws(PrivateFileError) {
             let folder: Folder
             do { folder = try Folder(opening: folderPath) } catch {
-                throw error.meansMissing ? .missing : .system(error)
+                throw error.isMissing ? .missing : .system(error)
             }
             var read = try folder.readPrivateFile(name, limit: limit)
             bytes = SecretBytes(copying: read.span)

@@ -15,7 +15,7 @@ struct Decision<Outcome: Sendable>: Sendable {
     /// Denials are not recorded where a repeated request is denied again anyway. So an attacker
     /// cannot fill the disk with denials, and no denial outlives its cause.
     var keepsAnswer = true
-    /// An event that is written only as often as ``DenialBook`` permits.
+    /// An event that is written only as often as ``DenialCounter`` permits.
     var denial: CountedDenial?
 }
 
@@ -66,9 +66,9 @@ struct DecisionContext: Sendable {
     /// The dummy row to write instead of the row that a wrong code would change.
     ///
     /// - Parameter body: the content of that row; `nil` if it does not matter.
-    func decoy(_ body: [UInt8]? = nil) -> DecoyRow {
+    func dummy(_ body: [UInt8]? = nil) -> DummyRow {
         let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        return DecoyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
+        return DummyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
     }
 
     /// Random bytes that are not secret.

@@ -1,6 +1,6 @@
-/// A denial to be counted by ``DenialBook``, and the events to write with it.
+/// A denial to be counted by ``DenialCounter``, and the events to write with it.
 struct CountedDenial: Sendable {
-    let sender: DenialBook.Sender
+    let sender: DenialCounter.Sender
     let event: Event
     /// Additional events, written only if ``event`` is written.
     var others: [Event] = []
@@ -8,15 +8,15 @@ struct CountedDenial: Sendable {
     /// The events to write for `count` denials.
     func events(count: Int) -> [Event] {
         guard count > 1 else { return [event] + others }
-        return [DenialBook.Line(last: event, count: count).event(at: event.time)] + others
+        return [DenialCounter.Line(last: event, count: count).event(at: event.time)] + others
     }
 }
 
 extension Decision {
-    /// The decision with an event that is written as often as ``DenialBook`` permits, or always if
+    /// The decision with an event that is written as often as ``DenialCounter`` permits, or always if
     /// `sender` is `nil`.
     func counting(
-        _ event: Event, _ others: [Event] = [], by sender: DenialBook.Sender?
+        _ event: Event, _ others: [Event] = [], by sender: DenialCounter.Sender?
     ) -> Decision {
         var decision = self
         if let sender {

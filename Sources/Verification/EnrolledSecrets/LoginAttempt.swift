@@ -33,13 +33,13 @@ struct LoginAttempt: Sendable {
             record.state == .active
         else { return try refuse(record, derivation) }
         let key = try context.key(record.keyID)
-        let wasHandedOut = try deciding { () throws(CryptographyFailure) in
-            try derivation.wasHandedOut(secret)
+        let wasIssued = try deciding { () throws(CryptographyFailure) in
+            try derivation.wasIssued(secret)
         }
         let digest = try deciding { () throws(CryptographyFailure) in
             try derivation.digest(of: secret, under: key)
         }
-        let generation = wasHandedOut ? secret.generation : nil
+        let generation = wasIssued ? secret.generation : nil
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
         // Only the clock says that the secret has expired, and a clock can be corrected, so nothing
@@ -47,7 +47,7 @@ struct LoginAttempt: Sendable {
         // the previous secret.
         case .current, .again, .successor, .reuse:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
-                return deny(record, because: reason, to: sender(isHolder: wasHandedOut))
+                return deny(record, because: reason, to: sender(isHolder: wasIssued))
             }
         case .later, .foreign: break
         }
@@ -61,7 +61,7 @@ struct LoginAttempt: Sendable {
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
         // The missing commits may yet be restored, and only a holder has such a secret.
         case .later:
-            return deny(record, because: .wrong, to: sender(isHolder: wasHandedOut))
+            return deny(record, because: .wrong, to: sender(isHolder: wasIssued))
         case .foreign:
             return context.policy.countsForeignSecrets
                 ? fail(record, chain)
@@ -75,8 +75,8 @@ struct LoginAttempt: Sendable {
     private func refuse(
         _ record: CredentialRecord?, _ derivation: SecretDerivation
     ) throws(VerifierError) -> Decision<LoginOutcome> {
-        let wasHandedOut = try deciding { () throws(CryptographyFailure) in
-            try derivation.wasHandedOut(secret)
+        let wasIssued = try deciding { () throws(CryptographyFailure) in
+            try derivation.wasIssued(secret)
         }
         // Does the work of a wrong secret, so that the response time does not reveal unknown
         // credentials.
@@ -84,7 +84,7 @@ struct LoginAttempt: Sendable {
             try derivation.digest(of: secret, under: context.keys.current)
         }
         var wipe: WipeReason?
-        if wasHandedOut, let record, record.state == .revoked {
+        if wasIssued, let record, record.state == .revoked {
             wipe = WipeReason(record.endReason)
         }
         var others: [Event] = []
@@ -97,14 +97,14 @@ struct LoginAttempt: Sendable {
             .denied, record?.state == .revoked ? .revoked : .unknown, subject: record?.subject,
             credential: credential)
         return Decision(
-            outcome: outcome(.denied(wipe: wipe)), changes: [.writeDecoy(context.decoy())],
+            outcome: outcome(.denied(wipe: wipe)), changes: [.writeDummy(context.dummy())],
             keepsAnswer: false
-        ).counting(event, others, by: sender(isHolder: wasHandedOut))
+        ).counting(event, others, by: sender(isHolder: wasIssued))
     }
 
     /// The sender that a denial is counted for.
-    private func sender(isHolder: Bool) -> DenialBook.Sender? {
-        guard let stranger = DenialBook.Sender(strangerAt: context.origin) else { return nil }
+    private func sender(isHolder: Bool) -> DenialCounter.Sender? {
+        guard let stranger = DenialCounter.Sender(strangerAt: context.origin) else { return nil }
         return isHolder ? .holder(credential) : stranger
     }
 
@@ -190,10 +190,10 @@ struct LoginAttempt: Sendable {
 
     /// Denies without a change: the next attempt is decided independently of this one.
     private func deny(
-        _ record: CredentialRecord, because reason: Event.Reason, to sender: DenialBook.Sender?
+        _ record: CredentialRecord, because reason: Event.Reason, to sender: DenialCounter.Sender?
     ) -> Decision<LoginOutcome> {
         Decision(
-            outcome: outcome(.denied(wipe: nil)), changes: [.writeDecoy(context.decoy())],
+            outcome: outcome(.denied(wipe: nil)), changes: [.writeDummy(context.dummy())],
             keepsAnswer: false
         ).counting(
             context.unwritten(

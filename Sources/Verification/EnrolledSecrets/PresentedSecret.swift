@@ -43,7 +43,7 @@ struct PresentedSecret: Sendable {
     }
 
     /// Whether the server ever issued this secret for this credential.
-    func wasHandedOut(
+    func wasIssued(
         for credential: CredentialID, marking key: LookupKey
     ) throws(CryptographyFailure) -> Bool {
         let full = try key.mark(of: secret, credential: credential, generation: generation)

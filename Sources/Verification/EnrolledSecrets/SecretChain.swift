@@ -64,7 +64,7 @@ struct SecretChain: Hashable, Sendable {
         writer.write(enrolledAt)
         writer.write(usedAt)
         writer.write(UInt8(failures))
-        writer.writeIfThere(handedOut) { writer, handedOut in
+        writer.writeOptional(handedOut) { writer, handedOut in
             writer.write(handedOut.digest)
             writer.write(handedOut.nonceDigest)
             writer.write(handedOut.verification.bytes)
@@ -80,7 +80,7 @@ struct SecretChain: Hashable, Sendable {
         enrolledAt = try reader.readTime()
         usedAt = try reader.readTime()
         failures = Int(try reader.read(UInt8.self))
-        handedOut = try reader.readIfThere { reader throws(ByteReaderError) in
+        handedOut = try reader.readOptional { reader throws(ByteReaderError) in
             let digest = try reader.readBytes()
             let nonceDigest = try reader.readBytes()
             guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }

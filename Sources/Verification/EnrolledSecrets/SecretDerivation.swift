@@ -15,9 +15,9 @@ struct SecretDerivation: Sendable {
     }
 
     /// Whether the server ever issued the secret for this credential.
-    func wasHandedOut(_ secret: PresentedSecret) throws(CryptographyFailure) -> Bool {
+    func wasIssued(_ secret: PresentedSecret) throws(CryptographyFailure) -> Bool {
         meter?.count(.digests)
-        return try secret.wasHandedOut(for: credential, marking: lookup)
+        return try secret.wasIssued(for: credential, marking: lookup)
     }
 
     /// Creates the first secret.

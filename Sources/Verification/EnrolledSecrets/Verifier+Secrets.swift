@@ -41,8 +41,8 @@ extension Verifier {
     /// - Parameter name: replaces the name given at enrolment; `nil` keeps it.
     public func redeemEnrolment(
         _ ticket: Token, name: String? = nil, origin: Origin = .unknown,
-        recorder: Recorder<RedemptionOutcome<HandedOutSecret>>? = nil
-    ) async throws(VerifierError) -> RedemptionOutcome<HandedOutSecret> {
+        recorder: Recorder<RedemptionOutcome<IssuedSecret>>? = nil
+    ) async throws(VerifierError) -> RedemptionOutcome<IssuedSecret> {
         try await decide(origin, recorder: recorder, answeringUntil: .use) {
             context throws(VerifierError) in
             let row = try await self.ticket(ticket, .enrolment, context)
@@ -59,11 +59,11 @@ extension Verifier {
             let digest = try deciding { () throws(CryptographyFailure) in
                 try derivation.digest(of: secret, under: context.keys.current)
             }
-            let record = pending.comingIntoUse(
+            let record = pending.activated(
                 name: name, chain: SecretChain(digest: digest, at: context.now), context)
             return Decision(
                 outcome: .redeemed(
-                    HandedOutSecret(
+                    IssuedSecret(
                         credential: record.id, secret: secret.token, generation: 0)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
@@ -185,7 +185,7 @@ extension Verifier {
             context.unwritten(
                 .denied, row == nil ? .unknown : .expired, subject: row?.subject,
                 credential: row?.credential),
-            by: DenialBook.Sender(strangerAt: context.origin))
+            by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }
 
@@ -196,7 +196,7 @@ extension CredentialRecord {
     }
 
     /// The pending credential after its activation, with its device's name and origin.
-    fileprivate func comingIntoUse(
+    fileprivate func activated(
         name: String?, chain: SecretChain, _ context: DecisionContext
     ) -> CredentialRecord {
         let name = name ?? self.name

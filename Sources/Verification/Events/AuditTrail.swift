@@ -31,7 +31,7 @@ public struct AuditTrail: Sendable {
     }
 
     private struct Progress {
-        let head: ChainMark
+        let head: ChainCheckpoint
         let headPosition: UInt64
         var sequence: UInt64
         var digest: [UInt8]
@@ -50,7 +50,7 @@ public struct AuditTrail: Sendable {
     ///
     /// - Parameter checkpoints: checkpoints that were kept outside the database.
     public init(
-        chains: [ChainRecord], checkpoints: [ChainMark] = [], key: AuditKey
+        chains: [ChainRecord], checkpoints: [ChainCheckpoint] = [], key: AuditKey
     ) throws(CryptographyFailure) {
         self.key = key
         for chain in chains {
@@ -75,7 +75,9 @@ public struct AuditTrail: Sendable {
     }
 
     /// Whether a checkpoint is consistent with the chain's start and head.
-    private func fits(_ mark: ChainMark, _ chain: ChainRecord) throws(CryptographyFailure) -> Bool {
+    private func fits(_ mark: ChainCheckpoint, _ chain: ChainRecord) throws(CryptographyFailure)
+        -> Bool
+    {
         let start = chain.start
         if mark.sequence > start.sequence { return mark.sequence <= chain.head.sequence }
         if mark.sequence == start.sequence { return mark.digest == start.digest }
@@ -155,7 +157,7 @@ public struct AuditTrail: Sendable {
 
 extension AuditKey {
     /// Checks whether a checkpoint was made with this key.
-    public func isAuthentic(_ mark: ChainMark) throws(CryptographyFailure) -> Bool {
+    public func isAuthentic(_ mark: ChainCheckpoint) throws(CryptographyFailure) -> Bool {
         let expected = try self.mark(
             node: mark.node, sequence: mark.sequence, digest: mark.digest)
         return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)

@@ -51,12 +51,12 @@ public struct ChainRecord: Hashable, Sendable {
     /// The start of the part of the chain that is stored.
     public let start: ChainStart
     /// The chain's last event.
-    public let head: ChainMark
+    public let head: ChainCheckpoint
     /// The position of the head; for a chain without events, the position of its start.
     public let headPosition: UInt64
 
     /// Creates a record from its stored columns.
-    public init(start: ChainStart, head: ChainMark, headPosition: UInt64) {
+    public init(start: ChainStart, head: ChainCheckpoint, headPosition: UInt64) {
         self.start = start
         self.head = head
         self.headPosition = headPosition
@@ -125,7 +125,7 @@ public struct PrunedEvents: Hashable, Sendable {
 ///
 /// An attacker with write access to the database can still put back an older head together with the
 /// older events. A checkpoint that was kept elsewhere, such as a line in a log, reveals that.
-public struct ChainMark: Hashable, Sendable {
+public struct ChainCheckpoint: Hashable, Sendable {
     /// Whose chain: 16 bytes.
     public let node: [UInt8]
     /// The number of the event; 0 means before the first event.
@@ -147,7 +147,7 @@ public struct ChainMark: Hashable, Sendable {
 }
 
 // Outside the database, a checkpoint is a line of text in a file or a log.
-extension ChainMark {
+extension ChainCheckpoint {
     /// The prefix of every checkpoint's text.
     public static let textPrefix = "watchword-chain-mark "
 

@@ -32,7 +32,7 @@ public struct EventChain: Sendable {
     }
 
     /// Continues after a stored head, which is at `position`.
-    public init(resuming head: ChainMark, at position: UInt64, key: AuditKey) {
+    public init(resuming head: ChainCheckpoint, at position: UInt64, key: AuditKey) {
         node = head.node
         sequence = head.sequence
         digest = head.digest
@@ -62,7 +62,7 @@ public struct EventChain: Sendable {
     public mutating func stand(at position: UInt64) { self.position = position }
 
     /// The head of the chain, to be stored with it.
-    public func head() throws(CryptographyFailure) -> ChainMark {
+    public func head() throws(CryptographyFailure) -> ChainCheckpoint {
         try key.mark(node: node, sequence: sequence, digest: digest)
     }
 
@@ -110,9 +110,9 @@ extension AuditKey {
             writer.write(digest)
             writer.write(position)
             writer.write(behind)
-            writer.writeIfThere(pruning) { writer, pruning in
+            writer.writeOptional(pruning) { writer, pruning in
                 writer.write(pruning.before)
-                writer.writeIfThere(pruning.at) { $0.write($1) }
+                writer.writeOptional(pruning.at) { $0.write($1) }
             }
         }
         return ChainStart(
@@ -122,13 +122,13 @@ extension AuditKey {
 
     func mark(
         node: [UInt8], sequence: UInt64, digest: [UInt8]
-    ) throws(CryptographyFailure) -> ChainMark {
+    ) throws(CryptographyFailure) -> ChainCheckpoint {
         let authentication = try authenticate("watchword chain mark") { writer in
             writer.write(node)
             writer.write(sequence)
             writer.write(digest)
         }
-        return ChainMark(
+        return ChainCheckpoint(
             node: node, sequence: sequence, digest: digest, authentication: authentication)
     }
 }

@@ -20,7 +20,7 @@ public struct KeyRing: Sendable {
     public let auditKey: AuditKey
     let lookup: LookupKey
     /// The dummy credential that is checked if there is no real one.
-    let standIn: StandIn
+    let dummyCredential: DummyCredential
     /// The lookup key as stored in the file.
     let lookupSecret: SecretBytes
 
@@ -45,7 +45,7 @@ public struct KeyRing: Sendable {
         lookupSecret = lookup
         do throws(CryptographyFailure) {
             self.lookup = try LookupKey(lookup)
-            standIn = try StandIn(under: found)
+            dummyCredential = try DummyCredential(under: found)
             auditKey = AuditKey(
                 events: try lookup.derived("watchword audit key"),
                 rows: try lookup.derived("watchword row key"))

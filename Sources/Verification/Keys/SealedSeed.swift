@@ -45,14 +45,14 @@ struct SealedSeed: Hashable, Sendable {
         var writer = row.associatedData(for: "watchword seed", under: key)
         writer.write(algorithm.rawValue)
         writer.write(UInt8(digits))
-        writer.writeIfThere(period) { $0.write(UInt16($1)) }
+        writer.writeOptional(period) { $0.write(UInt16($1)) }
         return writer.bytes
     }
 
     func write(into writer: inout ByteWriter) {
         writer.write(algorithm.rawValue)
         writer.write(UInt8(digits))
-        writer.writeIfThere(period) { $0.write(UInt16($1)) }
+        writer.writeOptional(period) { $0.write(UInt16($1)) }
         writer.write(box)
     }
 
@@ -62,7 +62,7 @@ struct SealedSeed: Hashable, Sendable {
         }
         self.algorithm = algorithm
         digits = Int(try reader.read(UInt8.self))
-        period = try reader.readIfThere { reader throws(ByteReaderError) in
+        period = try reader.readOptional { reader throws(ByteReaderError) in
             Int(try reader.read(UInt16.self))
         }
         guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {

@@ -35,11 +35,11 @@ extension CodeAttempt {
             case .wrong: findings.wrong.append(record)
             }
         }
-        let standIn = try pad(beyond: findings.checked)
+        let dummyCredential = try pad(beyond: findings.checked)
         guard findings.right.isEmpty else { return accepted(findings.right) }
-        let decoy = StoreChange.writeDecoy(
-            context.decoy(standIn ?? findings.checked.first?.row.body))
-        return denied(findings, decoy, subject: subject, credential: credential)
+        let dummy = StoreChange.writeDummy(
+            context.dummy(dummyCredential ?? findings.checked.first?.row.body))
+        return denied(findings, dummy, subject: subject, credential: credential)
     }
 
     /// Whether the credential has the kind and the state that the code requires.
@@ -96,7 +96,7 @@ extension CodeAttempt {
             record.confirmedAt = context.now
             record.lapsesAt = nil
         }
-        if case .counter(let password) = record.material, password.counter == CounterPassword.end {
+        if case .counter(let password) = record.material, password.counter == HOTPState.end {
             record.end(as: .disabled, because: .counterExhausted, at: context.now)
         }
     }
@@ -121,7 +121,7 @@ extension CodeAttempt {
     }
 
     private func denied(
-        _ findings: Findings, _ decoy: StoreChange, subject: Subject?, credential: CredentialID?
+        _ findings: Findings, _ dummy: StoreChange, subject: Subject?, credential: CredentialID?
     ) -> Decision<VerificationOutcome> {
         let denial: VerificationOutcome.Denial
         var changes: [StoreChange] = []
@@ -137,7 +137,7 @@ extension CodeAttempt {
             denial = .replayed
             let changed = findings.spent.filter(\.isChanged)
             changes = changed.map { .updateCredential($0.record.row) }
-            if changes.isEmpty { changes = [decoy] }
+            if changes.isEmpty { changes = [dummy] }
             changes.append(event(.replayed, .spent))
         } else if !findings.wrong.isEmpty {
             denial = .wrong
@@ -145,14 +145,14 @@ extension CodeAttempt {
             changes.append(event(.denied, .wrong))
         } else if let shortest = findings.waiting.map(\.wait).min() {
             denial = .throttled(retryAfter: shortest)
-            changes = restartedWaits(findings.waiting.map(\.record), decoy)
+            changes = restartedWaits(findings.waiting.map(\.record), dummy)
             changes.append(event(.denied, .throttled))
         } else if !findings.disabled.isEmpty {
             denial = .disabled
-            changes = [decoy, event(.denied, .disabled)]
+            changes = [dummy, event(.denied, .disabled)]
         } else {
             denial = .unknown
-            changes = [decoy, event(.denied, .unknown)]
+            changes = [dummy, event(.denied, .unknown)]
         }
         return Decision(
             outcome: VerificationOutcome(
@@ -179,10 +179,10 @@ extension CodeAttempt {
 
     /// Restarts waits that seem to start in the future because the clock was set back.
     private func restartedWaits(
-        _ records: [CredentialRecord], _ decoy: StoreChange
+        _ records: [CredentialRecord], _ dummy: StoreChange
     ) -> [StoreChange] {
         let ahead = records.filter { $0.throttle.isAhead(of: context.now) }
-        guard !ahead.isEmpty else { return [decoy] }
+        guard !ahead.isEmpty else { return [dummy] }
         return ahead.map { record in
             var record = record
             record.throttle.restart(at: context.now)

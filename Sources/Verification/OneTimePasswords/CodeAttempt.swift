@@ -26,7 +26,7 @@ struct CodeAttempt: Sendable {
     /// Checks the code against one credential.
     ///
     /// After a match, `record` has spent the code.
-    func check(_ record: inout CredentialRecord) throws(VerifierError) -> CodeFinding {
+    func check(_ record: inout CredentialRecord) throws(VerifierError) -> CodeMatch {
         switch record.material {
         case .time(var password):
             let generator = try generator(password.seed, record)
@@ -78,7 +78,7 @@ struct CodeAttempt: Sendable {
 
     private func check(
         _ set: RecoverySet, of record: inout CredentialRecord
-    ) throws(VerifierError) -> CodeFinding {
+    ) throws(VerifierError) -> CodeMatch {
         guard let hash = hashes[set.salt] else { return .wrong }
         context.meter?.count(.openings)
         var left = try set.open(for: record.place, under: try context.key(record.keyID))
@@ -119,11 +119,11 @@ extension CodeAttempt {
     /// - Returns: the body of the dummy row; `nil` for a recovery code or if a credential was checked.
     func pad(beyond checked: [CredentialRecord]) throws(VerifierError) -> [UInt8]? {
         var done = checked.reduce(0) { $0 + codeCount(of: $1) }
-        var standIn: [UInt8]?
+        var dummyCredential: [UInt8]?
         if checked.isEmpty {
             switch code.form {
             case .oneTimePassword:
-                standIn = try context.keys.standIn.refuse(self).body
+                dummyCredential = try context.keys.dummyCredential.refuse(self).body
                 done = codeCount(of: .totp)
             case .recovery:
                 context.meter?.count(.openings)
@@ -134,7 +134,7 @@ extension CodeAttempt {
                 }
             }
         }
-        guard code.form == .oneTimePassword, done < usualCodeCount else { return standIn }
+        guard code.form == .oneTimePassword, done < usualCodeCount else { return dummyCredential }
         let generator = CodeGenerator(
             key: context.keys.current.pepper, algorithm: .sha1, style: .decimal(.six))
         code.characters.withBytes { code in
@@ -143,7 +143,7 @@ extension CodeAttempt {
                 _ = generator.match(code, around: UInt64(factor), behind: 0, ahead: 0)
             }
         }
-        return standIn
+        return dummyCredential
     }
 
     /// The number of codes in the widest window.

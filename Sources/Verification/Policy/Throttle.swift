@@ -68,14 +68,14 @@ struct Throttle: Hashable, Sendable {
     /// Ends the wait.
     ///
     /// The failures stay counted, because ending waits must not lift the overall limit.
-    mutating func liftWait() {
+    mutating func endWait() {
         waitsSince = nil
         wait = 0
     }
 
     func write(into writer: inout ByteWriter) {
         writer.write(UInt16(failures))
-        writer.writeIfThere(waitsSince) { $0.write($1) }
+        writer.writeOptional(waitsSince) { $0.write($1) }
         writer.write(wait)
     }
 

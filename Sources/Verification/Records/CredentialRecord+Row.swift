@@ -33,9 +33,9 @@ extension CredentialRecord {
         writer.write(UInt8(audience.count))
         for client in audience { writer.write(client.bytes) }
         for time in [confirmedAt, lastUsedAt, endedAt] {
-            writer.writeIfThere(time) { $0.write($1) }
+            writer.writeOptional(time) { $0.write($1) }
         }
-        writer.writeIfThere(endReason) { $0.write($1.rawValue) }
+        writer.writeOptional(endReason) { $0.write($1.rawValue) }
         throttle.write(into: &writer)
         switch material {
         case .none: writer.write(UInt8(0))
@@ -76,7 +76,7 @@ extension CredentialRecord {
         confirmedAt = try reader.readTimeIfThere()
         lastUsedAt = try reader.readTimeIfThere()
         endedAt = try reader.readTimeIfThere()
-        endReason = try reader.readIfThere { reader throws(ByteReaderError) in
+        endReason = try reader.readOptional { reader throws(ByteReaderError) in
             guard let reason = Event.Reason(rawValue: try reader.readText()) else {
                 throw .malformed
             }
@@ -86,8 +86,8 @@ extension CredentialRecord {
         // The kind is stored twice, so that a row whose kind was changed is refused.
         switch (try reader.read(UInt8.self), row.kind) {
         case (0, _): material = .none
-        case (1, .totp): material = .time(try TimePassword(from: &reader))
-        case (2, .hotp): material = .counter(try CounterPassword(from: &reader))
+        case (1, .totp): material = .time(try TOTPState(from: &reader))
+        case (2, .hotp): material = .counter(try HOTPState(from: &reader))
         case (3, .recovery): material = .recovery(try RecoverySet(from: &reader))
         case (4, .secret): material = .secret(try SecretChain(from: &reader))
         default: throw .malformed
@@ -98,6 +98,6 @@ extension CredentialRecord {
 
 extension ByteReader {
     mutating func readTimeIfThere() throws(ByteReaderError) -> UnixTime? {
-        try readIfThere { reader throws(ByteReaderError) in try reader.readTime() }
+        try readOptional { reader throws(ByteReaderError) in try reader.readTime() }
     }
 }

@@ -25,8 +25,8 @@ struct CredentialRecord: Sendable {
 
     /// What codes and secrets are checked against.
     enum Material: Sendable {
-        case time(TimePassword)
-        case counter(CounterPassword)
+        case time(TOTPState)
+        case counter(HOTPState)
         case recovery(RecoverySet)
         case secret(SecretChain)
         /// Nothing yet, or deleted.

@@ -45,7 +45,7 @@ extension AuditKey {
         case .insertAnswer(let row): try code(of: row)
         case .insertClient(let row), .updateClient(let row): try code(of: row)
         // A dummy row decides nothing, but costs the same as a real row.
-        case .writeDecoy(let row): try code(of: row.sought)
+        case .writeDummy(let row): try code(of: row.sought)
         case .expectRoom, .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
         }
     }

@@ -8,7 +8,7 @@ struct MemoryContent: Sendable {
     private(set) var tickets: [[UInt8]: TicketRow] = [:]
     private(set) var answers: [[UInt8]: AnswerRow] = [:]
     private(set) var clients: [[UInt8]: ClientRow] = [:]
-    private(set) var decoys: [Int: DecoyRow] = [:]
+    private(set) var dummies: [Int: DummyRow] = [:]
     private(set) var events: [ChainedEvent] = []
     private(set) var chain: EventChain
     private(set) var start: ChainStart?
@@ -44,7 +44,7 @@ struct MemoryContent: Sendable {
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
                 && !clients.values.contains { $0.id != row.id && $0.digest == row.digest }
-        case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: true
+        case .dropTickets, .endAnswers, .writeDummy, .appendEvent: true
         }
     }
 
@@ -64,7 +64,7 @@ struct MemoryContent: Sendable {
         case .insertAnswer(let row): answers[row.key] = row
         case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row
-        case .writeDecoy(let row): decoys[row.slot] = row
+        case .writeDummy(let row): dummies[row.slot] = row
         case .appendEvent(let event): try append(RecordedEvent(event, rows: rows))
         }
     }
@@ -85,7 +85,7 @@ struct MemoryContent: Sendable {
         let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldAnswers { answers[row.key] = nil }
-        let old = try OldEvents(
+        let old = try ExpiredEvents(
             Array(events.prefix(pruning.limit)), chains: [record(key)], pruning: pruning, key: key)
         if let newStart = old.starts.first { start = newStart }
         events.removeFirst(old.count)

@@ -45,8 +45,8 @@ public enum StoreChange: Hashable, Sendable {
     ///
     /// Condition: the stored version is one less than the row's.
     case updateClient(ClientRow)
-    /// Writes a dummy row into one of ``DecoyRow/slotCount`` slots, replacing its contents.
-    case writeDecoy(DecoyRow)
+    /// Writes a dummy row into one of ``DummyRow/slotCount`` slots, replacing its contents.
+    case writeDummy(DummyRow)
     /// Appends an event to the store's chain with ``EventChain``.
     case appendEvent(Event)
 
@@ -58,7 +58,7 @@ public enum StoreChange: Hashable, Sendable {
         case .expectRoom, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
             .insertAnswer, .insertClient, .updateClient:
             true
-        case .dropTickets, .endAnswers, .writeDecoy, .appendEvent: false
+        case .dropTickets, .endAnswers, .writeDummy, .appendEvent: false
         }
     }
 }
@@ -68,7 +68,7 @@ public enum StoreChange: Hashable, Sendable {
 /// An attempt on an unknown subject must cost as much as a wrong code, and most of that cost is a
 /// durable write. A dummy row has the size of a real row and uses one of a few slots, so attackers
 /// cannot fill the disk with them.
-public struct DecoyRow: Hashable, Sendable {
+public struct DummyRow: Hashable, Sendable {
     /// The primary key: 0 to ``slotCount`` - 1.
     public let slot: Int
     /// Meaningless bytes.

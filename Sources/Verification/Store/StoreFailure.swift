@@ -4,7 +4,7 @@
 /// response. Nothing may be accepted in that case.
 public struct StoreFailure: Error, Hashable, Sendable {
     /// The kinds of failure that matter to an operator.
-    public enum Trouble: String, CaseIterable, Hashable, Sendable {
+    public enum FailureKind: String, CaseIterable, Hashable, Sendable {
         /// There is no connection, or it broke.
         case unavailable
         /// The database was locked or overloaded for longer than the timeout.
@@ -20,13 +20,13 @@ public struct StoreFailure: Error, Hashable, Sendable {
     }
 
     /// The kind of failure.
-    public let trouble: Trouble
+    public let kind: FailureKind
     /// The database's own code, such as `SQLITE_BUSY` or an SQLSTATE; empty if there is none.
     public let code: String
 
     /// Creates a failure.
-    public init(_ trouble: Trouble, code: String = "") {
-        self.trouble = trouble
+    public init(_ kind: FailureKind, code: String = "") {
+        self.kind = kind
         self.code = code
     }
 }

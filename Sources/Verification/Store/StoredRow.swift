@@ -43,7 +43,7 @@ extension AuditKey {
 
     /// Does the work of checking a typical row if none was found, so that the response time reveals
     /// nothing (V-06).
-    public func checkNothing() throws(CryptographyFailure) {
+    public func checkDummy() throws(CryptographyFailure) {
         _ = try code(of: [UInt8](repeating: 0, count: Self.usualRowCount))
     }
 
@@ -72,10 +72,10 @@ extension CredentialRow: StoredRow {
         writer.write(kind.rawValue)
         writer.write(state.rawValue)
         writer.write(version)
-        writer.writeIfThere(keyID) { $0.write($1.number) }
-        writer.writeIfThere(fingerprint) { $0.write($1) }
+        writer.writeOptional(keyID) { $0.write($1.number) }
+        writer.writeOptional(fingerprint) { $0.write($1) }
         writer.write(createdAt)
-        writer.writeIfThere(lapsesAt) { $0.write($1) }
+        writer.writeOptional(lapsesAt) { $0.write($1) }
         writer.write(body)
         return writer.bytes
     }
@@ -116,8 +116,8 @@ extension AnswerRow: StoredRow {
         writer.write(Self.table)
         writer.write(key)
         writer.write(request)
-        writer.writeIfThere(credential) { $0.write($1.bytes) }
-        writer.writeIfThere(sealed) { writer, sealed in
+        writer.writeOptional(credential) { $0.write($1.bytes) }
+        writer.writeOptional(sealed) { writer, sealed in
             writer.write(sealed.keyID.number)
             writer.write(sealed.bytes)
         }
@@ -182,7 +182,7 @@ extension ClientRow: StoredRow {
         writer.write(UInt16(scopes.count))
         for scope in scopes { writer.write(scope) }
         writer.write(createdAt)
-        writer.writeIfThere(revokedAt) { $0.write($1) }
+        writer.writeOptional(revokedAt) { $0.write($1) }
         return writer.bytes
     }
 }

@@ -6,7 +6,7 @@ extension VerificationStore {
     ///
     /// To a clock that is ahead, everything is old, and deleted data does not come back when the
     /// clock is corrected. So nothing is deleted because of an unconfirmed clock: the events must
-    /// confirm the time (``bearsOut(_:keepingEventsFor:key:)``), on the scale of the lifetime of
+    /// confirm the time (``confirmsClock(_:keepingEventsFor:key:)``), on the scale of the lifetime of
     /// the data. A caller that can check the clock otherwise, such as with the kernel, does so
     /// first. Nothing in use is deleted because of its age at all: an expired secret is denied, and
     /// its credential stays unchanged.
@@ -17,10 +17,12 @@ extension VerificationStore {
     public func pruning(
         at now: UnixTime, keepingEventsFor eventLifetime: Int64?, key: AuditKey
     ) async throws(StoreFailure) -> Pruning {
-        let isDayBorneOut = try await bearsOut(
+        let isDayBorneOut = try await confirmsClock(
             now, keepingEventsFor: Policy.answerLifetime, key: key)
         var horizon: UnixTime?
-        if let eventLifetime, try await bearsOut(now, keepingEventsFor: eventLifetime, key: key) {
+        if let eventLifetime,
+            try await confirmsClock(now, keepingEventsFor: eventLifetime, key: key)
+        {
             horizon = now.adding(milliseconds: -eventLifetime)
         }
         return Pruning(now: isDayBorneOut ? now : nil, eventsBefore: horizon)
@@ -64,7 +66,7 @@ extension VerificationStore {
     /// - Parameters:
     /// - lifetime: the lifetime of the data, in milliseconds.
     /// - key: proves that an event is authentic.
-    public func bearsOut(
+    public func confirmsClock(
         _ now: UnixTime, keepingEventsFor lifetime: Int64, key: AuditKey
     ) async throws(StoreFailure) -> Bool {
         let latest = min(7 * 86_400_000, lifetime / 8)

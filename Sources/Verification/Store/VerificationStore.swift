@@ -111,7 +111,7 @@ public struct PruningOutcome: Hashable, Sendable {
     public let answers: Int
     /// Events.
     public let events: Int
-    /// Whether old events are kept because they are not authentic (``OldEvents/areAltered``).
+    /// Whether old events are kept because they are not authentic (``ExpiredEvents/areAltered``).
     public let areEventsAltered: Bool
 
     /// Creates the value from counts.

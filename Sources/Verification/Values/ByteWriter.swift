@@ -33,7 +33,7 @@ struct ByteWriter {
 
     mutating func write(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
 
-    mutating func writeIfThere<Value>(
+    mutating func writeOptional<Value>(
         _ value: Value?, by body: (inout ByteWriter, Value) -> Void
     ) {
         write(value != nil)
@@ -83,7 +83,7 @@ struct ByteReader {
         }
     }
 
-    mutating func readIfThere<Value>(
+    mutating func readOptional<Value>(
         by body: (inout ByteReader) throws(ByteReaderError) -> Value
     ) throws(ByteReaderError) -> Value? {
         try readFlag() ? try body(&self) : nil

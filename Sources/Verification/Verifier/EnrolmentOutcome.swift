@@ -59,7 +59,7 @@ public enum RedemptionOutcome<Value: Sendable>: Sendable {
 }
 
 /// The response to a valid enrolment ticket.
-public struct HandedOutSecret: Sendable {
+public struct IssuedSecret: Sendable {
     /// The id of the credential.
     public let credential: CredentialID
     /// The secret, which is only for the device.

@@ -166,9 +166,9 @@ extension Verifier {
             }
         }
         switch enrolment.factor {
-        case .time(let period): return .time(TimePassword(seed: try sealed(period: period)))
+        case .time(let period): return .time(TOTPState(seed: try sealed(period: period)))
         case .counter(let counter):
-            return .counter(CounterPassword(seed: try sealed(period: nil), counter: counter))
+            return .counter(HOTPState(seed: try sealed(period: nil), counter: counter))
         }
     }
 

@@ -10,7 +10,7 @@ extension Verifier {
         try await change(credential, origin, recorder) { record, _ in
             guard record.state != .disabled else { return .refused }
             guard record.throttle.waitsSince != nil else { return .alreadySo }
-            record.throttle.liftWait()
+            record.throttle.endWait()
             return .changed(.unlocked, nil)
         }
     }

@@ -76,7 +76,7 @@ extension Verifier {
         writer.write("watchword answer")
         writer.write(key)
         writer.write(request)
-        writer.writeIfThere(credential) { $0.write($1.bytes) }
+        writer.writeOptional(credential) { $0.write($1.bytes) }
         writer.write(id.number)
         return writer.bytes
     }

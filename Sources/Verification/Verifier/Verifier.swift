@@ -14,7 +14,7 @@ public struct Verifier: Sendable {
     private let randomness: RandomSource
     private let keys: @Sendable () async -> KeyRing
     let hashing = RecoveryHashing()
-    let denials = DenialBook()
+    let denials = DenialCounter()
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.

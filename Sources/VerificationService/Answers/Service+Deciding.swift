@@ -54,7 +54,7 @@ extension Service {
         case .store(let failure):
             Refusal(
                 .unavailable,
-                cause: "store-\(failure.trouble.rawValue)"
+                cause: "store-\(failure.kind.rawValue)"
                     + (failure.code.isEmpty ? "" : " \(failure.code)"))
         case .contended: Refusal(.unavailable, cause: "contended")
         case .overloaded: Refusal(.unavailable, cause: "overloaded")

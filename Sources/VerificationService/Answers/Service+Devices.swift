@@ -39,7 +39,7 @@ extension Service {
         }
     }
 
-    private static func answer(to outcome: RedemptionOutcome<HandedOutSecret>) -> Answer {
+    private static func answer(to outcome: RedemptionOutcome<IssuedSecret>) -> Answer {
         switch outcome {
         case .redeemed(let handedOut):
             .made([

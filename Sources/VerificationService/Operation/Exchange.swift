@@ -21,7 +21,7 @@ struct Exchange: Sendable {
 extension Exchange {
     /// Whether anyone could cause this response any number of times: no API key was accepted, and no
     /// device's secret or ticket either.
-    fileprivate func isAnybodys(_ status: Status, _ outcome: String) -> Bool {
+    fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
         client == nil && (status.isProblem || route?.access != .device || outcome == "denied")
     }
 }
@@ -30,7 +30,7 @@ extension Service {
     func begin(_ request: HTTPRequest) -> Exchange {
         metrics.begin()
         return Exchange(
-            began: surroundings.instant(), id: requestID(),
+            began: dependencies.instant(), id: requestID(),
             address: settings.trustedProxies.clientAddress(of: request),
             method: Method(rawValue: request.method))
     }
@@ -73,21 +73,21 @@ extension Service {
     private func note(
         _ exchange: Exchange, _ status: Status, outcome: String, cause: String?
     ) {
-        let passed = (surroundings.instant() - exchange.began).components
+        let passed = (dependencies.instant() - exchange.began).components
         let microseconds = passed.seconds * 1_000_000 + passed.attoseconds / 1_000_000_000_000
         metrics.end(
             operation: exchange.route?.operation.rawValue ?? "none", status: status.rawValue,
             outcome: outcome, microseconds: microseconds)
         let line = LogLine(
-            time: surroundings.now(), requestID: exchange.id ?? "",
+            time: dependencies.now(), requestID: exchange.id ?? "",
             method: exchange.method?.rawValue ?? "other", route: exchange.route?.template,
             status: status.rawValue, outcome: outcome, client: exchange.client?.name,
             address: Origin(address: exchange.address).address, duration: microseconds,
             cause: cause)
         let written =
-            exchange.isAnybodys(status, outcome)
-            ? refusals.enter(line, at: surroundings.instant()) : line
-        if let written { surroundings.log(written) }
+            exchange.isUnauthenticated(status, outcome)
+            ? refusals.enter(line, at: dependencies.instant()) : line
+        if let written { dependencies.log(written) }
     }
 
     /// Logs the requests that were only counted.
@@ -96,14 +96,14 @@ extension Service {
     ///
     /// - Parameter atEnd: `true` at shutdown, to include the current minute.
     package func logCountedRefusals(atEnd: Bool = false) {
-        for line in refusals.takeDue(at: surroundings.instant(), all: atEnd) {
-            surroundings.log(line)
+        for line in refusals.takeDue(at: dependencies.instant(), all: atEnd) {
+            dependencies.log(line)
         }
     }
 
     private func requestID() -> String? {
         do throws(CryptographyFailure) {
-            let bytes = try surroundings.randomness.bytes(12)
+            let bytes = try dependencies.randomness.bytes(12)
             return "rq_" + Base64URL.encode(bytes.span)
         } catch { return nil }
     }

@@ -29,13 +29,13 @@ extension Service {
             defer { last = failure?.cause }
             return last != failure?.cause
         }
-        if hasChanged { surroundings.readinessChanged(failure) }
+        if hasChanged { dependencies.readinessChanged(failure) }
         return failure
     }
 
     private func readinessFailure() async -> ReadinessFailure? {
-        let state = surroundings.clockState()
-        if let complaint = settings.clock.complaint(now: surroundings.now(), state: state) {
+        let state = dependencies.clockState()
+        if let complaint = settings.clock.complaint(now: dependencies.now(), state: state) {
             return .clock(complaint)
         }
         do throws(VerifierError) {

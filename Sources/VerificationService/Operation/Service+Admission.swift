@@ -38,7 +38,7 @@ extension Service {
     /// The maximum size of a body.
     ///
     /// The listener refuses longer bodies before it reads them.
-    package static let maximalBodyCount = 64 << 10
+    package static let maximumBodySize = 64 << 10
 
     /// Parses the target and finds the route.
     func route(
@@ -68,7 +68,7 @@ extension Service {
                 throw Refusal(.missingScope(scope))
             }
         case .device, .everybody:
-            if let seconds = limiter.take(exchange.address, now: surroundings.instant()) {
+            if let seconds = limiter.take(exchange.address, now: dependencies.instant()) {
                 throw Refusal(.tooManyRequests(retryAfter: seconds))
             }
         }
@@ -128,7 +128,7 @@ extension Service {
 
     /// Applies the address rate to a refusal, which slows down guessing and scanning.
     func limited(_ refusal: Refusal, _ exchange: Exchange) -> Refusal {
-        guard let seconds = limiter.take(exchange.address, now: surroundings.instant()) else {
+        guard let seconds = limiter.take(exchange.address, now: dependencies.instant()) else {
             return refusal
         }
         return Refusal(.tooManyRequests(retryAfter: seconds))
@@ -149,7 +149,7 @@ extension Service {
     }
 
     private func fields(_ request: HTTPRequest, _ route: Route) throws(Problem) -> BodyFields {
-        guard request.body.count <= Self.maximalBodyCount else { throw .bodyTooLarge }
+        guard request.body.count <= Self.maximumBodySize else { throw .bodyTooLarge }
         guard let shape = route.body else {
             guard request.body.count == 0 else { throw .malformedBody(at: nil) }
             return .none

@@ -8,7 +8,7 @@ package import Verification
 package final class Service: Sendable {
     let verifier: Verifier
     let settings: ServiceSettings
-    let surroundings: ServiceSurroundings
+    let dependencies: ServiceDependencies
     let limiter: AddressLimiter
     let refusals: RefusalLog
     let metrics = Metrics()
@@ -18,12 +18,12 @@ package final class Service: Sendable {
     let description = OpenAPIDocument.json.rendered()
 
     package init(
-        verifier: Verifier, settings: ServiceSettings, surroundings: ServiceSurroundings
+        verifier: Verifier, settings: ServiceSettings, dependencies: ServiceDependencies
     ) {
         self.verifier = verifier
         self.settings = settings
-        self.surroundings = surroundings
-        let start = surroundings.instant()
+        self.dependencies = dependencies
+        let start = dependencies.instant()
         limiter = AddressLimiter(rate: settings.addressRate, now: start)
         refusals = RefusalLog(start: start)
     }

@@ -20,7 +20,7 @@ package struct ServiceSettings: Sendable {
 }
 
 /// The dependencies of the service, which tests replace.
-package struct ServiceSurroundings: Sendable {
+package struct ServiceDependencies: Sendable {
     /// The wall clock; it must be the verifier's.
     package let now: @Sendable () -> UnixTime
     /// A monotonic clock, for durations and rates.

@@ -19,14 +19,14 @@ enum RouteTable {
             ]),
             success: .made,
             answers: [
-                AnswerShapes.oneTimePassword, AnswerShapes.recoveryCodes, AnswerShapes.ticket,
+                ResponseShapes.oneTimePassword, ResponseShapes.recoveryCodes, ResponseShapes.ticket,
             ],
             problems: [.keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient]),
         Route(
             operation: .listCredentials, method: .get,
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.manage),
             summary: "Lists a subject's credentials, without secrets.", success: .answered,
-            answers: [AnswerShapes.credentials]),
+            answers: [ResponseShapes.credentials]),
         Route(
             operation: .closeAccount, method: .delete, path: path(.word("subjects"), subject),
             access: .scope(.manage),
@@ -48,14 +48,14 @@ enum RouteTable {
             access: .scope(.enrol),
             summary: "Activates a credential with its first code, and spends the code.",
             body: .one(RequestShapes.confirmation), success: .answered,
-            answers: [AnswerShapes.result], problems: [.unknownCredential]),
+            answers: [ResponseShapes.result], problems: [.unknownCredential]),
         Route(
             operation: .resynchronizeCredential, method: .post,
             path: path(.word("credentials"), credential, .word("resync")),
             access: .scope(.manage),
             summary: "Finds the counter or the clock drift from two consecutive codes.",
             body: .one(RequestShapes.resynchronization), success: .answered,
-            answers: [AnswerShapes.result], problems: [.unknownCredential]),
+            answers: [ResponseShapes.result], problems: [.unknownCredential]),
         Route(
             operation: .unlockCredential, method: .post,
             path: path(.word("credentials"), credential, .word("unlock")),
@@ -69,13 +69,13 @@ enum RouteTable {
             operation: .verify, method: .post, path: path(.word("verifications")),
             access: .scope(.verify), summary: "Verifies a code, and spends it if it is correct.",
             body: .one(RequestShapes.verification), success: .answered,
-            answers: [AnswerShapes.acceptance, AnswerShapes.denial]),
+            answers: [ResponseShapes.acceptance, ResponseShapes.denial]),
         Route(
             operation: .redeemLogin, method: .post, path: path(.word("logins"), .word("redeem")),
             access: .scope(.verify),
             summary: "Redeems a login ticket and returns who signed in, once.",
             body: .one(RequestShapes.loginRedemption), success: .answered,
-            answers: [AnswerShapes.signedIn, AnswerShapes.refusal]),
+            answers: [ResponseShapes.signedIn, ResponseShapes.refusal]),
     ]
 
     private static let devices: [Route] = [
@@ -84,14 +84,15 @@ enum RouteTable {
             path: path(.word("device"), .word("enrolments")), access: .device,
             summary: "Exchanges an enrolment ticket for the device's first secret.",
             body: .one(RequestShapes.ticketRedemption), success: .made,
-            answers: [AnswerShapes.deviceSecret], problems: [.refusedTicket]),
+            answers: [ResponseShapes.deviceSecret], problems: [.refusedTicket]),
         Route(
             operation: .signIn, method: .post, path: path(.word("device"), .word("logins")),
             access: .device,
             summary: "Exchanges an enrolled secret for a login ticket and the next secret.",
             body: .one(RequestShapes.login), success: .answered,
             answers: [
-                AnswerShapes.loginAcceptance, AnswerShapes.loginDenial, AnswerShapes.loginWipe,
+                ResponseShapes.loginAcceptance, ResponseShapes.loginDenial,
+                ResponseShapes.loginWipe,
             ]),
     ]
 
@@ -100,7 +101,7 @@ enum RouteTable {
             operation: .listEvents, method: .get, path: path(.word("events")),
             access: .scope(.audit), summary: "Lists events in order, after a position.",
             parameters: [("after", 0...Int64.max), ("limit", 1...1_000)], success: .answered,
-            answers: [AnswerShapes.events]),
+            answers: [ResponseShapes.events]),
         Route(
             operation: .describeInterface, method: .get, path: path(.word("openapi.json")),
             access: .everybody, summary: "Returns this OpenAPI document.", success: .answered),

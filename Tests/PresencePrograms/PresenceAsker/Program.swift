@@ -19,7 +19,7 @@ import PresenceDevices
             let isPresent = try check.isPresent(for: "Show the \u{1B}code:")
             outcome = isPresent ? "present" : "absent"
         } catch {
-            outcome = "\(error.reason), may hide: \(error.mayHideAttempt)"
+            outcome = "\(error.reason), may hide: \(error.mayConcealAttempt)"
         }
         try StandardStream.output.write(Array("outcome: \(outcome)\n".utf8).span)
     }

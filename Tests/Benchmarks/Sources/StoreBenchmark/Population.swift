@@ -68,9 +68,9 @@ struct Population: Sendable {
         let verifier = Verifier(store: memory, keys: keys) { UnixTime(seconds: Self.start) }
         var rows: [CredentialRow] = []
         for number in numbers {
-            let wish = try OneTimePasswordEnrolment(
+            let interest = try OneTimePasswordEnrolment(
                 issuer: "Mill", account: "\(number)", key: key(number))
-            let outcome = try await verifier.enrolOneTimePassword(wish, for: subject(number))
+            let outcome = try await verifier.enrolOneTimePassword(interest, for: subject(number))
             guard case .granted(let grant) = outcome else { throw BenchmarkError.refused }
             let code = try PresentedCode(code(number, at: Self.start).utf8.span)
             let confirmation = try await verifier.confirm(grant.credential, code: code)

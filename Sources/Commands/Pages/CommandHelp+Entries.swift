@@ -1,0 +1,109 @@
+import Arguments
+
+// Adding, changing and removing entries.
+extension CommandHelp {
+    static let add = CommandHelp(
+        summary: "add an entry",
+        operands: .optionalName,
+        options: [
+            .uriFile, .qr, .secretFile.saying("read a key (Base32) or a plain secret from FILE"),
+            .issuer, .account, .type, .algorithm, .digits, .period, .counter, .presence, .onFailure,
+        ],
+        examples: [
+            "watchword add --qr screenshot.png",
+            "watchword add --uri-file uri.txt",
+            "watchword add GitHub:alice@example.com",
+            "watchword add --issuer GitHub --account alice --secret-file key.txt",
+            "watchword add --type secret 'router password' --secret-file -",
+        ],
+        details: [
+            "Without --uri-file, --qr or --secret-file, the command prompts for the key. Secrets are "
+                + "never given as arguments, because other users can see a program's arguments.",
+            "NAME is “issuer:account” or just an account, and overrides the name in a URI. If an "
+                + "entry with this name exists, the command fails; rename or remove that entry.",
+            "With --presence per-use, the entry requires confirmation at each use, not only when "
+                + "the vault is unlocked. per-use:pam requires confirmation through PAM, and "
+                + "per-use:passphrase with the passphrase; no option overrides that. Plain per-use accepts "
+                + "either, as chosen by --presence-check.",
+            "With --on-failure wipe:N, N failures in a row wipe the secret. Anybody who can run "
+                + "watchword can cause that, so use it only for secrets that the issuer can replace. "
+                + "With lock-out, 5 failures lock the entry for 1, then 5, 15, 30 and 60 minutes.",
+        ])
+    static let importing = CommandHelp(
+        summary: "import entries from images and text files",
+        operands: .paths, options: [.dryRun, .onDuplicate, .presenceCheck],
+        examples: [
+            "watchword import screenshots/",
+            "watchword import --dry-run shots/*.png otpauth.txt",
+            "watchword --json import export.png --on-duplicate replace",
+        ],
+        details: [
+            "PATH is an image (PNG, JPEG or WebP), a text file with otpauth:// URIs, or a folder, "
+                + "which is searched recursively. The file type is detected from the content. "
+                + "Symbolic links in folders are skipped.",
+            "The command prints one line for each item: added, replaced, skipped or refused. The "
+                + "parts of a Google Authenticator export may be in any order; missing parts are "
+                + "listed.",
+            "With --on-duplicate replace, entries that require confirmation at each use are "
+                + "confirmed one by one before they are replaced.",
+            "All changes are saved together at the end, so an interrupted import changes nothing. "
+                + "Exit status 1 means that an item was refused.",
+        ])
+    static let edit = CommandHelp(
+        summary: "change an entry",
+        operands: .name,
+        options: [
+            .presence.saying("per-unlock, per-use or per-use:CHECK"),
+            .onFailure.saying("lock-out, wipe (3 failures) or wipe:N"),
+            .issuer, .account, .algorithm.saying("SHA1, SHA256 or SHA512"),
+            .digits.saying("length of a code, 1 to 10"),
+            .period.saying("how long a code is valid"),
+            .counter.saying("counter of the next code"),
+            .secretFile.saying("read the new key or plain secret from FILE"),
+            .presenceCheck,
+        ],
+        examples: [
+            "watchword edit github --presence per-use",
+            "watchword edit bank --presence per-use --on-failure wipe:5",
+            "watchword edit bank --counter 42",
+            "watchword edit 'router password' --secret-file new.txt",
+        ],
+        details: [
+            "Only the given properties change. An entry that requires confirmation at each use "
+                + "also requires it before its key, its codes or its access control change.",
+            "A new key (--secret-file) of a counter-based entry starts at counter 0 unless --counter "
+                + "is given. The vault's previous generation keeps the old key, encrypted, until "
+                + "the next change.",
+        ])
+    static let rename = CommandHelp(
+        summary: "rename an entry",
+        operands: .nameAndNewName, options: [],
+        examples: [
+            "watchword rename github GitHub:alice@work",
+            "watchword rename GitHub:alice alice",
+        ],
+        details: ["NEW-NAME is “issuer:account” or just an account."])
+    static let remove = CommandHelp(
+        summary: "remove an entry",
+        operands: .name, options: [.yes, .purge],
+        examples: ["watchword remove github", "watchword remove --yes --purge github"],
+        details: [
+            "The command asks for confirmation first. The vault's previous generation keeps the "
+                + "entry, encrypted, until the next change; --purge erases it at once."
+        ])
+    static let export = CommandHelp(
+        summary: "print all entries as otpauth:// URIs",
+        operands: .none, options: [.yes, .skipPerUse, .presenceCheck, .readOnly],
+        examples: [
+            "watchword export >backup.txt",
+            "watchword export --skip-per-use >backup.txt",
+            "watchword export | age --passphrase >backup.age",
+        ],
+        details: [
+            "The URIs contain the keys. On a terminal, the command asks before it prints them, "
+                + "unless --yes is given. Plain secrets have no URI and are skipped with a note.",
+            "Entries that require confirmation at each use are confirmed one by one before "
+                + "anything is printed: the export is complete or empty. --skip-per-use skips these "
+                + "entries with a warning.",
+        ])
+}

@@ -1,0 +1,55 @@
+import Arguments
+
+// Signing in with a secret that a server issued to this device.
+extension CommandHelp {
+    static let loginEnrol = CommandHelp(
+        summary: "enrol this device with a ticket",
+        operands: .name,
+        options: [
+            .server, .ticketFile, .caFile, .deviceName, .presence, .onFailure, .presenceCheck,
+        ],
+        examples: [
+            "watchword login enrol Mill:ivan --server https://login.example --ticket-file -",
+            "watchword login enrol mill --server https://localhost:8420 --ca-file ca.pem "
+                + "--ticket-file t",
+        ],
+        details: [
+            "The application issues the ticket, which is valid once and for ten minutes. The server "
+                + "exchanges it for a secret, which is stored in the vault under NAME. The secret of "
+                + "an earlier enrolment under this name is purged.",
+            "The new secret keeps the access control of the earlier one, except as changed by --presence "
+                + "and --on-failure. If the entry requires confirmation at each use, it is confirmed "
+                + "before it is replaced.",
+            "If the response is lost, run the same command with the same ticket again. The "
+                + "certificates of --ca-file are stored in the vault, and this server is trusted "
+                + "only with them. Plain HTTP is allowed for this machine only.",
+        ])
+    static let loginPresent = CommandHelp(
+        summary: "sign in: print a login ticket",
+        operands: .name, options: [],
+        examples: ["watchword login present Mill:ivan", "watchword --json login present mill"],
+        details: [
+            "Sends the secret to its server, stores the secret that replaces it, and prints a login "
+                + "ticket, which the application must redeem within a minute. If the response is "
+                + "lost, run the command again.",
+            "If the server detects that somebody else used the secret, the secret is wiped on this "
+                + "device, too. The exit status is then 5, and the device must be enrolled again.",
+        ])
+    static let loginStatus = CommandHelp(
+        summary: "show the local state of an enrolment",
+        operands: .name, options: [.readOnly],
+        examples: ["watchword login status Mill:ivan", "watchword --json login status mill"],
+        details: [
+            "Prints the server, the credential's name, how often and when the secret was last "
+                + "replaced, and its state: ready, unanswered (a request without a response) or "
+                + "wiped, with the reason. The server is not contacted."
+        ])
+    static let loginWipe = CommandHelp(
+        summary: "wipe the secret of an enrolment",
+        operands: .name, options: [.yes],
+        examples: ["watchword login wipe Mill:ivan", "watchword login wipe mill --yes"],
+        details: [
+            "Removes the secret from the vault and from its previous generation. The server is not "
+                + "contacted: revoke the credential there, too."
+        ])
+}

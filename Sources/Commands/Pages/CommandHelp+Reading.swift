@@ -1,0 +1,60 @@
+import Arguments
+
+// Reading entries.
+extension CommandHelp {
+    static let code = CommandHelp(
+        summary: "print an entry's code",
+        operands: .name, options: [.at, .next, .presenceCheck, .readOnly],
+        examples: [
+            "watchword code github",
+            "watchword code GitHub:alice@example.com --next",
+            "watchword --json code github",
+            "watchword code github --at 2026-11-21T01:09:30Z",
+        ],
+        details: [
+            "Prints only the code and a line break. NAME is an entry's full name or a part of it "
+                + "that no other entry's name contains; case is ignored.",
+            "The new counter of a counter-based entry is stored before the code is printed.",
+            "An entry that requires confirmation at each use is confirmed through PAM (service "
+                + "“watchword”) if it is configured, and otherwise with the passphrase. The passphrase "
+                + "that unlocked the vault also confirms the first use.",
+        ])
+    static let watch = CommandHelp(
+        summary: "show codes as they change",
+        operands: .names, options: [.presenceCheck, .readOnly],
+        examples: ["watchword watch", "watchword watch github mail"],
+        details: [
+            "Shows a live list of codes and the seconds left, until you press q or Ctrl-C; then the "
+                + "previous screen is restored. Counter-based entries are skipped, because showing a "
+                + "code uses it up. Entries that require confirmation at each use are shown only if "
+                + "named, and confirmed one by one.",
+            "If standard output is not a terminal, the codes are printed once.",
+        ])
+    static let list = CommandHelp(
+        summary: "list the entries",
+        operands: .optionalName, options: [.readOnly],
+        examples: ["watchword list", "watchword list mail", "watchword --json list"],
+        details: [
+            "Prints one line for each entry, without secrets: its name, its type, and its access "
+                + "control if it is not the default. With NAME, lists only entries whose names "
+                + "contain it; case is ignored.",
+            "Invisible characters are printed as escapes such as \\u{200B}. If several names look "
+                + "alike, the beginning of each entry's id is printed, too; every command accepts it "
+                + "as NAME.",
+        ])
+    static let show = CommandHelp(
+        summary: "show an entry's details, or its secret",
+        operands: .name,
+        options: [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck, .readOnly],
+        examples: [
+            "watchword show github",
+            "watchword show github --qr",
+            "watchword show github --qr-png github.png",
+            "watchword show 'router password' --reveal",
+        ],
+        details: [
+            "Without options, no secret is shown. On a terminal, --uri, --qr and --reveal ask "
+                + "before they show a secret, unless --yes is given. Image files are readable by "
+                + "their owner only (mode 0600) and do not overwrite a file unless --force is given."
+        ])
+}

@@ -1,0 +1,82 @@
+import Arguments
+
+// Managing the vault.
+extension CommandHelp {
+    static let initialize = CommandHelp(
+        summary: "create the vault",
+        operands: .none, options: [.noRecoveryKey, .scryptLogN],
+        examples: [
+            "watchword init",
+            "watchword init --vault work.vault --no-recovery-key",
+            "watchword init --passphrase-file pass.txt >recovery-key.txt",
+        ],
+        details: [
+            "Prompts for a passphrase twice and creates an empty vault, which only the passphrase "
+                + "or the recovery key unlocks. The recovery key is printed once, on standard output, "
+                + "before the vault is saved; on a terminal, you then type it to verify your copy.",
+            "An existing vault is never overwritten.",
+        ])
+    static let passphrase = CommandHelp(
+        summary: "change the passphrase",
+        operands: .none, options: [.newPassphraseFile, .slot, .keepKey, .scryptLogN],
+        examples: [
+            "watchword passphrase",
+            "watchword passphrase --recovery-key",
+            "watchword passphrase --passphrase-file old.txt --new-passphrase-file new.txt",
+        ],
+        details: [
+            "Prompts for the current passphrase, and twice for the new one. The vault also gets a new "
+                + "key, as with “rekey”: the old passphrase still unlocks copies made before, but "
+                + "cannot decrypt anything saved later. With --keep-key, it can.",
+            "If you forgot the passphrase, unlock with --recovery-key or --recovery-key-file. If the "
+                + "vault has several passphrases, choose the one to replace with --slot.",
+        ])
+    static let rekey = CommandHelp(
+        summary: "give the vault a new key",
+        operands: .none, options: [],
+        examples: ["watchword rekey", "watchword rekey --recovery-key"],
+        details: [
+            "Encrypts every entry with a new key. All passphrases and recovery keys stay valid, and "
+                + "only the one that unlocks the vault is needed. The previous generation of the "
+                + "vault is erased.",
+            "Copies made before keep the old key and unlock as before. If somebody may have such a "
+                + "copy and its passphrase, also replace the secrets at their issuers.",
+        ])
+    static let slotList = CommandHelp(
+        summary: "list the passphrases and recovery keys",
+        operands: .none, options: [.readOnly],
+        examples: ["watchword slot list", "watchword --json slot list"],
+        details: ["Prints each slot's number, type, cost and creation time."])
+    static let slotAdd = CommandHelp(
+        summary: "add a passphrase or a recovery key",
+        operands: .word(["passphrase", "recovery-key"]),
+        options: [.newPassphraseFile, .scryptLogN],
+        examples: [
+            "watchword slot add passphrase",
+            "watchword slot add recovery-key >recovery-key.txt",
+        ],
+        details: [
+            "A vault can have several passphrases, each of which unlocks it. A new recovery key is "
+                + "printed once, on standard output."
+        ])
+    static let slotRemove = CommandHelp(
+        summary: "remove a passphrase or a recovery key",
+        operands: .one("NUMBER"), options: [.keepKey, .yes],
+        examples: ["watchword slot list", "watchword slot remove 2"],
+        details: [
+            "NUMBER is a slot number from “slot list”. The last slot cannot be removed. The vault "
+                + "also gets a new key, as with “rekey”: the removed passphrase or recovery key still "
+                + "unlocks copies made before, but cannot decrypt anything saved later. With "
+                + "--keep-key, it can."
+        ])
+    static let check = CommandHelp(
+        summary: "check the vault for damage",
+        operands: .none, options: [.readOnly],
+        examples: ["watchword check", "watchword --json check"],
+        details: [
+            "Decrypts and verifies every entry, and reports problems such as wiped entries or an "
+                + "older vault file.",
+            "Use --read-only for a vault on a read-only disk or without write permission. Failures "
+                + "are then not counted.",
+        ])
+}

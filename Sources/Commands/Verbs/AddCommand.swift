@@ -1,0 +1,129 @@
+import Arguments
+import CommandRunner
+import Cryptography
+import JSONText
+import OneTimePassword
+import POSIX
+import PictureReader
+import SecretVault
+
+/// `add`: adds an entry.
+enum AddCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let arguments = session.arguments
+        try session.usage { () throws(UsageError) in
+            try arguments.forbid(.uriFile, .qr, .secretFile)
+            let described: [Option] = [.type, .algorithm, .digits, .period, .counter]
+            for source in [Option.uriFile, .qr] where arguments.has(source) {
+                // The URI already states these.
+                for option in described where arguments.has(option) {
+                    throw .conflict(source.name, option.name)
+                }
+            }
+        }
+        // Check the arguments before any prompt.
+        let shape = try EntryShape(session)
+        let access = try AccessControlChange(session)
+        let vault = try session.unlock()
+        let content: EntryContent
+        if arguments.has(.uriFile) || arguments.has(.qr) {
+            content = .oneTimePassword(try addressed(session))
+        } else {
+            content = try shape.content(session)
+        }
+        let name = EntryName(issuer: content.issuer, account: content.account)
+        // Check the name under the lock, so that no other program can take it.
+        let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
+            guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
+            let same = try changes.entries(withSecretOf: content)
+            try changes.add(
+                content, accessControl: access.applied(to: .standard(for: content.kind)),
+                now: SystemClock.unixTime())
+            return same
+        }
+        guard let same else { throw .nameTaken(name.visible) }
+        if let twin = vault.entries.first(where: { same.contains($0.id) }) {
+            session.printer.warn("\(twin.name.visible) has the same key")
+        }
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([("entry", .text(name.text)), ("result", .text("added"))]))
+        } else {
+            session.printer.note("Added \(name.visible).")
+        }
+        return .done
+    }
+
+    /// The credential from the only URI in the file of `--uri-file` or `--qr`.
+    private static func addressed(_ session: Session) throws(CommandFailure) -> Credential {
+        let (text, place) = try address(session)
+        let uri: KeyURI
+        do {
+            uri = try text.withBytes { bytes throws(KeyURIError) in try KeyURI(parsing: bytes) }
+        } catch {
+            throw .keyURI(place, error)
+        }
+        for warning in uri.warnings {
+            session.printer.warn("\(place): \(Messages.sentence(for: warning))")
+        }
+        session.warn(of: uri.credential)
+        let name = session.givenName(
+            else: EntryName(issuer: uri.credential.issuer, account: uri.credential.account))
+        do {
+            return try Credential(
+                issuer: name.issuer, account: name.account, key: uri.credential.key,
+                algorithm: uri.credential.algorithm, style: uri.credential.style,
+                movingFactor: uri.credential.movingFactor,
+                otherParameters: uri.credential.otherParameters)
+        } catch {
+            throw .credential(error)
+        }
+    }
+
+    private static func address(_ session: Session) throws(CommandFailure)
+        -> (SecretBytes, place: String)
+    {
+        if let path = session.arguments[.uriFile] {
+            let source = SecretSource(path)
+            return (try source.read(limit: Session.secretLimit).firstLine(), source.name)
+        }
+        let path = session.arguments[.qr] ?? ""
+        let place = VisibleText.of(path)
+        var symbols: [SecretBytes] = []
+        let file: InputFile
+        do {
+            file = try InputFile(path, acceptingPipes: true)
+        } catch {
+            throw .input(place, error)
+        }
+        let outcome: PictureOutcome
+        do {
+            outcome = try PictureReader().read(file.descriptor) { bytes in
+                symbols.append(SecretBytes(copying: bytes))
+            }
+        } catch {
+            throw .pictureReader(error)
+        }
+        if case .refused(let refusal) = outcome { throw .pictureRefused(place, refusal) }
+        let addresses = symbols.filter { $0.withBytes(KeyURI.isKeyURI) }
+        guard addresses.count == 1 else {
+            throw .notOneAddress(place, found: addresses.count)
+        }
+        return (addresses[0], place)
+    }
+}
+
+extension Session {
+    /// The name from NAME, `--issuer` and `--account`; missing parts come from `other`.
+    func givenName(else other: EntryName) -> EntryName {
+        let typed = arguments.operands.first.map(EntryName.init(typed:))
+        return EntryName(
+            issuer: arguments[.issuer] ?? typed?.issuer ?? other.issuer,
+            account: arguments[.account] ?? typed?.account ?? other.account)
+    }
+
+    /// Warns about deviations from the standards in `credential`.
+    func warn(of credential: Credential) {
+        for warning in credential.warnings { printer.warn(Messages.sentence(for: warning)) }
+    }
+}

@@ -1,0 +1,65 @@
+import Arguments
+import CommandRunner
+import Cryptography
+import JSONText
+import OneTimePassword
+import SecretVault
+
+/// `list`: the entries, without secrets.
+enum ListCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        let wanted = session.arguments.operands.first
+        let entries = wanted.map(vault.entries.holding) ?? vault.entries
+        if let wanted, entries.isEmpty { throw .noSuchEntry(VisibleText.of(wanted)) }
+        if session.wantsJSON {
+            let choice = try session.checkChoice()
+            for entry in entries {
+                let facts = facts(of: entry, check: try choice.check(of: entry))
+                try session.printer.line(.object(facts))
+            }
+            return .done
+        }
+        // A few very long names do not widen the column for all.
+        let names = entries.map(\.name.inTable)
+        let columns = names.map(\.columns)
+        let width = min(columns.max() ?? 0, 48)
+        let gaps = String(repeating: " ", count: width + 2)
+        let lookAlikes = vault.entries.lookAlikes
+        for (place, entry) in entries.enumerated() {
+            let gap = gaps.prefix(max(width - columns[place], 0) + 2)
+            let needsID = lookAlikes.contains(entry.id) || entry.name.isCutInTable
+            let id = needsID ? ", id \(entry.shortID)" : ""
+            try session.printer.line(names[place] + gap + Messages.description(of: entry) + id)
+        }
+        if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
+        return .done
+    }
+
+    /// An entry as JSON, without its secret.
+    static func facts(of entry: EntrySummary, check: EntryCheck) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("account", .text(entry.account)), ("check", .text(check.rawValue)),
+            ("created_at", .text(Timestamp(unixTime: entry.created).text)),
+            ("grade", .text(check.grade)), ("id", .text(entry.id.text)),
+            ("issuer", .text(entry.issuer)),
+            ("on_failure", .text(entry.accessControl.onFailure.word)),
+            ("presence", .text(entry.accessControl.presence.word)),
+            ("type", .text(entry.kind.rawValue)),
+        ]
+        if let algorithm = entry.algorithm {
+            members.append(("algorithm", .text(algorithm.rawValue)))
+        }
+        switch entry.style {
+        case .decimal(let length): members.append(("digits", .number(Int64(length.digits))))
+        case .steam: members.append(("style", .text("steam")))
+        case nil: break
+        }
+        if let period = entry.period { members.append(("period", .number(period))) }
+        if let tombstone = entry.tombstone {
+            members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
+            members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
+        }
+        return members.sorted { $0.0 < $1.0 }
+    }
+}

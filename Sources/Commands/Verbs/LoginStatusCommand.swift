@@ -1,0 +1,79 @@
+import Arguments
+import CommandRunner
+import Courier
+import DeviceLogin
+import JSONText
+import SecretVault
+
+/// `login status` and `login wipe`: the local state of an enrolment; the server is not contacted.
+enum LoginStatusCommand {
+    static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        var facts: [(String, JSONValue)] = [
+            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+            ("enrolled_at", .text(Timestamp(unixTime: entry.created).text)),
+        ]
+        if entry.kind == .enrolled, let tombstone = entry.tombstone {
+            facts += [
+                ("state", .text("wiped")), ("reason", .text(tombstone.reason.rawValue)),
+                ("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)),
+            ]
+        } else {
+            facts += try factsOfContent(of: entry, in: vault, session)
+        }
+        facts.sort { $0.0 < $1.0 }
+        guard !session.wantsJSON else {
+            try session.printer.line(.object(facts))
+            return .done
+        }
+        for (name, value) in facts {
+            let padding = String(repeating: " ", count: max(14 - name.count, 1))
+            switch value {
+            case .text(let text): try session.printer.line(name + padding + VisibleText.of(text))
+            case .counter(let number): try session.printer.line(name + padding + String(number))
+            default: continue
+            }
+        }
+        return .done
+    }
+
+    private static func factsOfContent(
+        of entry: EntrySummary, in vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) -> [(String, JSONValue)] {
+        let content = try session.enrolledContent(of: entry, in: vault, for: .show)
+        let state: EnrolledSecret
+        do throws(DeviceLoginError) {
+            state = try EnrolledSecret(content)
+        } catch {
+            throw .login(entry.name.visible, error)
+        }
+        return [
+            ("changed_at", .text(Timestamp(unixTime: state.changed).text)),
+            ("credential", .text(state.credential.text)),
+            ("generation", .counter(state.generation)),
+            ("server", .text(state.server.text)),
+            ("state", .text(state.isUnanswered ? "unanswered" : "ready")),
+        ]
+    }
+
+    static func wipe(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        let name = entry.name.visible
+        guard entry.kind == .enrolled else { throw .login(name, .otherKind) }
+        if !session.arguments.has(.yes) {
+            try Question.confirm(
+                "Wipe \(name)? To sign in again, the device must be enrolled again.")
+        }
+        // Wait for a login in progress.
+        let turn = try session.loginTurn(in: vault)
+        try session.change(vault) { changes throws(VaultError) in
+            try changes.remove(entry.id, purge: true)
+        }
+        turn.end()
+        session.printer.note(
+            "Wiped \(name) on this device; revoke the credential on the server, too.")
+        return .done
+    }
+}

@@ -1,0 +1,118 @@
+import Arguments
+import CommandRunner
+import Cryptography
+import JSONText
+import OneTimePassword
+import SecretVault
+
+/// `verify`: checks a code.
+enum VerifyCommand {
+    private struct Window {
+        let behind: Int
+        let ahead: Int
+    }
+
+    private static let windowLimit = 10_000
+
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let code = session.arguments.operands[0]
+        let credential: Credential
+        if session.arguments.operands.count == 2 {
+            for option in [
+                Option.secretFile, .type, .algorithm, .digits, .period, .start, .counter,
+            ] where session.arguments.has(option) {
+                throw .usage(.specifiedByEntry(option.name))
+            }
+            let vault = try session.unlock()
+            let entry = try vault.entries.one(named: session.arguments.operands[1])
+            credential = try session.credential(of: entry, in: vault, for: .verify)
+        } else {
+            credential = try givenCredential(session)
+        }
+        let window = try window(session, for: credential.movingFactor)
+        let offset = try offset(of: code, credential, window, session)
+        if case .time = credential.movingFactor { session.warnOfClock() }
+        return try tell(offset, session)
+    }
+
+    private static func givenCredential(_ session: Session) throws(CommandFailure) -> Credential {
+        let type = try session.usage { () throws(UsageError) in
+            try session.arguments.choice(.type)
+        }
+        let factor: MovingFactor
+        switch type ?? "totp" {
+        case "totp":
+            if session.arguments.has(.counter) {
+                throw .usage(.needs(Option.counter.name, with: "type hotp"))
+            }
+            factor = .time(try session.timeStep())
+        case "hotp": factor = .counter(try session.counter())
+        default: throw .usage(.badValue(Option.type.name, expected: "totp or hotp here"))
+        }
+        let (algorithm, style) = (try session.algorithm(), try session.style())
+        let key = try session.key()
+        do {
+            return try Credential(
+                issuer: "", account: "", key: key, algorithm: algorithm, style: style,
+                movingFactor: factor)
+        } catch {
+            throw .credential(error)
+        }
+    }
+
+    /// The value of `--window`.
+    ///
+    /// The default is one step to each side, and ten ahead for counters, whose earlier codes are used up.
+    private static func window(_ session: Session, for factor: MovingFactor)
+        throws(CommandFailure) -> Window
+    {
+        guard let text = session.arguments[.window] else {
+            if case .counter = factor { return Window(behind: 0, ahead: 10) }
+            return Window(behind: 1, ahead: 1)
+        }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let behind = parts[0], let ahead = parts[1],
+            (0...windowLimit).contains(behind), (0...windowLimit).contains(ahead)
+        else {
+            let expected = "two whole numbers from 0 to \(windowLimit), such as 1,1"
+            throw .usage(.badValue(Option.window.name, expected: expected))
+        }
+        return Window(behind: behind, ahead: ahead)
+    }
+
+    private static func offset(
+        of code: String, _ credential: Credential, _ window: Window, _ session: Session
+    ) throws(CommandFailure) -> Int? {
+        let around: UInt64
+        switch credential.movingFactor {
+        case .time:
+            let moment = try session.moment()
+            do {
+                around = try credential.step(atUnixTime: moment)
+            } catch {
+                throw .code(error)
+            }
+        case .counter(let counter):
+            if session.arguments.has(.at) { throw .code(.otherMovingFactor) }
+            around = counter
+        }
+        return credential.generator().match(
+            Array(code.utf8).span, around: around, behind: window.behind, ahead: window.ahead)
+    }
+
+    private static func tell(_ offset: Int?, _ session: Session) throws(CommandFailure)
+        -> ExitCode
+    {
+        if session.wantsJSON {
+            let members: [(String, JSONValue)] =
+                offset.map { [("offset", .number(Int64($0))), ("result", .text("accepted"))] }
+                ?? [("result", .text("denied"))]
+            try session.printer.line(.object(members))
+        } else if let offset {
+            try session.printer.line(String(offset))
+        } else {
+            session.printer.note("watchword: the code is wrong or outside the window")
+        }
+        return offset == nil ? .no : .done
+    }
+}

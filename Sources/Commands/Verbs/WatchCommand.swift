@@ -1,0 +1,94 @@
+import Arguments
+import CommandRunner
+import JSONText
+import OneTimePassword
+import POSIX
+import SecretVault
+
+/// `watch`: shows codes as they change.
+enum WatchCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        let rows = try rows(of: vault, session)
+        guard !rows.isEmpty else { throw .nothingToWatch }
+        session.warnOfClock()
+        if session.wantsJSON || !session.printer.outputIsTerminal {
+            try printOnce(rows, session)
+        } else {
+            do { try showLive(rows) } catch { throw .terminal(error, asking: .passphrase) }
+        }
+        return .done
+    }
+
+    private static func rows(of vault: UnlockedVault, _ session: Session)
+        throws(CommandFailure) -> [LiveRow]
+    {
+        var entries: [EntrySummary] = []
+        if session.arguments.operands.isEmpty {
+            let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
+            entries = all.filter { $0.accessControl.presence == .perUnlock }
+            // Per-use entries are shown only if named, because each one prompts.
+            guard all.isEmpty || !entries.isEmpty else { throw .eachAsks }
+            if all.count > entries.count {
+                session.printer.note(
+                    "Skipped \(all.count - entries.count) "
+                        + (all.count - entries.count == 1
+                            ? "entry that requires" : "entries that require")
+                        + " confirmation at each use; name them to watch them.")
+            }
+        }
+        for name in session.arguments.operands {
+            let entry = try vault.entries.one(named: name)
+            guard entry.kind == .totp else { throw .noCodes(entry.name.visible, entry.kind) }
+            if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
+        }
+        var rows: [LiveRow] = []
+        let asking = entries.count { $0.accessControl.presence.isPerUse }
+        var asked = 0
+        for entry in entries {
+            if entry.accessControl.presence.isPerUse { asked += 1 }
+            let credential = try session.credential(
+                of: entry, in: vault, for: .watch(number: asked, of: asking))
+            guard case .time(let step) = credential.movingFactor else { continue }
+            rows.append(LiveRow(entry: entry, credential: credential, step: step))
+        }
+        return rows
+    }
+
+    private static func printOnce(_ rows: [LiveRow], _ session: Session) throws(CommandFailure) {
+        let now = SystemClock.unixTime()
+        for row in rows {
+            guard let code = row.code(at: now) else { throw .code(.beforeStart) }
+            if session.wantsJSON {
+                var members: [(String, JSONValue)] = [
+                    ("account", .text(row.entry.account)), ("code", .text(code)),
+                    ("issuer", .text(row.entry.issuer)),
+                ]
+                members += CodeFacts.timeBased(row.step, at: now)
+                try session.printer.line(.object(members))
+            } else {
+                try session.printer.line("\(code)  \(row.entry.name.visible)")
+            }
+        }
+    }
+
+    private static func showLive(_ rows: [LiveRow]) throws(TerminalError) {
+        let isColoured = Environment.value("NO_COLOR") == nil
+        let screen = try LiveScreen.take()
+        var top = 0
+        while true {
+            let size = screen.size
+            top = min(top, max(rows.count - (size.rows - 1), 0))
+            let frame = LiveFrame(
+                columns: size.columns, rows: size.rows, isColoured: isColoured, top: top)
+            try screen.draw(frame.bytes(of: rows, at: SystemClock.unixTime()).span)
+            // Wake at each full second, so that the countdown is even.
+            switch try screen.wait(timeout: .milliseconds(1000 - SystemClock.milliseconds())) {
+            case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .key(3): return
+            case .key(UInt8(ascii: "j")), .key(UInt8(ascii: " ")): top += 1
+            case .key(UInt8(ascii: "k")): top = max(top - 1, 0)
+            case .key, .redraw: continue
+            }
+        }
+    }
+}

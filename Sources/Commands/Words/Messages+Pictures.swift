@@ -1,0 +1,56 @@
+import POSIX
+import PictureReader
+
+// Images.
+extension Messages {
+    static func sentence(for refusal: PictureRefusal) -> String {
+        switch refusal {
+        case .noSymbol(let tried):
+            "no QR code found"
+                + (tried.isEmpty ? "" : " (tried: \(tried.joined(separator: ", ")))")
+        case .notAPicture: "not an image"
+        case .unsupported(let format): "\(format) images are not supported; save it as PNG"
+        case .damaged: "the image is damaged"
+        case .tooLarge(let limit): tooLarge(limit)
+        case .tooManySymbols: "the image has too many QR codes"
+        case .empty: sentence(for: InputFileError.empty)
+        case .folder: sentence(for: InputFileError.folder)
+        case .notAFile: sentence(for: InputFileError.notAFile)
+        case .unreadable(let failure):
+            failure.isMissing
+                ? sentence(for: InputFileError.missing)
+                : failure.meansForbidden
+                    ? sentence(for: InputFileError.forbidden) : sentence(for: failure)
+        case .crashed(let signal): "the image crashed the image reader (signal \(signal))"
+        case .forbiddenCall: "the image made the image reader attempt a forbidden system call"
+        case .timedOut: "the image took too long to read"
+        case .tooMuchMemory: "the image needs too much memory to read"
+        case .badAnswer, .noAnswer: "the image reader sent an invalid response"
+        }
+    }
+
+    static func tooLarge(_ limit: PictureLimit) -> String {
+        switch limit {
+        case .bytes: "the file is larger than 32 MiB"
+        case .pixels: "the image has more than 64 million pixels"
+        case .side: "the image is longer than 20,000 pixels"
+        case .frames: "the image has more than 20 frames"
+        }
+    }
+
+    static func sentence(for failure: PictureReaderFailure) -> String {
+        switch failure {
+        case .notFound:
+            "watchword-reader is not installed beside watchword; reinstall Watchword"
+        case .cannotStart(let failure):
+            "watchword-reader cannot start: " + sentence(for: failure)
+        case .diedAtStart: "watchword-reader ends at once; a library may be missing"
+        case .notConfined(let failure):
+            "watchword-reader could not be sandboxed, so nothing was read: "
+                + sentence(for: failure)
+        case .otherVersion:
+            "watchword-reader and watchword have different versions; reinstall Watchword"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Cryptography
+import OneTimePassword
+import POSIX
+import Presence
+import SecretVault
+
+// The vault.
+extension Messages {
+    static func sentence(for error: VaultError) -> String {
+        switch error {
+        case .notFound: "no vault found; create one with watchword init"
+        case .alreadyExists: "already exists; choose another path for the vault"
+        case .reservedPlace:
+            "the name .watchword is reserved for Watchword's own files; choose another path"
+        case .keptGeneration:
+            "a kept generation is read-only; copy it to another folder to change it"
+        case .folder: "is a folder, not a vault"
+        case .symbolicLink: "is a symbolic link; name the vault itself"
+        case .notAFile: "not a regular file"
+        case .otherOwner(let user): "the vault belongs to user ID \(user), not to you"
+        case .openToOthers(let mode):
+            "other users can access the vault (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
+        case .overLimit(let limit): limitSentence(limit)
+        case .notAVault: "not a Watchword vault"
+        case .newerVersion(let version):
+            "the vault was created by a newer Watchword (format \(version)); upgrade Watchword"
+        case .newerAttempts(let version):
+            "failures were counted by a newer Watchword (format \(version)); upgrade Watchword, or "
+                + "unlock with --recovery-key"
+        case .truncated: "the vault is truncated"
+        case .damaged(.recordRemoved):
+            "the vault was tampered with: an entry was removed without a tombstone"
+        case .damaged(.recordRestored(let id)):
+            "the vault was tampered with: entry \(id.text) was wiped, but its old secret is back; "
+                + "the entry cannot be opened"
+        // The checksum is right, but the vault key does not authenticate the content: this is no accident.
+        case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
+            .damaged(.changes):
+            "the vault was tampered with: entries may be missing or have weaker access control"
+        case .damaged(let part):
+            "the vault is damaged (\(description(of: part, in: [])))"
+        case .costOverCeiling(let logN, let ceiling):
+            "unlocking would cost as much as scrypt with N = 2^\(logN), and the limit is 2^\(ceiling); "
+                + (logN <= Vault.maximumCeiling
+                    ? "if nobody else created or changed the vault, use --max-unlock-cost \(logN)"
+                    : "no option allows that much, so the vault was tampered with")
+        case .notEnoughMemory(let needed, let limit):
+            "unlocking needs \(needed >> 20) MiB of memory, and only \(limit >> 20) MiB is available; "
+                + "check the machine's memory, ulimit -v and ulimit -d"
+        case .wrongPassphrase: "wrong passphrase"
+        case .wrongRecoveryKey: "wrong recovery key"
+        case .lockedOut(let seconds): "too many failures; try again in \(duration(seconds))"
+        case .notCounted(let failure):
+            "cannot record the attempt in .watchword beside the vault (\(sentence(for: failure))), so "
+                + "nothing was tried; "
+                + (failure.meansReadOnly
+                    ? "make the folder writable, or use --read-only or --recovery-key"
+                    : "free some disk space, or use --recovery-key")
+        case .writable: "the vault is writable; omit --read-only"
+        case .wipingDue:
+            "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
+        case .openedReadOnly: "the vault is open read-only; nothing was changed"
+        case .proofRefused(.expired): "your confirmation expired; confirm again"
+        case .proofRefused(.otherPurpose):
+            "your confirmation was for another purpose; confirm again"
+        case .presenceNeeded: "the entry requires confirmation at each use; run the command again"
+        case .differentCheckRequired: "the entry accepts only another check; see watchword show"
+        case .busy: "another program is changing the vault; try again"
+        case .changedMeanwhile:
+            "another program, such as a file-sync client, replaced the vault while it was being saved; its "
+                + "file was kept and nothing was saved; try again"
+        case .rekeyed: "another program gave the vault a new key; try again"
+        case .replaced: "the vault was replaced by another vault; try again"
+        case .noSuchEntry: "another program removed the entry"
+        case .wiped: "the entry was wiped; only its name is left"
+        case .spaceAroundName:
+            "the issuer or the account begins or ends with a space or a character that looks like one; "
+                + "remove it"
+        case .otherKind: "the entry has another type"
+        case .counterExhausted:
+            "the counter has reached its maximum; ask the issuer for a new key"
+        case .noSuchSlot: "no such slot; see watchword slot list"
+        case .lastSlot: "this slot is the last one that opens the vault; add another one first"
+        case .inTheWay(let name):
+            "\(VisibleText.of(name)) in the vault's folder is not a Watchword file; move it away"
+        case .previousNotErased(let failure):
+            "the change was saved, but the previous generation is still in .watchword beside the "
+                + "vault: " + sentence(for: failure)
+        case .notConfirmed(let failure):
+            "the change was saved, but a power failure may undo it, so nothing was purged: "
+                + sentence(for: failure)
+        case .system(let failure): sentence(for: failure)
+        case .cryptography(let failure): sentence(for: failure)
+        }
+    }
+
+    /// Where to find an earlier generation of a vault that cannot be opened.
+    static func wayBack(from error: VaultError, at path: String) -> String {
+        switch error {
+        case .truncated, .damaged:
+            // A kept generation has no previous generation of its own.
+            guard !path.contains(".watchword/") else { return "" }
+            let (folder, name) = OutputFile.split(path)
+            let place = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
+            return "; to open the previous generation, try --vault \(place)"
+        default: return ""
+        }
+    }
+
+    static func limitSentence(_ limit: VaultLimit) -> String {
+        switch limit {
+        case .fileSize: "the vault would be larger than 64 MiB"
+        case .entries: "the vault is full; it holds 100,000 entries"
+        case .slots: "the vault already has 16 slots, the maximum; remove one first"
+        case .name: "the issuer or the account is longer than 4,096 bytes"
+        case .countedEntries:
+            "failures are already counted for 90 entries; use one of those entries first"
+        case .secret: "the secret is longer than 65,536 bytes"
+        case .generations: "the vault has been saved too often; create a new vault"
+        }
+    }
+
+    /// The damaged part, as a noun phrase.
+    static func description(of part: VaultPart, in entries: [EntrySummary]) -> String {
+        switch part {
+        case .checksum: "the checksum"
+        case .line(let number): "line \(number)"
+        case .header: "the header"
+        case .slot(let number): "slot \(number)"
+        case .manifest: "the list of entries"
+        case .changes: "the count of entries wiped without the key"
+        case .record(let id), .content(let id): "the entry " + name(of: id, in: entries)
+        case .recordRemoved(let id):
+            "the entry \(name(of: id, in: entries)) (removed without a tombstone)"
+        case .recordRestored(let id):
+            "the entry \(name(of: id, in: entries)) (wiped, but its old secret is back)"
+        }
+    }
+
+    static func name(of id: RecordID, in entries: [EntrySummary]) -> String {
+        entries.first { $0.id == id }?.name.visible ?? id.text
+    }
+
+    static func sentence(for report: VaultReport, in entries: [EntrySummary]) -> String {
+        switch report {
+        case .olderFile(let generation, let newest):
+            "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
+                + "later changes are missing, and counters may repeat"
+        case .otherFile(let generation):
+            "the vault is not the file last saved here (generation \(generation)): it was replaced by "
+                + "a copy or tampered with; check your entries"
+        case .wipesNotListed(let error):
+            "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
+                + sentence(for: error)
+        case .wiped(let id, let tombstone):
+            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
+                + "\(sentence(for: tombstone.reason)); its secret is gone; delete its name with "
+                + "watchword remove"
+        case .generationNotMarked(let error):
+            "the vault was saved, but its generation was not recorded in .watchword beside it: "
+                + sentence(for: error)
+        case .failuresNotCleared(.notCounted(let failure)):
+            "the vault is open, but earlier failures are still counted: " + sentence(for: failure)
+        case .failuresNotCleared(.newerAttempts):
+            "the vault is open, but earlier failures are still counted: a newer Watchword counted them"
+        case .failuresNotCleared(let error):
+            "the vault is open, but earlier failures are still counted: " + sentence(for: error)
+        case .failuresNotCounted:
+            "the vault cannot be written, so it is read-only and failures are not counted"
+        case .notConfirmed(let failure):
+            "the vault was saved, but a power failure may undo the change: "
+                + sentence(for: failure)
+        case .folderOfOther(let user):
+            "the vault's folder belongs to user ID \(user), who can restore an older vault"
+        case .folderOpenToOthers(let mode):
+            "other users can write to the vault's folder (mode 0\(String(mode, radix: 8))) and restore "
+                + "an older vault; run chmod go-w on it"
+        }
+    }
+
+    /// Why a secret was wiped.
+    static func sentence(for reason: Tombstone.Reason) -> String {
+        switch reason {
+        case .failures: "after too many failures"
+        case .revoked: "because the server revoked it"
+        case .reuseDetected: "because two holders used it"
+        case .tooManyFailures: "because the server received too many wrong secrets"
+        case .accountClosed: "because the account is closed"
+        }
+    }
+
+    /// The result of a check on one line.
+    static func summary(of check: VaultCheck, generation: UInt64) -> String {
+        let entries = "\(check.opened) \(check.opened == 1 ? "entry" : "entries") opened"
+        let previous =
+            switch check.previous {
+            case .none: "no previous generation"
+            case .whole(let generation): "the previous generation (\(generation)) is intact"
+            case .unusable(let error): "the previous generation: " + sentence(for: error)
+            }
+        return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"
+    }
+
+    static func sentence(for error: RecoveryKeyError) -> String {
+        switch error {
+        case .length(let count, let expected):
+            "a recovery key has \(expected) letters and digits, not \(count)"
+        case .notALetter: "a recovery key has only the letters A–Z and the digits 2–7"
+        case .mistyped: "the recovery key has a typing error"
+        }
+    }
+
+    /// An entry's type, parameters and access control in a few words.
+    static func description(of entry: EntrySummary) -> String {
+        if entry.tombstone != nil { return "wiped" }
+        var words = [entry.kind.rawValue]
+        if let algorithm = entry.algorithm, algorithm != .sha1 { words.append(algorithm.rawValue) }
+        switch entry.style {
+        case .decimal(let length) where length.digits != 6: words.append("\(length.digits) digits")
+        case .steam: words.append("steam")
+        case .decimal, nil: break
+        }
+        if let period = entry.period, period != 30 { words.append("\(period) s") }
+        if let access = description(of: entry.accessControl, for: entry.kind) {
+            words.append(access)
+        }
+        return words.joined(separator: ", ")
+    }
+}

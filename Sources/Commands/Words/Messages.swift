@@ -1,0 +1,68 @@
+import Arguments
+import Cryptography
+import DeviceLogin
+import ImageFile
+import OneTimePassword
+import POSIX
+import PictureReader
+import SecretVault
+import SymbolDrawing
+
+/// The sentences for errors, warnings and results; no other type makes them.
+///
+/// An error message says what is wrong, where, and what to do next. No message contains a secret.
+enum Messages {
+    /// The sentence for `failure`.
+    static func sentence(for failure: CommandFailure) -> String {
+        switch failure {
+        case .usage(let error): error.sentence(program: Verb.program)
+        case .terminal(let error, let question): sentence(for: error, asking: question)
+        case .declined: "cancelled; nothing was changed"
+        case .passphrasesDiffer: "the passphrases do not match; nothing was changed"
+        case .emptyPassphrase: "the passphrase is empty; choose one that is hard to guess"
+        case .input(let place, let error): "\(place): " + sentence(for: error)
+        case .output(let place, let error): "\(place): " + sentence(for: error)
+        case .standardOutput(let failure): "standard output: " + sentence(for: failure)
+        case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
+        case .noHome: "HOME is not set; use --vault FILE"
+        case .vault(let place, let error):
+            "\(place): " + sentence(for: error) + wayBack(from: error, at: place)
+        case .presence(let refusal): sentence(for: refusal)
+        case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
+        case .login(let name, let error): "\(name): " + sentence(for: error)
+        case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
+        case .severalEntries(let name, let found):
+            "“\(name)” matches several entries; use a longer name or an id:"
+                + found.map { "\n  " + $0 }.joined()
+        case .nameTaken(let name):
+            "an entry named “\(name)” already exists; rename or remove it, or choose another name"
+        case .noCodes(let name, .secret):
+            "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
+        case .noCodes(let name, .hotp): "“\(name)” is counter-based; use watchword code"
+        case .noCodes(let name, _): "“\(name)” has no codes"
+        case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
+        case .eachAsks: "every entry requires confirmation at each use; name the entries to watch"
+        case .nothingToWatch: "the vault has no time-based entries"
+        case .key(let place, let error): "\(place): " + sentence(for: error)
+        case .keyURI(let place, let error): "\(place): " + sentence(for: error)
+        case .notOneAddress(let place, let found):
+            found == 0
+                ? "\(place): no otpauth:// URI found"
+                : "\(place): \(found) otpauth:// URIs found; use watchword import to add them all"
+        case .tooMuchToImport(let limit):
+            "the files hold more than \(limit) items, and a vault holds 100,000 entries; nothing was "
+                + "changed; import fewer files at a time"
+        case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
+        case .pictureReader(let failure): sentence(for: failure)
+        case .picture(.libraryMissing(let name)): sentence(forMissing: name)
+        case .picture(.outOfMemory): "libpng failed; the system may be out of memory"
+        case .code(.otherMovingFactor):
+            "--at and --next do not apply to a counter-based entry"
+        case .code(.beforeStart): "the time is before the first period; see --t0"
+        case .credential(let error): sentence(for: error)
+        case .symbol(let error): sentence(for: error)
+        case .cryptography(let failure): sentence(for: failure)
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+}

@@ -1,0 +1,269 @@
+internal import Glibc
+
+/// Why a file was not replaced.
+public enum FileReplacementError: Error, Hashable, Sendable {
+    /// A name that is needed belongs to another file, which was not changed.
+    case inTheWay(name: String)
+    /// A system call failed; the old file is unchanged.
+    case system(SystemCallFailure)
+    /// Another program replaced the file after it was read. That program's file stays, and the new one is
+    /// discarded.
+    case changed
+    /// The new file is in place, but the system did not confirm that its name is on disk.
+    case notConfirmed(SystemCallFailure)
+}
+
+/// Replaces one file atomically: at every moment, the complete old or new file exists, even if the
+/// process is killed, the disk is full or the power fails.
+///
+/// Its working files are the previous generation and, while a writer is active, the new file, the one
+/// that becomes the previous one, and the one that was just replaced. They are next to the file
+/// (`name.previous`, `name.new`, `name.previous.new`, `name.displaced`) or in a separate folder
+/// (`previous`, `new`, `previous.new`, `displaced`). Writers are serialised by a ``FileLock``. A file
+/// that is not provably ours is never changed.
+public struct FileReplacement: Sendable {
+    let name: String
+    /// The beginning of every generation of this file.
+    let beginning: FileBeginning
+    /// Another possible beginning of a file that a killed writer left behind.
+    let otherLeftover: FileBeginning?
+    let previous: String
+    let aside: String
+    let newPreviousName: String
+    /// Under this name the new file changes places with the old one.
+    let displaced: String
+
+    /// Replaces the file `name`, with its working files next to it.
+    ///
+    /// - Parameter beginning: the beginning of all its generations. It remains readable in an
+    ///   erased file, so it must not be secret.
+    public init(of name: String, beginningWith beginning: [UInt8]) {
+        self.init(
+            of: name, beginningWith: FileBeginning(beginning), orLeftover: nil,
+            prefix: name + ".")
+    }
+
+    /// Replaces the file `name`, with its working files in a folder that is not shared with other
+    /// files.
+    ///
+    /// - Parameter leftover: another possible beginning of a new file that a killed writer left
+    ///   behind.
+    public init(
+        of name: String, beginningWith beginning: FileBeginning,
+        orLeftover leftover: FileBeginning? = nil
+    ) {
+        self.init(of: name, beginningWith: beginning, orLeftover: leftover, prefix: "")
+    }
+
+    private init(
+        of name: String, beginningWith beginning: FileBeginning,
+        orLeftover leftover: FileBeginning?,
+        prefix: String
+    ) {
+        self.name = name
+        self.beginning = beginning
+        otherLeftover = leftover
+        previous = prefix + "previous"
+        aside = prefix + "new"
+        newPreviousName = prefix + "previous.new"
+        displaced = prefix + "displaced"
+    }
+
+    /// What happens to the file that is replaced.
+    public enum Previous: Sendable {
+        /// There is no old file. If one exists, it is not replaced.
+        case absent
+        /// It is not kept.
+        case none
+        /// It is kept as the previous generation, instead of the one before it.
+        case kept
+        /// It must be erased: the previous generation is overwritten, and the old file is left to
+        /// ``eraseAllButCurrent(in:besides:)``, or to the next writer if this one is killed before
+        /// that.
+        case purged
+    }
+
+    /// Replaces the old file, if any, by a file with the content `bytes` (mode 0600).
+    ///
+    /// When this returns, the new file is on disk. If it throws
+    /// ``FileReplacementError/notConfirmed(_:)``, the new file is in place; if it throws any other
+    /// error, the old one is.
+    public func replace(
+        with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
+    ) throws(FileReplacementError) {
+        try put(bytes, in: folder, besides: folder, previous: previous, expecting: nil)
+        do { try folder.synchronize() } catch { throw .notConfirmed(error) }
+    }
+
+    /// The same, with the working files in the folder `own` on the same file system.
+    ///
+    /// - Parameter old: what the file must still contain when it is replaced. With `nil`, any content is
+    ///   replaced.
+    /// - Throws: ``FileReplacementError/changed`` if it contains anything else.
+    public func replace(
+        with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
+        previous: Previous, expecting old: [UInt8]? = nil
+    ) throws(FileReplacementError) {
+        try put(bytes, in: folder, besides: own, previous: previous, expecting: old)
+        do throws(SystemCallFailure) {
+            try folder.synchronize()
+            try own.synchronize()
+        } catch {
+            throw .notConfirmed(error)
+        }
+        if old != nil { discardNames(in: own) }
+    }
+
+    private func put(
+        _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
+        previous: Previous, expecting old: [UInt8]?
+    ) throws(FileReplacementError) {
+        try removeLeftovers(in: own, besides: folder)
+        try expectOwnOrNothing(name, in: folder)
+        do throws(FileReplacementError) {
+            try write(bytes, to: aside, in: own)
+            switch previous {
+            case .absent, .none: break
+            case .kept: try keepPrevious(in: own, of: folder, expecting: old)
+            case .purged:
+                try erasePrevious(in: own)
+                try linkToPreviousAside(in: own, of: folder, expecting: old)
+            }
+            if case .absent = previous {
+                try give(name, in: folder, toNewIn: own)
+            } else if let old {
+                try exchange(in: folder, besides: own, expecting: old)
+            } else {
+                try system { () throws(SystemCallFailure) in
+                    try own.rename(aside, to: name, in: folder)
+                }
+            }
+        } catch {
+            // Report the first failure; a file that stays here is removed next time.
+            discardNew(in: own)
+            throw error
+        }
+    }
+
+    /// Overwrites the content of the previous file and removes it.
+    ///
+    /// A disk that writes elsewhere (flash, copy-on-write) can keep the old blocks nevertheless,
+    /// and so can a file system without hard links, where the previous file is a copy.
+    ///
+    /// - Parameter own: the folder of the working files.
+    public func erasePrevious(in own: borrowing Folder) throws(FileReplacementError) {
+        try expectOwnOrNothing(previous, in: own)
+        try system { () throws(SystemCallFailure) in
+            guard try own.holds(previous) else { return }
+            // Under this name, the next writer removes a partly overwritten file, and no reader
+            // treats it as the previous one.
+            try own.rename(previous, to: newPreviousName, in: own)
+            try erase(newPreviousName, in: own)
+            try own.synchronize()
+        }
+    }
+
+    /// Overwrites and removes everything except the file itself: the previous file, and what killed
+    /// writers left behind.
+    public func eraseAllButCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
+        throws(FileReplacementError)
+    {
+        try removeLeftovers(in: own, besides: folder)
+        try erasePrevious(in: own)
+    }
+
+    /// The same for a file with its working files next to it.
+    public func eraseAllButCurrent(in folder: borrowing Folder) throws(FileReplacementError) {
+        try eraseAllButCurrent(in: folder, besides: folder)
+    }
+
+    /// Removes the file permanently, without keeping a copy.
+    ///
+    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` if it was removed, but perhaps not
+    ///   permanently.
+    public func remove(in folder: borrowing Folder) throws(FileReplacementError) {
+        try expectOwnOrNothing(name, in: folder)
+        try system { () throws(SystemCallFailure) in try folder.remove(name) }
+        do { try folder.synchronize() } catch { throw .notConfirmed(error) }
+    }
+
+    // Unlike renaming, linking never replaces a file that was created meanwhile.
+    private func give(_ name: String, in folder: borrowing Folder, toNewIn own: borrowing Folder)
+        throws(FileReplacementError)
+    {
+        do throws(SystemCallFailure) {
+            try own.link(aside, to: name, in: folder)
+        } catch {
+            guard !error.meansExists else { throw .inTheWay(name: name) }
+            guard error.meansNoLinks else { throw .system(error) }
+            return try system { () throws(SystemCallFailure) in
+                try own.rename(aside, to: name, in: folder)
+            }
+        }
+        try system { () throws(SystemCallFailure) in try own.remove(aside) }
+    }
+
+    // The old file gets a second name before the new file takes its first one, so that the name
+    // always exists and the previous file is always complete.
+    private func keepPrevious(
+        in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
+    ) throws(FileReplacementError) {
+        try expectOwnOrNothing(previous, in: own)
+        try linkToPreviousAside(in: own, of: folder, expecting: old)
+        try system { () throws(SystemCallFailure) in
+            guard try own.holds(newPreviousName) else { return }
+            try own.rename(newPreviousName, to: previous, in: own)
+            // If both names already refer to one file (a writer was killed between two renames),
+            // renaming does nothing and leaves both names.
+            try own.remove(newPreviousName)
+        }
+    }
+
+    private func linkToPreviousAside(
+        in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
+    ) throws(FileReplacementError) {
+        try system { () throws(SystemCallFailure) in
+            guard try folder.holds(name) else { return }
+            do throws(SystemCallFailure) {
+                try folder.link(name, to: newPreviousName, in: own)
+            } catch  where error.meansNoLinks {
+                try copy(in: folder, toPreviousAsideIn: own)
+            }
+        }
+        guard let old, try !holds(old, at: newPreviousName, in: own) else { return }
+        try system { () throws(SystemCallFailure) in try own.remove(newPreviousName) }
+        throw .changed
+    }
+
+    private func copy(in folder: borrowing Folder, toPreviousAsideIn own: borrowing Folder)
+        throws(SystemCallFailure)
+    {
+        let file = try folder.open(name, O_RDONLY)
+        let size = Int(try file.facts().st_size)
+        let bytes = try [UInt8](capacity: size) { output throws(SystemCallFailure) in
+            try file.readToEnd(into: &output)
+        }
+        let copy = try own.make(newPreviousName)
+        try copy.writeAll(bytes.span)
+        try copy.synchronize()
+    }
+
+    private func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
+        throws(FileReplacementError)
+    {
+        do throws(SystemCallFailure) {
+            let file = try folder.make(name)
+            try file.writeAll(bytes)
+            try file.synchronize()
+        } catch {
+            throw .system(error)
+        }
+    }
+}
+
+/// Converts a system call's error to this operation's error.
+func system<Result>(_ body: () throws(SystemCallFailure) -> Result)
+    throws(FileReplacementError) -> Result
+{
+    do { return try body() } catch { throw .system(error) }
+}

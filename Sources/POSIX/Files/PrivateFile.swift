@@ -1,0 +1,135 @@
+internal import Glibc
+
+/// Why a file that only its owner may access was not read.
+public enum PrivateFileError: Error, Hashable, Sendable {
+    /// The file does not exist.
+    case missing
+    /// It is a folder.
+    case folder
+    /// It is a symbolic link, which is not followed.
+    case symbolicLink
+    /// It is a device, a pipe or a socket.
+    case notAFile
+    /// It belongs to the user with this number, not to this process's user.
+    case otherOwner(UInt32)
+    /// Others can read or write it; these are its permission bits.
+    case openToOthers(mode: UInt32)
+    /// It is larger than this many bytes.
+    case tooLarge(limit: Int)
+    /// A system call failed.
+    case system(SystemCallFailure)
+
+    init(opening failure: SystemCallFailure) {
+        self =
+            switch failure.number {
+            case ENOENT: .missing
+            case ELOOP: .symbolicLink
+            case EISDIR: .folder
+            case ENXIO: .notAFile
+            default: .system(failure)
+            }
+    }
+}
+
+extension Folder {
+    /// Reads the whole file `name` if it is a regular file that belongs to this process's user and
+    /// is not accessible to others.
+    ///
+    /// The checks are made on the open file, so the file that is checked is the one that is read.
+    public func readPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8] {
+        try holdPrivateFile(name, limit: limit).bytes
+    }
+
+    /// Reads the file `name` as ``readPrivateFile(_:limit:)`` does, and keeps it open.
+    public func holdPrivateFile(_ name: String, limit: Int) throws(PrivateFileError)
+        -> OpenPrivateFile
+    {
+        let file = try openPrivateFile(name)
+        let facts = try Folder.privateFacts(of: file)
+        let size = Int(facts.st_size)
+        guard size <= limit else { throw .tooLarge(limit: limit) }
+        do {
+            // Read one byte more than expected, to detect a file that is being written to.
+            let bytes = try [UInt8](capacity: size + 1) { output throws(SystemCallFailure) in
+                try file.readToEnd(into: &output)
+            }
+            return OpenPrivateFile(bytes: bytes, stamp: FileStamp(facts), file: file)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
+    /// is on disk.
+    ///
+    /// - Throws: ``FileReplacementError/inTheWay(name:)`` for a file that others can access or that
+    ///   has another link.
+    public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
+        throws(FileReplacementError)
+    {
+        let isOverwritten = try system { () throws(SystemCallFailure) in
+            let file = try open(name, O_WRONLY)
+            let facts = try file.facts()
+            guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return false }
+            try file.writeAll(bytes, at: offset)
+            guard retrying({ fdatasync(file.number) }) == 0 else {
+                throw SystemCallFailure(call: "fdatasync", number: errno)
+            }
+            return true
+        }
+        guard isOverwritten else { throw .inTheWay(name: name) }
+    }
+
+    private func openPrivateFile(_ name: String) throws(PrivateFileError) -> FileDescriptor {
+        do { return try open(name, O_RDONLY) } catch { throw PrivateFileError(opening: error) }
+    }
+
+    private static func privateFacts(of file: borrowing FileDescriptor) throws(PrivateFileError)
+        -> stat
+    {
+        let facts: stat
+        do { facts = try file.facts() } catch { throw .system(error) }
+        guard facts.st_mode & S_IFMT != S_IFDIR else { throw .folder }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
+        guard facts.st_uid == geteuid() else { throw .otherOwner(facts.st_uid) }
+        let mode = facts.st_mode & 0o7777
+        guard mode & 0o077 == 0 else { throw .openToOthers(mode: mode) }
+        return facts
+    }
+}
+
+/// A file that was read completely and is kept open, so that its inode number cannot be reused.
+public struct OpenPrivateFile: ~Copyable {
+    /// The file's content.
+    public let bytes: [UInt8]
+    private let stamp: FileStamp
+    private let file: FileDescriptor
+
+    init(bytes: [UInt8], stamp: FileStamp, file: consuming FileDescriptor) {
+        self.bytes = bytes
+        self.stamp = stamp
+        self.file = file
+    }
+
+    /// Whether `name` in `folder` is still this file, and it has not changed since it was read.
+    public func isStill(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure)
+        -> Bool
+    {
+        try folder.facts(of: name).map { FileStamp($0) } == stamp
+    }
+}
+
+extension [UInt8] {
+    /// Allocates `capacity` bytes and lets `fill` write them in place.
+    init<Failure: Error>(
+        capacity: Int, fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        var thrown: Failure?
+        unsafe self.init(unsafeUninitializedCapacity: capacity) { buffer, count in
+            var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+            do throws(Failure) { try fill(&output) } catch { thrown = error }
+            count = unsafe output.finalize(for: buffer)
+        }
+        if let thrown { throw thrown }
+    }
+}

@@ -1,0 +1,201 @@
+/// A helper program, with the frames that cross the pipes to it and from it.
+///
+/// A helper works on untrusted input, so an attacker may control it. The size of a frame is checked before
+/// memory is reserved, nothing here blocks, and the helper is killed when its last owner releases it.
+///
+/// It must be used from one thread, which must outlive it: the kernel kills the helper with that thread.
+public final class HelperProcess {
+    /// Why a helper could not be started.
+    public enum StartError: Error, Hashable, Sendable {
+        /// There is no program at the path.
+        case notFound
+        /// The program could not be run.
+        case cannotStart(SystemCallFailure)
+        /// Another system call failed.
+        case system(SystemCallFailure)
+    }
+
+    /// What receiving without waiting yielded.
+    public enum Received {
+        /// The first frame of a helper that says what it is before it gets any work.
+        case greeting(WipedBuffer)
+        /// Any later frame.
+        case frame(WipedBuffer)
+        /// No whole frame has arrived yet.
+        case wouldWait
+        /// The helper has closed its end.
+        case ended
+        /// The frame's size is zero or over the limit.
+        case malformed
+    }
+
+    /// How many bytes cross the pipes at once.
+    public struct Limits: Sendable {
+        /// Bytes of the greeting; `nil` for a helper that sends none.
+        let greeting: Int?
+        /// Bytes of any later frame.
+        let frame: Int
+        /// Bytes that can wait to be sent.
+        let outgoing: Int
+
+        /// Sets the limits.
+        public init(greeting: Int?, frame: Int, outgoing: Int) {
+            self.greeting = greeting
+            self.frame = frame
+            self.outgoing = outgoing
+        }
+    }
+
+    /// Bytes to be sent; ``flush()`` sends them.
+    public let outgoing: WipedBuffer
+    /// Whether the greeting has arrived; always true for a helper that sends none.
+    public private(set) var isReady: Bool
+    /// The time that the helper has left; zero once its timeout has passed.
+    public private(set) var timeLeft: Duration
+
+    private let child: ChildProcess
+    private let killsGroup: Bool
+    private let frameLimit: Int
+    private var incoming: IncomingFrame
+    private var sent = 0
+
+    /// The longest single wait.
+    ///
+    /// Time for which all processes are stopped (Ctrl-Z) counts as this much at most, so that a pause does
+    /// not use up a helper's timeout.
+    private static let slice = Duration.milliseconds(500)
+
+    /// Starts the program at `path` and does not wait for it.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long the helper may take until ``restartTimeout(_:)`` is called.
+    ///   - killsGroup: Whether the programs that the helper starts are killed with it.
+    public init(
+        running path: String, limits: Limits, timeout: Duration, killsGroup: Bool = false
+    ) throws(StartError) {
+        self.killsGroup = killsGroup
+        timeLeft = timeout
+        frameLimit = limits.frame
+        isReady = limits.greeting == nil
+        do throws(SystemCallFailure) {
+            incoming = try IncomingFrame(limit: limits.greeting ?? limits.frame)
+            outgoing = try WipedBuffer(capacity: limits.outgoing)
+        } catch {
+            throw .system(error)
+        }
+        do throws(SystemCallFailure) {
+            child = try ChildProcess(running: path)
+        } catch {
+            throw error.isMissingFile ? .notFound : .cannotStart(error)
+        }
+    }
+
+    deinit { end() }
+
+    /// Kills the helper unless it has ended already, and returns how it ended; see
+    /// ``ChildProcess/end(includingItsOwn:)``.
+    @discardableResult public func end() -> (ChildProcess.Ending, peakMemory: Int) {
+        child.end(includingItsOwn: killsGroup)
+    }
+
+    // MARK: Receiving
+
+    /// Reads what has arrived of the next frame.
+    public func receive() throws(SystemCallFailure) -> Received {
+        switch try incoming.advance(from: child.output) {
+        case .wouldWait: return .wouldWait
+        case .ended: return .ended
+        case .bad: return .malformed
+        case .complete(let frame):
+            incoming = try IncomingFrame(limit: frameLimit)
+            guard isReady else {
+                isReady = true
+                return .greeting(frame)
+            }
+            return .frame(frame)
+        }
+    }
+
+    /// Reads what has arrived into `buffer`, for a helper that sends one reply without frames and ends.
+    ///
+    /// - Returns: `.ended` also when the buffer is full.
+    public func receiveReply(
+        into buffer: WipedBuffer
+    ) throws(SystemCallFailure) -> FileDescriptor.Progress {
+        try buffer.append { output throws(SystemCallFailure) in
+            try child.output.readAvailable(into: &output)
+        }
+    }
+
+    // MARK: Sending
+
+    /// Whether part of ``outgoing`` is still to be sent.
+    public var hasUnsent: Bool { sent < outgoing.count }
+
+    /// Appends a frame to ``outgoing``, with the bytes that `fill` appends; if it throws, nothing is left to send.
+    public func appendFrame<Result, Failure: Error>(
+        _ fill: (WipedBuffer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let start = outgoing.count
+        outgoing.append(UInt32(0).littleEndianBytes)
+        do throws(Failure) {
+            let result = try fill(outgoing)
+            let size = UInt32(outgoing.count - start - 4)
+            outgoing.replace(from: start, with: size.littleEndianBytes.span)
+            return result
+        } catch {
+            removeOutgoing()
+            throw error
+        }
+    }
+
+    /// Sends what the pipe takes.
+    ///
+    /// - Returns: `.moved` once everything is sent, `.ended` if the helper reads no more.
+    public func flush() throws(SystemCallFailure) -> FileDescriptor.Progress {
+        while hasUnsent {
+            let progress = try outgoing.withBytes { bytes throws(SystemCallFailure) in
+                try child.input.writeAvailable(bytes.extracting(sent..<bytes.count))
+            }
+            guard case .moved(let count) = progress else { return progress }
+            sent += count
+        }
+        return .moved(sent)
+    }
+
+    /// Wipes ``outgoing``, sent or not.
+    public func removeOutgoing() {
+        outgoing.removeAll()
+        sent = 0
+    }
+
+    // MARK: Waiting
+
+    /// Becomes ready when the helper has written something or has ended.
+    public var readable: Polling.Interest { .reading(child.output) }
+
+    /// Becomes ready when the helper can take more bytes.
+    public var writable: Polling.Interest { .writing(child.input) }
+
+    /// Gives the helper a new timeout.
+    public func restartTimeout(_ timeout: Duration) { timeLeft = timeout }
+
+    /// Counts time against the timeout.
+    public func countWait(_ waited: Duration) { timeLeft = max(timeLeft - waited, .zero) }
+
+    /// Waits until `wish` is ready or the timeout has passed, and counts the time.
+    ///
+    /// It may return early; the caller checks again.
+    public func wait(for interest: Polling.Interest) throws(SystemCallFailure) {
+        countWait(try HelperProcess.wait(for: [interest], timeout: timeLeft))
+    }
+
+    /// Waits until one of `wishes` is ready or `timeout` has passed; it may return early.
+    ///
+    /// - Returns: the time to count against the timeout of each helper that was waited for.
+    public static func wait(
+        for interests: [Polling.Interest], timeout: Duration?
+    ) throws(SystemCallFailure) -> Duration {
+        try Polling.wait(for: interests, timeout: min(timeout ?? slice, slice))
+    }
+}

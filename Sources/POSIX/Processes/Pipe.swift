@@ -1,0 +1,46 @@
+internal import CLinux
+internal import Glibc
+
+/// Both ends of a pipe; neither is inherited by programs that are started later.
+struct Pipe: ~Copyable {
+    let reading: FileDescriptor
+    let writing: FileDescriptor
+
+    init() throws(SystemCallFailure) {
+        var ends: (Int32, Int32) = (-1, -1)
+        guard unsafe linux_pipe(&ends.0, &ends.1) == 0 else {
+            throw SystemCallFailure(call: "pipe2", number: errno)
+        }
+        let reading = FileDescriptor(owning: ends.0)
+        let writing = FileDescriptor(owning: ends.1)
+        let clearReading = try reading.aboveStandardStreams()
+        let clearWriting = try writing.aboveStandardStreams()
+        self.reading = clearReading
+        self.writing = clearWriting
+    }
+}
+
+extension FileDescriptor {
+    /// The same open file with a number above 2, in case a closed standard stream's number was
+    /// reused.
+    fileprivate consuming func aboveStandardStreams() throws(SystemCallFailure) -> FileDescriptor {
+        number > STDERR_FILENO ? self : try duplicate()
+    }
+
+    /// Duplicates the descriptor with a number above 2.
+    public func duplicate() throws(SystemCallFailure) -> FileDescriptor {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        guard copy >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }
+        return FileDescriptor(owning: copy)
+    }
+
+    /// Sets whether reading and writing block.
+    func setBlocking(_ blocks: Bool) throws(SystemCallFailure) {
+        let flags = fcntl(number, F_GETFL)
+        guard flags >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }
+        let wanted = blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK
+        guard fcntl(number, F_SETFL, wanted) == 0 else {
+            throw SystemCallFailure(call: "fcntl", number: errno)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Glibc
+
+/// Blocks signals during its lifetime, so that they can be polled.
+///
+/// The program can restore its state first, above all a terminal's echo, and then deliver the
+/// signal with ``deliver(_:)``.
+@safe public struct SignalQueue: ~Copyable {
+    /// A signal by which the user or the system ends, stops or redraws a program.
+    public enum Signal: Int32, CaseIterable, Sendable {
+        case hangUp = 1
+        case interrupt = 2
+        case quit = 3
+        case terminate = 15
+        case stop = 20
+        case windowChange = 28
+    }
+
+    /// The signals that end or stop a program.
+    public static let interruptions: [Signal] = [.interrupt, .quit, .terminate, .hangUp, .stop]
+
+    private let descriptor: FileDescriptor
+    private let before: sigset_t
+
+    /// Blocks `signals` from now on.
+    public init(_ signals: [Signal]) throws(SystemCallFailure) {
+        var blocked = sigset_t()
+        unsafe sigemptyset(&blocked)
+        for signal in signals { unsafe sigaddset(&blocked, signal.rawValue) }
+        var before = sigset_t()
+        let result = unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
+        guard result == 0 else { throw SystemCallFailure(call: "pthread_sigmask", number: result) }
+        let numbers = signals.map(\.rawValue)
+        let opened = unsafe linux_signal_file(numbers, Int32(numbers.count))
+        guard opened >= 0 else {
+            let number = errno
+            unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+            throw SystemCallFailure(call: "signalfd", number: number)
+        }
+        self.before = before
+        self.descriptor = FileDescriptor(owning: opened)
+    }
+
+    // Pending signals are delivered here.
+    deinit {
+        var before = before
+        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
+    /// The next pending signal, or `nil` if there is none.
+    public func next() throws(SystemCallFailure) -> Signal? {
+        let number = retrying { linux_next_signal(descriptor.number) }
+        guard number >= 0 else { throw SystemCallFailure(call: "read", number: errno) }
+        return Signal(rawValue: number)
+    }
+
+    /// Performs `signal`'s normal action: ends the process, or stops it until it is continued.
+    ///
+    /// Returns after the process was continued, or if the signal is ignored.
+    public func deliver(_ signal: Signal) throws(SystemCallFailure) {
+        var one = sigset_t()
+        unsafe sigemptyset(&one)
+        unsafe sigaddset(&one, signal.rawValue)
+        guard raise(signal.rawValue) == 0 else {
+            throw SystemCallFailure(call: "raise", number: errno)
+        }
+        // It is still blocked; here it is delivered.
+        unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
+        unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
+    }
+
+    /// Delivers `signal` once no queue of this thread blocks it any more, so that every caller can
+    /// restore its state before the signal takes effect.
+    public func postpone(_ signal: Signal) throws(SystemCallFailure) {
+        guard raise(signal.rawValue) == 0 else {
+            throw SystemCallFailure(call: "raise", number: errno)
+        }
+    }
+
+    /// Waits until a signal arrives or `timeout` has passed; `nil` waits without limit.
+    public func wait(timeout: Duration?) throws(SystemCallFailure) {
+        var file = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        let result = unsafe poll(&file, 1, timeout?.millisecondsRoundedUp ?? -1)
+        if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
+    }
+
+    /// Runs `body`; signals that arrive meanwhile, or were postponed, are delivered afterwards.
+    public static func holdingBack<Result: ~Copyable, Failure: Error>(
+        _ signals: [Signal], for body: () throws(Failure) -> Result,
+        otherwise failure: (SystemCallFailure) -> Failure
+    ) throws(Failure) -> Result {
+        let queue: SignalQueue
+        do { queue = try SignalQueue(signals) } catch { throw failure(error) }
+        return try withExtendedLifetime(queue, body)
+    }
+
+    /// Waits until `other` is readable, a signal arrives, or `timeout` has passed.
+    ///
+    /// - Returns: whether `other` is readable, including at its end.
+    public func wait(for other: borrowing FileDescriptor, timeout: Duration?)
+        throws(SystemCallFailure) -> Bool
+    {
+        try wait(for: [.reading(other)], timeout: timeout)[0]
+    }
+
+    /// Waits until one of `wishes` is ready, a signal arrives, or `timeout` has passed.
+    ///
+    /// - Returns: for each wish, whether it is ready; a closed descriptor is.
+    public func wait(for interests: [Polling.Interest], timeout: Duration?)
+        throws(SystemCallFailure) -> [Bool]
+    {
+        var files = interests.map(\.request)
+        files.append(pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0))
+        let result = unsafe poll(&files, nfds_t(files.count), timeout?.millisecondsRoundedUp ?? -1)
+        if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
+        return interests.indices.map { result > 0 && files[$0].revents != 0 }
+    }
+}

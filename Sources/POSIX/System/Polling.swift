@@ -1,0 +1,52 @@
+internal import Glibc
+
+/// Waits until one of several descriptors is readable or writable.
+public enum Polling {
+    /// A descriptor and the event to wait for.
+    public struct Interest: Sendable {
+        /// The descriptor's number.
+        public let number: Int32
+        /// Whether to wait until it is writable; otherwise until it is readable.
+        public let isWriting: Bool
+
+        /// Waits until `file` is readable; it must stay open during the wait.
+        public static func reading(_ file: borrowing FileDescriptor) -> Interest {
+            Interest(number: file.number, isWriting: false)
+        }
+
+        /// Waits until `file` is writable; it must stay open during the wait.
+        public static func writing(_ file: borrowing FileDescriptor) -> Interest {
+            Interest(number: file.number, isWriting: true)
+        }
+
+        var request: pollfd {
+            pollfd(fd: number, events: Int16(isWriting ? POLLOUT : POLLIN), revents: 0)
+        }
+    }
+
+    /// Waits until one of `wishes` is ready, a descriptor has failed, or `timeout` has passed.
+    ///
+    /// - Returns: the time that passed, at most `timeout`. Time for which this process was stopped
+    ///   (Ctrl-Z) is not counted beyond that, because the process at the other end was stopped with
+    ///   it.
+    public static func wait(
+        for interests: [Interest], timeout: Duration
+    ) throws(SystemCallFailure) -> Duration {
+        var requests = interests.map(\.request)
+        let start = monotonicTime()
+        let result = unsafe poll(
+            &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
+        // The caller checks its descriptors again after an interruption, too.
+        guard result >= 0 || errno == EINTR else {
+            throw SystemCallFailure(call: "poll", number: errno)
+        }
+        return min(max(monotonicTime() - start, .zero), timeout)
+    }
+
+    private static func monotonicTime() -> Duration {
+        var now = timespec()
+        // Every Linux has CLOCK_MONOTONIC; the call cannot fail with a valid address.
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
+    }
+}

@@ -1,0 +1,54 @@
+internal import Glibc
+
+/// A failed system call: its name and its error number, never its arguments.
+public struct SystemCallFailure: Error, Hashable, Sendable {
+    /// The call's name as in its manual page.
+    public let call: String
+    /// The error number (`errno`).
+    public let number: Int32
+
+    /// Creates a failure of `call` with `number`.
+    public init(call: String, number: Int32) {
+        self.call = call
+        self.number = number
+    }
+
+    /// The C library's description of the number, such as “No space left on device”.
+    public var reason: String { unsafe String(cString: strerror(number)) }
+
+    /// Whether the file does not exist.
+    public var isMissingFile: Bool { number == ENOENT }
+}
+
+extension SystemCallFailure {
+    /// Whether nothing exists at the path, or part of the path is not a folder.
+    public var isMissing: Bool { number == ENOENT || number == ENOTDIR }
+}
+
+extension SystemCallFailure {
+    /// Whether the reader of a pipe has gone.
+    public var isBrokenPipe: Bool { number == EPIPE }
+
+    /// Whether this user lacks permission.
+    public var meansForbidden: Bool { number == EACCES || number == EPERM }
+
+    /// Whether the location is not writable: a read-only file system, or no permission.
+    public var meansReadOnly: Bool { number == EROFS || meansForbidden }
+
+    /// Whether the file is a folder.
+    public var meansFolder: Bool { number == EISDIR }
+}
+
+extension SystemCallFailure {
+    /// Whether something has the name already.
+    var meansExists: Bool { number == EEXIST }
+
+    // File systems without hard links answer one of these.
+    var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
+
+    // File systems and kernels that can't let two names change places answer one of these.
+    var meansNoExchange: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
+
+    /// Whether a folder, a symbolic link or a socket has the name of the file that was to be opened.
+    public var meansNotAFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
+}

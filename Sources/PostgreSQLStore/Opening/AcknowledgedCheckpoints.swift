@@ -1,0 +1,108 @@
+internal import Synchronization
+public import Verification
+
+/// The end of a chain that a process appended to, as the database acknowledged it.
+///
+/// A process that keeps it outside the database, and passes it in when it reconnects, detects a
+/// database that was rolled back to an earlier state, and does not use it.
+public struct AcknowledgedCheckpoint: Hashable, Sendable {
+    /// The checkpoint of the chain's last event.
+    public let mark: ChainCheckpoint
+    /// The position of that event in the order of all events.
+    public let position: UInt64
+
+    /// Combines the parts of a stored end; the store checks whether its checkpoint is authentic.
+    public init(mark: ChainCheckpoint, position: UInt64) {
+        self.mark = mark
+        self.position = position
+    }
+}
+
+/// The ends of the chains that this process appended to, as the database acknowledged them.
+///
+/// A database that is behind them has lost commits: it was rolled back to an earlier state, or a
+/// standby without the last commits took over. It would accept spent codes again.
+final class AcknowledgedCheckpoints: Sendable {
+    private struct Content {
+        var ends: [[UInt8]: AcknowledgedCheckpoint] = [:]
+        var isBehind = false
+        /// The callback for every `count` acknowledged events, and how many events were
+        /// acknowledged since its last call.
+        var watch: (count: UInt64, tell: @Sendable () -> Void)?
+        var untold: UInt64 = 0
+    }
+
+    private let content = Mutex(Content())
+
+    init(_ ends: [AcknowledgedCheckpoint] = []) {
+        content.withLock { content in
+            for end in ends { content.ends[end.mark.node] = end }
+        }
+    }
+
+    /// Remembers an acknowledged end and counts its new events.
+    func acknowledge(_ end: AcknowledgedCheckpoint, events: UInt64) {
+        let tell = content.withLock { content -> (@Sendable () -> Void)? in
+            content.ends[end.mark.node] = end
+            content.untold += events
+            guard let watch = content.watch, content.untold >= watch.count else { return nil }
+            content.untold = 0
+            return watch.tell
+        }
+        tell?()
+    }
+
+    /// Calls `tell` after every `count` acknowledged events.
+    func watch(every count: UInt64, _ tell: @escaping @Sendable () -> Void) {
+        content.withLock { $0.watch = (count, tell) }
+    }
+
+    /// The acknowledged checkpoints, by the node of their chain.
+    var marks: [[UInt8]: ChainCheckpoint] { content.withLock { $0.ends.mapValues(\.mark) } }
+
+    /// All known ends.
+    var ends: [AcknowledgedCheckpoint] { content.withLock { Array($0.ends.values) } }
+
+    /// False once the database was seen to be behind.
+    var isSound: Bool { content.withLock { !$0.isBehind } }
+
+    /// Checks that the database contains everything that it acknowledged.
+    func compare(with session: PostgreSQLSession) throws(PostgreSQLFailure) {
+        guard isSound else { throw .behind }
+        let known = ends
+        guard !known.isEmpty else { return }
+        var arguments = StatementArguments()
+        arguments.add(known) { $0.mark.node }
+        arguments.add(known, integer: { Int64(clamping: $0.position) })
+        let stored = try session.run(.knownHeads, arguments)
+            .all { row throws(PostgreSQLFailure) in
+                (
+                    try row.requiredBytes(), start: try row.unsigned(), end: try row.unsigned(),
+                    head: try row.requiredBytes(), event: row.bytes()
+                )
+            }
+        for end in known {
+            let found = stored.first { $0.0 == end.mark.node }
+            guard let found, found.end >= end.mark.sequence else { throw remember() }
+            let isSame =
+                if found.end == end.mark.sequence {
+                    found.head == end.mark.digest
+                } else {
+                    // A pruned event cannot be compared.
+                    found.start >= end.mark.sequence || found.event == end.mark.digest
+                }
+            guard isSame else { throw remember() }
+        }
+    }
+
+    /// Records permanently that the database is behind.
+    func remember() -> PostgreSQLFailure {
+        content.withLock { $0.isBehind = true }
+        return .behind
+    }
+}
+
+extension PostgreSQLFailure {
+    /// The database lacks events that it had acknowledged.
+    static let behind = PostgreSQLFailure(extent: .connection, code: "behind")
+}

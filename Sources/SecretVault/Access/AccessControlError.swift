@@ -1,0 +1,34 @@
+/// Why presence was not proved; see ``UnlockedVault/prove(_:for:words:reading:lasting:now:)``.
+public enum AccessControlError<Failure: Error>: Error {
+    /// The vault did not allow the check, such as ``VaultError/lockedOut(seconds:)``.
+    case vault(VaultError)
+    /// The check failed, at this cost.
+    case refused(RefusalCost)
+    /// The check could not be completed.
+    case check(Failure)
+}
+
+/// What a failed check cost.
+public enum RefusalCost: Hashable, Sendable {
+    /// Nothing yet: this many more failures in a row cost neither a wait nor the secret.
+    case free(left: Int)
+    /// The next attempt is allowed after this many seconds.
+    case wait(seconds: Int64)
+    /// The secret was wiped.
+    case wiped
+    /// Nothing: the vault cannot be written, so nothing is counted.
+    case notCounted
+}
+
+/// The failures that are counted against a vault or an entry, and the remaining wait.
+public struct LockOut: Hashable, Sendable {
+    /// Consecutive attempts that were refused, or begun and never decided.
+    public let failures: Int64
+    /// Seconds until the next attempt is allowed; 0 if it is allowed now.
+    public let seconds: Int64
+
+    init(_ failures: Failures?, at reading: ClockReading) {
+        self.failures = Int64(failures?.count ?? 0)
+        seconds = Int64(failures?.rest(at: reading) ?? 0)
+    }
+}

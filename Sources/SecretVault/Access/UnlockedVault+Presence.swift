@@ -1,0 +1,191 @@
+internal import Cryptography
+public import POSIX
+public import Presence
+
+extension UnlockedVault {
+    /// Reuses the presence that unlocking proved, to open the entry `id`.
+    ///
+    /// An entry that requires a check at each use accepts this once, unless it is locked out; after
+    /// that it requires another check. An earlier proof for the entry becomes invalid.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/differentCheckRequired``,
+    ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``.
+    public func proofOfUnlocking(
+        for id: RecordID, reading: ClockReading = .now(),
+        now: @autoclosure () -> Moment = .now
+    ) throws(VaultError) -> PresenceProof<Cryptographic> {
+        let line = state.records[try state.index(of: id)].line
+        if line.accessControl.presence.isPerUse {
+            guard line.accessControl.presence.accepts(Cryptographic.self) else {
+                throw .differentCheckRequired
+            }
+            guard !usedOnce.contains(id) else { throw .presenceNeeded }
+            try settle(line, at: reading)
+            usedOnce.insert(id)
+        }
+        var check = Unlocking()
+        let purpose = PresencePurpose("unlock")
+        guard let proof = check.prove(for: purpose, now: now().sinceStart) else {
+            throw .presenceNeeded
+        }
+        purposes[id] = purpose
+        return proof
+    }
+
+    /// Proves presence with `check`, to open the entry `id`.
+    ///
+    /// The attempt is recorded before the check runs, and its outcome before it is reported.
+    /// Interruptions are deferred in between; a check that waits for a person handles them itself.
+    /// An attempt stays undecided if the process was killed, or if the check failed in a way that
+    /// may conceal a guess; it costs a wait, but never the entry. After five attempts in a row the
+    /// entry is locked out, or it is wiped after as many refused attempts as it is set to. An
+    /// earlier proof for the entry becomes invalid. If the entry does not accept the check, the
+    /// check does not run, and ``VaultError/differentCheckRequired`` is thrown.
+    ///
+    /// - Parameters:
+    ///   - words: the purpose, as shown to the person.
+    ///   - lifetime: how long the proof is valid.
+    public func prove<Check: PresenceCheck>(
+        _ check: inout Check, for id: RecordID, words: String,
+        reading: @autoclosure () -> ClockReading = .now(),
+        lasting lifetime: Duration = .seconds(30),
+        now: @autoclosure () -> Moment = .now
+    ) throws(AccessControlError<Check.Failure>) -> PresenceProof<Check.Grade> {
+        typealias Gate = AccessControlError<Check.Failure>
+        purposes[id] = nil
+        let purpose = PresencePurpose(words)
+        guard !isReadOnly else {
+            try Gate.from { () throws(VaultError) in
+                try expectNoWait(of: id, checkedBy: Check.Grade.self, at: reading())
+            }
+            let proof: PresenceProof<Check.Grade>?
+            do throws(Check.Failure) {
+                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
+            } catch {
+                throw .check(error)
+            }
+            guard let proof else { throw .refused(.notCounted) }
+            purposes[id] = purpose
+            return proof
+        }
+        let proof = try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(Gate) -> PresenceProof<Check.Grade> in
+            let tried = try Gate.from { () throws(VaultError) in
+                try begin(id, checkedBy: Check.Grade.self, at: reading())
+            }
+            let proof: PresenceProof<Check.Grade>?
+            do throws(Check.Failure) {
+                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
+            } catch {
+                // Otherwise the attempt stays counted, so that cancelling before the refusal gains
+                // nothing.
+                if !error.mayConcealAttempt { withdraw(tried) }
+                throw .check(error)
+            }
+            guard let proof else {
+                throw .refused(
+                    try Gate.from { () throws(VaultError) in try refuse(tried, at: reading()) })
+            }
+            try Gate.from { () throws(VaultError) in try accept(tried) }
+            return proof
+        } otherwise: {
+            .vault(.system($0))
+        }
+        purposes[id] = purpose
+        return proof
+    }
+
+    /// Opens the entry `id`; spends the proof in any case.
+    ///
+    /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that has expired, was made for another
+    ///   entry or vault, or was superseded; ``VaultError/noSuchEntry``, ``VaultError/wiped``, or
+    ///   ``VaultError/damaged(_:)``.
+    public func open<Grade: PresenceGrade>(
+        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
+    ) throws(VaultError) -> EntryContent {
+        try spend(proof, on: id, now: now)
+        let record = state.records[try state.index(of: id)]
+        return try record.content(with: key)
+    }
+
+    /// Takes the counter of an HOTP entry's next code.
+    ///
+    /// The following counter is on the disk when this returns, so no code is issued twice.
+    ///
+    /// The proof is spent as by ``open(_:proof:now:)``.
+    ///
+    /// - Returns: the entry with the counter for the code.
+    public func nextHOTP<Grade: PresenceGrade>(
+        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
+    ) throws(VaultError) -> EntryContent {
+        try spend(proof, on: id, now: now)
+        return try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
+    }
+
+    /// The failures and the wait of the entry `id`.
+    ///
+    /// Call this before prompting for a check.
+    public func lockOut(of id: RecordID, reading: ClockReading = .now()) throws(VaultError)
+        -> LockOut
+    {
+        let line = state.records[try state.index(of: id)].line
+        return LockOut(try attempts()[line.subject], at: reading)
+    }
+
+    /// Whether the passphrase or recovery key opens this vault; used by ``OpenerCheck``.
+    ///
+    /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
+    func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
+        let document: VaultDocument
+        do throws(VaultError) {
+            document = try VaultDocument(parsing: location.read())
+            guard document.vaultID == key.vaultID else { throw .replaced }
+        } catch {
+            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
+        }
+        let found: SecretBytes
+        do throws(SlotRefusal) {
+            found = try document.openedKey(with: opener, ceiling: ceiling).0.secret
+        } catch {
+            switch error.outcome {
+            case .refused: return false
+            case .undecided, .notTried:
+                throw OpenerCheck.Failure(
+                    reason: error.error, mayConcealAttempt: error.outcome == .undecided)
+            }
+        }
+        guard found == key.secret || !state.isRekeyed(in: document) else {
+            throw OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)
+        }
+        return found == key.secret
+    }
+}
+
+/// Unlocking is a presence check: it required the passphrase or recovery key of a slot.
+private struct Unlocking: PresenceCheck {
+    typealias Grade = Cryptographic
+
+    mutating func isPresent(for purpose: String) -> Bool { true }
+}
+
+extension UnlockedVault {
+    private func spend<Grade: PresenceGrade>(
+        _ proof: consuming PresenceProof<Grade>, on id: RecordID, now: Moment
+    ) throws(VaultError) {
+        guard let purpose = purposes.removeValue(forKey: id) else {
+            throw .proofRefused(.otherPurpose)
+        }
+        do { try proof.spend(on: purpose, now: now.sinceStart) } catch {
+            throw .proofRefused(error)
+        }
+    }
+}
+
+extension AccessControlError {
+    /// Converts the vault's errors.
+    fileprivate static func from<Result: ~Copyable>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(AccessControlError) -> Result {
+        do { return try body() } catch { throw .vault(error) }
+    }
+}

@@ -1,0 +1,54 @@
+/// What failures have cost a vault so far, and what further ones will; readable without a key.
+public struct VaultStatus: Hashable, Sendable {
+    /// The failures that are counted against the vault, and the wait.
+    public let lockOut: LockOut
+    /// How many records were wiped after failures since the given time.
+    public let wiped: Int
+    /// How many more failures lock the vault; 0 if the next one does.
+    public let failuresToWait: Int
+    /// How many more failures wipe a record; `nil` if no record is set to be wiped.
+    public let failuresToWipe: Int?
+}
+
+extension Vault {
+    /// What failures at the vault have cost since `began` (Unix seconds), to report after a failed
+    /// attempt.
+    public static func status(at path: String, since began: Int64, reading: ClockReading = .now())
+        throws(VaultError) -> VaultStatus
+    {
+        let location = try VaultLocation(path)
+        let document = try VaultDocument(parsing: location.read())
+        let attempts = try Attempts.read(location, of: document.vaultID)
+        var wiped = 0
+        var failuresToWipe: Int?
+        for (line, body) in zip(document.records, document.bodies) {
+            switch body {
+            case .tombstone(let tombstone):
+                // Records that allow fewer failures may have been wiped by an earlier attempt in
+                // the same second.
+                guard case .wipe(let limit) = line.accessControl.onFailure,
+                    tombstone.reason == .failures, tombstone.time >= began,
+                    UInt64(limit.value) >= attempts.refusals[document.slotsDigest] ?? 0
+                else { continue }
+                wiped += 1
+            case .sealed:
+                guard let left = attempts.failuresToWipe(line, by: document.slotsDigest)
+                else { continue }
+                failuresToWipe = min(failuresToWipe ?? left, left)
+            }
+        }
+        let lockOut = LockOut(attempts.vault, at: reading)
+        return VaultStatus(
+            lockOut: lockOut, wiped: wiped,
+            failuresToWait: max(Int(Failures.free) - Int(clamping: lockOut.failures), 0),
+            failuresToWipe: failuresToWipe)
+    }
+}
+
+extension Attempts {
+    /// How many more failures wipe this record; `nil` if it is not set to be wiped.
+    fileprivate func failuresToWipe(_ line: RecordLine, by slots: SlotsDigest) -> Int? {
+        guard case .wipe(let limit) = line.accessControl.onFailure else { return nil }
+        return max(limit.value - Int(clamping: refusals(of: line, by: slots)), 1)
+    }
+}

@@ -1,0 +1,210 @@
+internal import POSIX
+
+/// The paths of a vault and of the files that the program keeps for it.
+///
+/// Those files are in the folder `.watchword` beside the vault: files of the vault with this name
+/// in `by-name/NAME`, and counted attempts at the vault with this ID, whatever its name, in
+/// `by-id/ID`. No vault can be created in that folder, so the name of a vault never collides with
+/// another vault's files.
+struct VaultLocation {
+    let folder: String
+    let name: String
+    /// The path of the folder that holds `.watchword`.
+    private let base: String
+    /// Whether the vault itself is in a `.watchword` folder: it is a kept generation, and
+    /// read-only.
+    let isKept: Bool
+
+    /// The name of the folder for all files that the program keeps.
+    static let keeper = ".watchword"
+
+    // In `by-name/NAME`.
+    static let lock = "lock"
+    static let loginLock = "login.lock"
+    static let mark = "generation"
+    static let previous = "previous"
+
+    // In `by-id/ID`.
+    static let attempts = "attempts"
+    static let attemptsLock = "attempts.lock"
+    static let presenceLock = "presence.lock"
+
+    /// Parses a path; one that ends in a slash or a dot is a folder.
+    init(_ path: String) throws(VaultError) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard let last = parts.last, !["", ".", ".."].contains(last) else { throw .folder }
+        name = String(last)
+        let above = path.dropLast(last.count)
+        let folder = above.isEmpty ? "." : String(above)
+        let resolved = Folder.resolvedPath(folder).split(separator: "/")
+        if let place = resolved.firstIndex(where: { VaultLocation.isKeeper($0) }) {
+            base = "/" + resolved[..<place].joined(separator: "/")
+            isKept = true
+        } else {
+            base = folder
+            isKept = false
+        }
+        self.folder = folder
+    }
+
+    /// Throws if the path is reserved: `.watchword` itself, or anything in such a folder.
+    func expectFree() throws(VaultError) {
+        guard !isKept, !VaultLocation.isKeeper(name) else { throw .reservedPlace }
+    }
+
+    // Some file systems are case-insensitive.
+    private static func isKeeper(_ name: some StringProtocol) -> Bool {
+        name.lowercased() == keeper
+    }
+
+    /// Opens the folder; if it is missing, there is no vault.
+    func openFolder() throws(VaultError) -> Folder { try VaultLocation.open(folder) }
+
+    /// What to report about the folder's permissions, if anything.
+    func exposure(of folder: borrowing Folder) throws(VaultError) -> VaultReport? {
+        do { return try folder.exposure().map(VaultReport.init) } catch { throw .system(error) }
+    }
+
+    /// Creates the folder, open to its owner only, unless it exists.
+    func makeFolder() throws(VaultError) {
+        do { try Folder.make(folder) } catch { throw .system(error) }
+    }
+
+    /// Whether there is a file of any type at the vault's path.
+    func holdsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
+        do { return try folder.holds(name) } catch { throw .system(error) }
+    }
+
+    /// Reads the vault file; needs no lock, because the file is always complete.
+    func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(name, in: openFolder()) }
+
+    /// Reads a vault file.
+    static func read(_ name: String, in folder: borrowing Folder) throws(VaultError) -> [UInt8] {
+        do {
+            return try folder.readPrivateFile(name, limit: VaultLimits.fileSize)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Reads the vault file, and keeps it open.
+    func hold(in folder: borrowing Folder) throws(VaultError) -> OpenPrivateFile {
+        do {
+            return try folder.holdPrivateFile(name, limit: VaultLimits.fileSize)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    private static func open(_ path: String) throws(VaultError) -> Folder {
+        do { return try Folder(opening: path) } catch { throw VaultError(opening: error) }
+    }
+}
+
+// The files that the program keeps.
+extension VaultLocation {
+    /// The path components of the vault file's own folder.
+    private var ownParts: [String] { [VaultLocation.keeper, "by-name", name] }
+
+    /// The locations of all other names in this folder that have a folder in `by-name`.
+    func others() throws(VaultError) -> [VaultLocation] {
+        let names: [String]
+        do {
+            names = try Folder.names(at: base + "/" + ownParts.dropLast().joined(separator: "/"))
+        } catch {
+            throw .system(error)
+        }
+        var others: [VaultLocation] = []
+        for other in names where other != name {
+            others.append(try VaultLocation(folder + "/" + other))
+        }
+        return others
+    }
+
+    private static func countParts(_ vaultID: [UInt8]) -> [String] {
+        let digits = vaultID.map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return [keeper, "by-id", digits.joined()]
+    }
+
+    /// Opens the vault file's own folder; `nil` if there is none.
+    func openStateFolder() throws(VaultError) -> Folder? {
+        isKept ? nil : try open(ownParts, making: false)
+    }
+
+    /// Opens the same folder; creates it if there is none.
+    func makeStateFolder() throws(VaultError) -> Folder {
+        guard !isKept else { throw .keptGeneration }
+        return try made(ownParts)
+    }
+
+    /// Opens the folder of counted attempts at the vault with this ID; `nil` if there is none.
+    func openCount(of vaultID: [UInt8]) throws(VaultError) -> Folder? {
+        try open(VaultLocation.countParts(vaultID), making: false)
+    }
+
+    /// Opens the same folder; creates it if there is none.
+    func makeCount(of vaultID: [UInt8]) throws(VaultError) -> Folder {
+        try made(VaultLocation.countParts(vaultID))
+    }
+
+    /// Converts an error about a file in the vault's folder or in the vault file's own folder.
+    func error(_ error: FileReplacementError) -> VaultError {
+        // The vault is in its folder; every other file is in the vault file's own folder.
+        VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
+    }
+
+    /// Takes the lock with this name in `own`, the vault file's own folder.
+    func lock(_ name: String, in own: borrowing Folder, timeout: Duration) throws(VaultError)
+        -> FileLock
+    {
+        do {
+            return try FileLock(name, in: own, timeout: timeout)
+        } catch {
+            throw VaultError(error, path: (ownParts + [name]).joined(separator: "/"))
+        }
+    }
+
+    /// Converts an error about a file in the folder of counted attempts.
+    static func error(_ error: FileReplacementError, of vaultID: [UInt8]) -> VaultError {
+        VaultError(error) { pathOfCount($0, of: vaultID) }
+    }
+
+    /// The path of a file in the folder of counted attempts, relative to the vault's folder.
+    static func pathOfCount(_ name: String, of vaultID: [UInt8]) -> String {
+        (countParts(vaultID) + [name]).joined(separator: "/")
+    }
+
+    private func made(_ parts: [String]) throws(VaultError) -> Folder {
+        guard let folder = try open(parts, making: true) else { throw .notFound }
+        return folder
+    }
+
+    private func open(_ parts: [String], making: Bool) throws(VaultError) -> Folder? {
+        var folder = try VaultLocation.open(base)
+        for (place, part) in parts.enumerated() {
+            do {
+                guard
+                    let next = making
+                        ? try folder.makePrivateFolder(part) : try folder.openPrivateFolder(part)
+                else { return nil }
+                folder = next
+            } catch {
+                switch error {
+                case .inTheWay:
+                    throw .inTheWay(name: parts[...place].joined(separator: "/"))
+                case .system(let failure): throw .system(failure)
+                }
+            }
+        }
+        return folder
+    }
+}
+
+extension VaultError {
+    /// A folder that is missing, or is not a folder, contains no vault.
+    fileprivate init(opening failure: SystemCallFailure) {
+        self = failure.isMissing ? .notFound : .system(failure)
+    }
+}

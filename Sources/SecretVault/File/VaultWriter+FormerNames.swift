@@ -1,0 +1,62 @@
+internal import POSIX
+
+extension VaultWriter {
+    /// Erases older files of the vault `vaultID` under former names, which no file has any more.
+    ///
+    /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
+    ///
+    /// - Parameter passingOverLocked: whether to skip a folder that another process has locked.
+    ///   Otherwise that is an error, thrown after all other folders are done.
+    func eraseUnderFormerNames(of vaultID: [UInt8], passingOverLocked: Bool) throws(VaultError) {
+        var failure: VaultError?
+        for former in try location.others() {
+            do throws(VaultError) {
+                try erase(of: vaultID, under: former, passingOverLocked: passingOverLocked)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func erase(
+        of vaultID: [UInt8], under former: VaultLocation, passingOverLocked: Bool
+    ) throws(VaultError) {
+        guard try !former.holdsFile(in: folder), let own = try privateFolder(of: former) else {
+            return
+        }
+        // The working files may share blocks with the vault under its present name.
+        let file = file(of: vaultID)
+        do {
+            guard try file.holdsGeneration(in: own) else { return }
+        } catch {
+            throw former.error(error)
+        }
+        let lock: FileLock
+        do {
+            lock = try former.lock(
+                VaultLocation.lock, in: own,
+                timeout: passingOverLocked ? .zero : VaultWriter.timeout)
+        } catch .busy {
+            if passingOverLocked { return }
+            throw .system(FileLockError.busy.failure)
+        }
+        // A file with that name may have appeared in the meantime.
+        guard try !former.holdsFile(in: folder) else { return }
+        do {
+            try file.eraseAllButCurrent(in: folder, besides: own)
+        } catch {
+            throw former.error(error)
+        }
+        _ = consume lock
+    }
+
+    // A folder that is not the program's contains no file of the vault.
+    private func privateFolder(of former: VaultLocation) throws(VaultError) -> Folder? {
+        do throws(VaultError) {
+            return try former.openStateFolder()
+        } catch .inTheWay {
+            return nil
+        }
+    }
+}

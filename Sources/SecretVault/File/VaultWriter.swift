@@ -1,0 +1,139 @@
+internal import POSIX
+
+/// Exclusive write access to a vault: holds its lock while it exists.
+struct VaultWriter: ~Copyable {
+    let location: VaultLocation
+    let folder: Folder
+    private let own: Folder
+    private let lock: FileLock
+
+    /// How long a writer waits for the lock.
+    static let timeout = Duration.seconds(5)
+
+    /// Takes the lock, waiting at most `timeout`.
+    ///
+    /// - Throws: ``VaultError/busy``; ``VaultError/keptGeneration``.
+    init(_ location: VaultLocation, timeout: Duration = VaultWriter.timeout) throws(VaultError) {
+        self.location = location
+        let folder = try location.openFolder()
+        let own = try location.makeStateFolder()
+        lock = try location.lock(VaultLocation.lock, in: own, timeout: timeout)
+        self.folder = folder
+        self.own = own
+    }
+
+    /// The current bytes of the file.
+    func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(location.name, in: folder) }
+
+    /// Whether there is a file of any type at the vault's path.
+    func isTaken() throws(VaultError) -> Bool { try location.holdsFile(in: folder) }
+
+    /// The newest generation seen here.
+    func mark() -> GenerationMark? { GenerationMark.read(in: own) }
+
+    /// Creates the first file of the vault `vaultID`.
+    ///
+    /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
+    ///   meantime, or if another vault of this name has left its previous generation.
+    func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
+        guard try !holdsPrevious() else {
+            throw location.error(.inTheWay(name: VaultLocation.previous))
+        }
+        do {
+            try file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: .absent)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    private func holdsPrevious() throws(VaultError) -> Bool {
+        do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
+    }
+
+    /// Replaces the file of the vault `vaultID`; keeps the old file as the previous generation.
+    ///
+    /// - Parameters:
+    ///   - old: the bytes that were read. The file is replaced only if it still contains them.
+    ///   - purging: whether to keep no older file. The caller then calls
+    ///     ``eraseAllButCurrent(of:)``.
+    /// - Throws: ``VaultError/changedMeanwhile``.
+    func save(
+        _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8], purging: Bool
+    ) throws(VaultError) {
+        // Erase before saving, too: a writer that is killed after the save erases nothing.
+        if purging { try eraseUnderFormerNames(of: vaultID, passingOverLocked: true) }
+        do {
+            try file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: purging ? .purged : .kept,
+                expecting: old)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Erases the previous generation of the vault `vaultID` and leftovers of killed writers, under
+    /// its present and former names.
+    func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+        try eraseOwnButCurrent(of: vaultID)
+        try eraseUnderFormerNames(of: vaultID, passingOverLocked: false)
+    }
+
+    /// Erases them under the vault's present name only.
+    func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+        do {
+            try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    // Only files that begin with this vault's ID are overwritten, and leftovers of a vault whose
+    // creation was interrupted. Those have another ID and generation 1, and contain no entries.
+    func file(of vaultID: [UInt8]) -> FileReplacement {
+        FileReplacement(
+            of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
+            orLeftover: VaultEnvelope.beginningOfFirst)
+    }
+
+    /// Records this generation as the newest one seen, so that an older file is detected.
+    ///
+    /// Call this after saving. A writer that is killed in between leaves an older mark, which is
+    /// harmless; a newer one would be a false alarm. A failure here does not make the save fail.
+    ///
+    /// - Returns: what to report if the mark was not written.
+    func writeMark(of document: VaultDocument) -> VaultReport? {
+        let mark = GenerationMark(of: document)
+        let file = FileReplacement(of: VaultLocation.mark, beginningWith: mark.beginning)
+        do {
+            try file.replace(with: mark.text.span, in: own, previous: .none)
+            return nil
+        } catch {
+            return .generationNotMarked(location.error(error))
+        }
+    }
+}
+
+extension VaultWriter {
+    /// Replaces these records' secrets with tombstones and erases older files, without the vault
+    /// key.
+    ///
+    /// After an interruption, the whole operation can be repeated.
+    ///
+    /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
+    ///   secrets are wiped, but perhaps not in every file.
+    func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
+        let document = try VaultDocument(parsing: read())
+        // Erase the older file first: it also contains the secrets, and on a full disk its space is
+        // needed.
+        try eraseOwnButCurrent(of: document.vaultID)
+        guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
+        try save(wiped.bytes, of: wiped.vaultID, replacing: document.bytes, purging: true)
+        _ = writeMark(of: wiped)
+        do {
+            try eraseAllButCurrent(of: document.vaultID)
+        } catch .system(let failure) {
+            throw .previousNotErased(failure)
+        }
+    }
+}

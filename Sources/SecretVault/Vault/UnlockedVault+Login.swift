@@ -1,0 +1,34 @@
+internal import POSIX
+
+/// The exclusive right to sign in with a vault's enrolled secrets; the kernel releases it when the
+/// process dies.
+///
+/// In two concurrent sign-ins, each would present a secret that the other's response retires, and
+/// the server would treat it as stolen. Other changes to the vault are not blocked.
+public struct LoginLock: ~Copyable, Sendable {
+    private let lock: FileLock
+
+    fileprivate init(_ lock: consuming FileLock) { self.lock = lock }
+
+    /// Ends the turn; so does `deinit`.
+    public consuming func end() {}
+}
+
+extension UnlockedVault {
+    /// Waits for the turn, then reads the vault again.
+    ///
+    /// - Parameter timeout: how long to wait while another process signs in.
+    /// - Throws: ``VaultError/busy`` if the other process does not finish in time.
+    public func takeLoginLock(timeout: Duration = .seconds(30)) throws(VaultError) -> LoginLock {
+        guard !isReadOnly else { throw .openedReadOnly }
+        let turn = LoginLock(try lockForLogin(timeout: timeout))
+        // Every decision must take into account what the other process changed.
+        try update { (_) throws(VaultError) in }
+        return turn
+    }
+
+    private func lockForLogin(timeout: Duration) throws(VaultError) -> FileLock {
+        try location.lock(
+            VaultLocation.loginLock, in: location.makeStateFolder(), timeout: timeout)
+    }
+}

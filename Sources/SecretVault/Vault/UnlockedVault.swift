@@ -1,0 +1,196 @@
+internal import POSIX
+internal import Presence
+
+/// An open vault: its list of entries is known, and each secret is still sealed.
+///
+/// It reflects the file when it was last read. ``update(_:)`` reads the file again before it
+/// changes anything, so that two programs do not lose each other's changes. It belongs to one task.
+public final class UnlockedVault {
+    let location: VaultLocation
+    private(set) var key: VaultKey
+    /// Whether the vault cannot be written: nothing is saved or counted.
+    let isReadOnly: Bool
+    /// The number of the slot that opened the vault.
+    public let openedSlot: Int
+    /// The maximum cost of unlocking.
+    let ceiling: Int
+    private(set) var state: VaultState
+    private var markReport: VaultReport?
+    private var notMarked: VaultReport?
+    private var notListed: VaultReport?
+    private let foundReports: [VaultReport]
+    /// The entries that have used the presence proved by unlocking.
+    var usedOnce: Set<RecordID> = []
+    /// The purpose of each entry's last proof, until that is spent.
+    var purposes: [RecordID: PresencePurpose] = [:]
+
+    init(
+        location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool,
+        state: VaultState, markReport: VaultReport?, reports: [VaultReport]
+    ) {
+        foundReports = reports
+        isReadOnly = readOnly
+        self.location = location
+        openedSlot = slot
+        self.key = key
+        self.ceiling = ceiling
+        self.state = state
+        self.markReport = markReport
+    }
+
+    /// The number of the vault's current generation.
+    public var generation: UInt64 { state.generation }
+
+    /// The entries, in the order in which they were added.
+    public var entries: [EntrySummary] { state.records.map(\.summary) }
+
+    /// The ways to open the vault.
+    public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
+
+    /// The cost of trying a passphrase on all slots: the base-2 logarithm of the sum of scrypt's N.
+    public var unlockCost: Int { UnlockPlan.logarithm(ofAll: state.slots.map(\.slot)) }
+
+    /// What to report to the owner.
+    public var reports: [VaultReport] {
+        var reports = foundReports
+        if let markReport { reports.append(markReport) }
+        for record in state.records {
+            guard case .tombstone(let tombstone) = record.body else { continue }
+            reports.append(.wiped(record.line.id, tombstone))
+        }
+        for report in [notMarked, notListed] { if let report { reports.append(report) } }
+        return reports
+    }
+
+    /// Changes the vault: reads it again, applies `change`, and saves once.
+    ///
+    /// Nothing is saved if `change` throws or changes nothing. When this returns, the change is on
+    /// the disk.
+    ///
+    /// - Throws: the errors of `change`; ``VaultError/openedReadOnly``; ``VaultError/busy`` if
+    ///   another writer does not finish in time; ``VaultError/changedMeanwhile`` if a program that
+    ///   ignores the lock has replaced the vault since it was read; ``VaultError/inTheWay(name:)``;
+    ///   ``VaultError/notConfirmed(_:)`` if the change is saved, but a power failure may undo it;
+    ///   ``VaultError/previousNotErased(_:)`` if the change is saved, but the previous generation
+    ///   was not purged; ``VaultError/rekeyed`` if another process gave the vault a new key, so
+    ///   that it must be unlocked again.
+    @discardableResult public func update<Result>(
+        _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        guard !isReadOnly else { throw .openedReadOnly }
+        let writer = try VaultWriter(location)
+        let read = try writer.read()
+        let current = try verified(VaultDocument(parsing: read))
+        let mark = writer.mark()
+        var changes = try VaultChanges(current, key: key, after: mark)
+        let result = try change(&changes)
+        guard changes.isChanged else {
+            state = current
+            return result
+        }
+        let bytes = try changes.state.written(with: changes.key)
+        // Verify the new file exactly as the next unlock will.
+        let document = try VaultDocument(parsing: bytes)
+        let saved = try VaultState(verifying: document, with: changes.key)
+        try writer.save(
+            bytes, of: saved.vaultID, replacing: read, purging: changes.erasesPrevious)
+        (key, state) = (changes.key, saved)
+        (markReport, notListed) = (nil, nil)
+        notMarked = writer.writeMark(of: document)
+        if changes.erasesPrevious { try erasePrevious(by: writer) }
+        return result
+    }
+
+    func readAgain() throws(VaultError) {
+        state = try verified(VaultDocument(parsing: location.read()))
+    }
+
+    /// Saves the vault if entries were wiped without the vault key, so that the manifest records
+    /// their tombstones.
+    ///
+    /// If this fails, the next save with the key does the same.
+    func listTombstones() {
+        guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
+        // The owner did not ask for this save, so keep what is to be reported about the file.
+        let found = markReport
+        defer { markReport = found }
+        do throws(VaultError) {
+            try update { changes throws(VaultError) in changes.saveInAnyCase() }
+        } catch {
+            notListed = .wipesNotListed(error)
+        }
+    }
+
+    private func verified(_ document: VaultDocument) throws(VaultError) -> VaultState {
+        do throws(VaultError) {
+            return try VaultState(verifying: document, with: key)
+        } catch .damaged(.header) where state.isRekeyed(in: document) {
+            throw .rekeyed
+        }
+    }
+
+    /// Applies `change` like ``update(_:)``, but saves nothing.
+    public func rehearse<Result>(
+        _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        var changes = try VaultChanges(state, key: key, after: nil)
+        return try change(&changes)
+    }
+
+    // The vault is already saved, so an error here must not suggest that nothing was.
+    private func erasePrevious(by writer: borrowing VaultWriter) throws(VaultError) {
+        do {
+            try writer.eraseAllButCurrent(of: state.vaultID)
+        } catch .system(let failure) {
+            throw .previousNotErased(failure)
+        }
+    }
+}
+
+extension UnlockedVault {
+    /// Opens every record and examines the previous generation.
+    public func check() throws(VaultError) -> VaultCheck {
+        var damages: [VaultPart] = []
+        var opened = 0
+        for record in state.records {
+            guard case .sealed = record.body else { continue }
+            do {
+                _ = try record.content(with: key)
+                opened += 1
+            } catch .damaged(let part) {
+                damages.append(part)
+            }
+        }
+        return VaultCheck(
+            opened: opened, damages: damages, reports: reports,
+            hasRecoveryKey: slots.contains { $0.method == .recoveryKey }, previous: previous())
+    }
+
+    private func previous() -> PreviousGeneration {
+        do {
+            guard let own = try location.openStateFolder() else { return .none }
+            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
+            let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+            return .whole(generation: state.generation)
+        } catch .notFound {
+            return .none
+        } catch {
+            return .unusable(error)
+        }
+    }
+}
+
+extension VaultState.Record {
+    var summary: EntrySummary {
+        let tombstone: Tombstone? =
+            switch body {
+            case .sealed: nil
+            case .tombstone(let tombstone): tombstone
+            }
+        return EntrySummary(
+            id: line.id, kind: listed.traits.kind, issuer: listed.issuer, account: listed.account,
+            algorithm: listed.traits.algorithm, style: listed.traits.style,
+            timeStep: listed.traits.timeStep, created: listed.created,
+            accessControl: line.accessControl, tombstone: tombstone)
+    }
+}

@@ -1,0 +1,261 @@
+internal import Cryptography
+internal import POSIX
+
+extension Vault {
+    /// Opens the vault at `path`.
+    ///
+    /// An attempt with a passphrase is recorded before it is made, and its outcome before it is
+    /// reported. Interruptions are deferred in between. An attempt without an outcome costs a wait,
+    /// but never a record; so does one that a slot refused while another slot was not tried. After
+    /// five failed attempts in a row the vault is locked out. Records that have reached their limit
+    /// of refused attempts are wiped before anything is tried, and again before the outcome is
+    /// reported. A recovery key cannot be guessed, so it is not counted, opens the vault during a
+    /// wait, and clears the count.
+    ///
+    /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
+    ///
+    /// If entries were wiped without the vault key, the vault is saved, so that the manifest
+    /// records this and no older file can restore their secrets.
+    ///
+    /// - Parameters:
+    ///   - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots that are
+    ///     tried; 20 corresponds to a gigabyte of memory.
+    ///   - readOnly: whether to open a vault that cannot be written (a read-only file system, no
+    ///     permission), without counting and only for reading.
+    /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
+    ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` if the attempt could not
+    ///   be counted, and was not made; ``VaultError/writable`` if it could be counted despite
+    ///   `readOnly`; the errors of wiping.
+    public static func unlock(
+        at path: String, with opener: VaultOpener, ceiling: Int = defaultCeiling,
+        readOnly: Bool = false,
+        reading: @escaping @autoclosure () -> ClockReading = .now()
+    ) throws(VaultError) -> UnlockedVault {
+        var opening = try VaultOpening(path, at: reading)
+        let key: (VaultKey, slot: Int)
+        switch opener {
+        case _ where readOnly: key = try opening.uncountedKey(with: opener, ceiling: ceiling)
+        case .passphrase(let passphrase):
+            key = try opening.key(passphrase: passphrase, ceiling: ceiling)
+        case .recoveryKey: key = try opening.key(recovery: opener, ceiling: ceiling)
+        }
+        let vault = try opening.unlocked(
+            with: key.0, slot: key.slot, ceiling: ceiling, readOnly: readOnly)
+        vault.listTombstones()
+        return vault
+    }
+
+    /// The default maximum cost of unlocking: scrypt with N = 2^20, which takes a gigabyte of
+    /// memory and a few seconds.
+    public static var defaultCeiling: Int { 20 }
+
+    /// The highest cost of unlocking that a caller can allow.
+    public static var maximumCeiling: Int { VaultLimits.unlockCeiling }
+
+    /// The failures and the wait of the vault at `path`.
+    ///
+    /// Call this before prompting for a passphrase.
+    ///
+    /// First completes any wipe that was interrupted, because no attempt that could do so starts
+    /// during a wait.
+    public static func lockOut(at path: String, reading: ClockReading = .now())
+        throws(VaultError) -> LockOut
+    {
+        var opening = try VaultOpening(path) { reading }
+        try opening.completeInterruptedWipe()
+        return LockOut(try opening.attempts().vault, at: reading)
+    }
+}
+
+/// A vault file that is being opened.
+private struct VaultOpening: ~Copyable {
+    private let location: VaultLocation
+    private let folder: Folder
+    private let reading: () -> ClockReading
+    private let mark: GenerationMark?
+    private var file: OpenPrivateFile
+    private var document: VaultDocument
+    private var notCleared: VaultReport?
+
+    init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
+        let location = try VaultLocation(path)
+        let folder = try location.openFolder()
+        // A writer writes the mark after the vault. Reading the mark first therefore never yields a
+        // mark that is newer than the file.
+        let mark = try VaultOpening.mark(location)
+        let file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
+        self.file = file
+        self.mark = mark
+        self.location = location
+        self.folder = folder
+        self.reading = reading
+    }
+
+    private static func mark(_ location: VaultLocation) throws(VaultError) -> GenerationMark? {
+        guard let own = try location.openStateFolder() else { return nil }
+        return GenerationMark.read(in: own)
+    }
+
+    func attempts() throws(VaultError) -> Attempts {
+        try Attempts.read(location, of: document.vaultID)
+    }
+
+    /// Counts the attempt, makes it, and records the outcome.
+    ///
+    /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
+    /// exceed the limit, and none is refused because of another one that succeeds.
+    mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        let opener = VaultOpener.passphrase(passphrase)
+        guard document.hasSlot(for: opener, ceiling: ceiling) else {
+            return try document.key(with: opener, ceiling: ceiling)
+        }
+        let counter = try AttemptCounter(location, of: document.vaultID)
+        try readAgain()
+        let attempts = try wipeDueRecords(counter).pruned(
+            to: document.records, of: document.generation)
+        return try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(VaultError) in
+            let begun = try admitted(attempts, counter)
+            let key: (VaultKey, slot: Int)
+            do throws(SlotRefusal) {
+                key = try document.openedKey(with: opener, ceiling: ceiling)
+            } catch {
+                switch error.outcome {
+                case .refused:
+                    try counter.save(
+                        begun.deciding(
+                            .vault, .refused(by: document.slotsDigest), at: reading()))
+                    _ = try wipeDueRecords(counter)
+                case .undecided: break  // It stays undecided, and costs a wait.
+                case .notTried: _ = counter.settle(attempts)
+                }
+                throw error.error
+            }
+            notCleared = counter.settle(begun.withoutVault())
+            return key
+        } otherwise: {
+            .system($0)
+        }
+    }
+
+    /// Tries `opener` where attempts cannot be counted; a running wait still applies.
+    func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        guard try !canCount() else { throw .writable }
+        if case .passphrase = opener {
+            let attempts = try attempts()
+            guard due(attempts).isEmpty else { throw .wipingDue }
+            let rest = attempts.vault?.rest(at: reading()) ?? 0
+            guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        }
+        return try document.key(with: opener, ceiling: ceiling)
+    }
+
+    private func canCount() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: document.vaultID)
+            try counter.save(counter.read())
+            return true
+        } catch .notCounted(let failure) where failure.meansReadOnly {
+            return false
+        }
+    }
+
+    /// Tries a recovery key, even if counting fails.
+    mutating func key(recovery opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        do throws(VaultError) {
+            if try !attempts().isEmpty {
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                try readAgain()
+                _ = try wipeDueRecords(counter)
+            }
+        } catch {
+            notCleared = .failuresNotCleared(error)
+        }
+        let key = try document.key(with: opener, ceiling: ceiling)
+        do throws(VaultError) {
+            if try attempts().vault != nil {
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                let attempts = try counter.read()
+                // A wipe that failed stays due.
+                if !document.holdsSecret(ofAny: due(attempts)) {
+                    try counter.save(attempts.withoutVault())
+                }
+            }
+        } catch {
+            notCleared = .failuresNotCleared(error)
+        }
+        return key
+    }
+
+    consuming func unlocked(with key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool)
+        throws(VaultError) -> UnlockedVault
+    {
+        let reports = [
+            try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
+        ]
+        return UnlockedVault(
+            location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
+            state: try VaultState(verifying: document, with: key),
+            markReport: mark?.report(on: document), reports: reports.compactMap { $0 })
+    }
+
+    private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
+        throws(VaultError) -> Attempts
+    {
+        switch attempts.admission(of: .vault, at: reading()) {
+        case .wait(let seconds, let moved):
+            // If this write fails, the next attempt only waits longer.
+            if moved != attempts { _ = counter.settle(moved) }
+            throw .lockedOut(seconds: Int64(seconds))
+        case .full: throw .overLimit(.countedEntries)
+        case .begun(let begun):
+            try counter.save(begun)
+            return begun
+        }
+    }
+
+    /// Completes a wipe that was interrupted.
+    mutating func completeInterruptedWipe() throws(VaultError) {
+        // Take the lock, which running attempts hold, only if there is something to wipe.
+        guard try !due(attempts()).isEmpty else { return }
+        let counter = try AttemptCounter(location, of: document.vaultID)
+        try readAgain()
+        _ = try wipeDueRecords(counter)
+    }
+
+    /// Wipes the records that have reached their limit, including those of an interrupted wipe.
+    ///
+    /// - Returns: the attempts that are counted now.
+    private mutating func wipeDueRecords(_ counter: borrowing AttemptCounter) throws(VaultError)
+        -> Attempts
+    {
+        let attempts = try counter.read()
+        guard !attempts.isEmpty else { return attempts }
+        let left = try counter.wipeDueRecords(
+            attempts, in: document.records, by: document.slotsDigest, at: reading())
+        if left != nil { try readAgain() }
+        return left ?? attempts
+    }
+
+    private func due(_ attempts: Attempts) -> Set<RecordID> {
+        attempts.due(in: document.records, by: document.slotsDigest)
+    }
+
+    private func isStill() throws(VaultError) -> Bool {
+        do { return try file.isStill(location.name, in: folder) } catch { throw .system(error) }
+    }
+
+    // Another process may have saved or wiped while this one waited for the lock.
+    private mutating func readAgain() throws(VaultError) {
+        guard try !isStill() else { return }
+        file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
+    }
+}

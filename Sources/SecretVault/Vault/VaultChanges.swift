@@ -1,0 +1,227 @@
+internal import Cryptography
+internal import OneTimePassword
+
+/// The changes of one save; see ``UnlockedVault/update(_:)``.
+public struct VaultChanges {
+    var state: VaultState
+    private(set) var key: VaultKey
+    var isChanged = false
+    var erasesPrevious = false
+    private var holders: FingerprintIndex?
+
+    init(_ current: VaultState, key: VaultKey, after mark: GenerationMark?) throws(VaultError) {
+        self.key = key
+        state = try current.next(after: mark)
+    }
+
+    /// Forces a save, even if only the manifest changes, and purges what was wiped.
+    mutating func saveInAnyCase() {
+        isChanged = true
+        erasesPrevious = true
+    }
+
+    /// The current entries.
+    public var entries: [EntrySummary] { state.records.map(\.summary) }
+
+    /// The current state of one entry.
+    public func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
+        state.records[try state.index(of: id)].summary
+    }
+
+    /// Opens an entry in its current state, for a change that depends on its content.
+    ///
+    /// Check presence before the change begins: other processes wait for the vault in the meantime.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/damaged(_:)``.
+    public func content(of id: RecordID) throws(VaultError) -> EntryContent {
+        try state.records[try state.index(of: id)].content(with: key)
+    }
+
+    /// The entries with the same secret as `content`, whatever their names.
+    ///
+    /// They are in list order, without wiped entries. No secret is opened.
+    public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
+        -> [RecordID]
+    {
+        let fingerprint = try key.fingerprint(of: content.payload)
+        // Built on first use: most changes never need it.
+        if holders == nil { holders = FingerprintIndex(state.records) }
+        return holders?.ids(of: fingerprint) ?? []
+    }
+
+    /// The entries that give the same codes as `content`: the same secret with the same parameters.
+    ///
+    /// Names and counters may differ. The same secret with another hash function, length or time
+    /// step is another entry.
+    public mutating func entries(equivalentTo content: EntryContent) throws(VaultError)
+        -> [RecordID]
+    {
+        var equivalent: [RecordID] = []
+        for id in try entries(withSecretOf: content) {
+            let record = state.records[try state.index(of: id)]
+            if record.listed.traits == content.traits { equivalent.append(id) }
+        }
+        return equivalent
+    }
+
+    /// Adds an entry at the end.
+    ///
+    /// - Parameter now: Unix seconds, stored as the time when it was added.
+    /// - Throws: ``VaultError/overLimit(_:)``.
+    @discardableResult public mutating func add(
+        _ content: EntryContent, accessControl: AccessControl? = nil, now: Int64
+    ) throws(VaultError) -> RecordID {
+        guard state.records.count < VaultLimits.entries else { throw .overLimit(.entries) }
+        let bytes = try VaultRandomness.bytes(count: RecordID.count)
+        let id = RecordID(bytes.span)
+        let line = RecordLine(
+            id: id, revision: state.generation,
+            accessControl: accessControl ?? .standard(for: content.kind))
+        let record = try seal(content, as: line, created: max(now, 0))
+        state.append(record)
+        holders?.add(id, holding: record.listed.fingerprint)
+        isChanged = true
+        return id
+    }
+
+    /// Replaces an entry's content, including its name; keeps its ID, position, time and access
+    /// control.
+    ///
+    /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
+    public mutating func replace(_ id: RecordID, with content: EntryContent) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        guard case .sealed = old.body else { throw .wiped }
+        let line = RecordLine(
+            id: id, revision: state.generation, accessControl: old.line.accessControl)
+        let record = try seal(content, as: line, created: old.listed.created)
+        try state.replace(record)
+        holders?.remove(id, holding: old.listed.fingerprint)
+        let state = state
+        holders?.insert(id, holding: record.listed.fingerprint) { other in
+            state.lists(other, before: id)
+        }
+        isChanged = true
+    }
+
+    /// Renames an entry without opening its secret.
+    public mutating func rename(_ id: RecordID, issuer: String, account: String)
+        throws(VaultError)
+    {
+        try VaultChanges.checkName(issuer, account)
+        try state.rename(id, issuer: issuer, account: account)
+        isChanged = true
+    }
+
+    /// Removes an entry, or what is left of a wiped one.
+    ///
+    /// - Parameter purge: whether to erase the previous generation, which still contains the entry.
+    public mutating func remove(_ id: RecordID, purge: Bool) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try state.remove(id)
+        holders?.remove(id, holding: old.listed.fingerprint)
+        isChanged = true
+        if purge { erasesPrevious = true }
+    }
+
+    /// Increments the counter of an HOTP entry.
+    ///
+    /// - Returns: the entry as it was, with the counter that is now used.
+    public mutating func advanceCounter(of id: RecordID) throws(VaultError) -> EntryContent {
+        let content = try content(of: id)
+        guard case .oneTimePassword(let credential) = content,
+            case .counter(let counter) = credential.movingFactor
+        else { throw .otherKind }
+        guard counter < .max else { throw .counterExhausted }
+        try replace(id, with: .oneTimePassword(VaultChanges.moved(credential, to: counter + 1)))
+        return content
+    }
+
+    static func moved(_ credential: Credential, to counter: UInt64) throws(VaultError)
+        -> Credential
+    {
+        do {
+            return try Credential(
+                issuer: credential.issuer, account: credential.account, key: credential.key,
+                algorithm: credential.algorithm, style: credential.style,
+                movingFactor: .counter(counter), otherParameters: credential.otherParameters)
+        } catch {
+            preconditionFailure("a valid credential stays valid with another counter")
+        }
+    }
+
+    /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
+    ///
+    /// The same passphrases and recovery keys open the vault as before. Whoever has an older file
+    /// and can open it cannot open anything that is saved from now on. The previous generation is
+    /// erased, because the old key opens it. Revisions and the failures counted against entries
+    /// stay.
+    public mutating func rekey() throws(VaultError) {
+        let new = try VaultKey.make(of: state.vaultID)
+        state = try state.rekeyed(from: key, to: new)
+        key = new
+        forgetHolders()
+        isChanged = true
+        erasesPrevious = true
+    }
+
+    /// Call this when secrets are removed or fingerprints change.
+    mutating func forgetHolders() { holders = nil }
+
+    private func seal(_ content: EntryContent, as line: RecordLine, created: Int64)
+        throws(VaultError) -> VaultState.Record
+    {
+        try VaultChanges.checkName(content.issuer, content.account)
+        return try VaultState.Record.sealing(
+            content.payload, as: line, created: created, issuer: content.issuer,
+            account: content.account, traits: content.traits, under: key)
+    }
+
+    private static func checkName(_ issuer: String, _ account: String) throws(VaultError) {
+        guard max(issuer.utf8.count, account.utf8.count) <= VaultLimits.nameSize else {
+            throw .overLimit(.name)
+        }
+        guard !issuer.hasSpaceAround, !account.hasSpaceAround else { throw .spaceAroundName }
+    }
+}
+
+extension VaultChanges {
+    /// Replaces an entry's secret with a tombstone, and erases the previous generation.
+    ///
+    /// An entry that was already wiped keeps its tombstone.
+    ///
+    /// - Parameter now: Unix seconds, stored as the time of the wipe.
+    public mutating func wipe(
+        _ id: RecordID, because reason: Tombstone.Reason, now: Int64
+    ) throws(VaultError) {
+        let record = state.records[try state.index(of: id)]
+        guard case .sealed = record.body else { return }
+        let tombstone = Tombstone(time: max(now, 0), reason: reason)
+        var listed = record.listed
+        listed.secret = .wiped(tombstone)
+        try state.replace(
+            VaultState.Record(line: record.line, listed: listed, body: .tombstone(tombstone)))
+        forgetHolders()
+        isChanged = true
+        erasesPrevious = true
+    }
+}
+
+extension VaultChanges {
+    /// Returns `content`, ready to replace the entry `id`.
+    ///
+    /// If both are HOTP with the same secret, the result has the greater of the two counters.
+    ///
+    /// A counter that went back would repeat codes that were already issued.
+    public mutating func content(_ content: EntryContent, notBehind id: RecordID)
+        throws(VaultError) -> EntryContent
+    {
+        guard case .oneTimePassword(let credential) = content,
+            case .counter(let given) = credential.movingFactor,
+            try entries(withSecretOf: content).contains(id)
+        else { return content }
+        guard case .oneTimePassword(let old) = try self.content(of: id),
+            case .counter(let reached) = old.movingFactor, reached > given
+        else { return content }
+        return .oneTimePassword(try VaultChanges.moved(credential, to: reached))
+    }
+}

@@ -1,0 +1,252 @@
+internal import Cryptography
+
+/// A vault that the vault key has authenticated: its slots, and its records, each still sealed.
+struct VaultState {
+    /// One record: its unencrypted part, its manifest entry, and its sealed secret.
+    ///
+    /// The entry and the secret agree, unless the record was wiped without the vault key since the
+    /// last save with it. The next save with the key updates the entry.
+    struct Record {
+        let line: RecordLine
+        var listed: ManifestEntry
+        let body: RecordBody
+    }
+
+    let vaultID: [UInt8]
+    let generation: UInt64
+    let changes: UInt64
+    var slots: [TrustedSlot]
+    private(set) var records: [Record]
+    /// The index of each record, for imports and exports of thousands.
+    private var places: [RecordID: Int]
+
+    /// A new vault, before its first save.
+    init(new vaultID: [UInt8], slots: [TrustedSlot]) {
+        self.vaultID = vaultID
+        generation = 1
+        changes = 0
+        self.slots = slots
+        records = []
+        places = [:]
+    }
+
+    /// Verifies everything that can be verified without opening a record.
+    ///
+    /// The header is authentic, the manifest belongs to it, each record's box is the one in the
+    /// manifest, and wiped secrets are gone.
+    init(verifying document: VaultDocument, with key: VaultKey) throws(VaultError) {
+        guard document.vaultID == key.vaultID else { throw .replaced }
+        let header = document.bytes.span.extracting(0..<document.headerEnd)
+        let expected = try key.mac(of: header)
+        guard isEqualInConstantTime(expected.span, document.mac.span) else {
+            throw try VaultState.whatIsWrong(with: document, key)
+        }
+        let manifest = try Manifest(opening: document, with: key)
+        guard manifest.entries.count == document.records.count,
+            manifest.slots.map(\.number) == document.slots.map(\.number)
+        else { throw .damaged(.manifest) }
+        vaultID = document.vaultID
+        generation = document.generation
+        changes = document.changes
+        slots = zip(document.slots, manifest.slots).map {
+            TrustedSlot(slot: $0, authenticationKey: $1.authenticationKey)
+        }
+        records = []
+        records.reserveCapacity(document.records.count)
+        places = Dictionary(minimumCapacity: document.records.count)
+        var wipedWithoutKey: UInt64 = 0
+        for (index, line) in document.records.enumerated() {
+            let record = Record(
+                line: line, listed: manifest.entries[index], body: document.bodies[index])
+            try record.verify()
+            if record.isWipedWithoutKey { wipedWithoutKey += 1 }
+            append(record)
+        }
+        // A wiped record whose secret was restored would be missing from this count.
+        guard changes == wipedWithoutKey else { throw .damaged(.changes) }
+    }
+
+    /// Whether a record was wiped without the vault key since the last save with it.
+    var hasUnlistedTombstones: Bool { changes > 0 }
+
+    // The manifest belongs to the original header. If it still opens, it shows which record was
+    // removed.
+    private static func whatIsWrong(with document: VaultDocument, _ key: VaultKey)
+        throws(VaultError) -> VaultError
+    {
+        do {
+            let gone = try Manifest(opening: document, with: key).gone(from: document)
+            return .damaged(gone.map { .recordRemoved($0) } ?? .header)
+        } catch .damaged {
+            return .damaged(.header)
+        }
+    }
+
+    /// The index of a record.
+    func index(of id: RecordID) throws(VaultError) -> Int {
+        guard let index = places[id] else { throw .noSuchEntry }
+        return index
+    }
+
+    /// Whether `first` precedes `second` in the list.
+    func lists(_ first: RecordID, before second: RecordID) -> Bool {
+        guard let place = places[first], let other = places[second] else { return false }
+        return place < other
+    }
+
+    /// Adds a record with a new ID at the end.
+    mutating func append(_ record: Record) {
+        places[record.line.id] = records.count
+        records.append(record)
+    }
+
+    /// Replaces the record with the same ID.
+    mutating func replace(_ record: Record) throws(VaultError) {
+        records[try index(of: record.line.id)] = record
+    }
+
+    mutating func rename(_ id: RecordID, issuer: String, account: String) throws(VaultError) {
+        let index = try index(of: id)
+        records[index].listed.issuer = issuer
+        records[index].listed.account = account
+    }
+
+    mutating func remove(_ id: RecordID) throws(VaultError) {
+        records.remove(at: try index(of: id))
+        places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.line.id, $0) })
+    }
+}
+
+extension VaultState.Record {
+    fileprivate func verify() throws(VaultError) {
+        guard listed.id == line.id, listed.revision == line.revision else {
+            throw .damaged(.manifest)
+        }
+        switch (body, listed.secret) {
+        case (.sealed(let box), .sealed(let expected, _)):
+            guard try digest(of: box.span) == expected else { throw .damaged(.record(line.id)) }
+        case (.sealed, .wiped): throw .damaged(.recordRestored(line.id))
+        case (.tombstone(let tombstone), .wiped(let expected)):
+            guard tombstone == expected else { throw .damaged(.record(line.id)) }
+        case (.tombstone, .sealed): break
+        }
+    }
+
+    /// Whether it was wiped without the vault key since the last save with the key.
+    fileprivate var isWipedWithoutKey: Bool {
+        if case (.tombstone, .sealed) = (body, listed.secret) { true } else { false }
+    }
+
+    /// A copy with the tombstone, if any, in its manifest entry.
+    fileprivate var settled: VaultState.Record {
+        guard case .tombstone(let tombstone) = body else { return self }
+        var settled = self
+        settled.listed.secret = .wiped(tombstone)
+        return settled
+    }
+
+    /// Seals a secret as the record of `line`.
+    static func sealing(
+        _ payload: RecordPayload, as line: RecordLine, created: Int64, issuer: String,
+        account: String, traits: EntryTraits, under key: VaultKey
+    ) throws(VaultError) -> VaultState.Record {
+        let box = try SealedBox.seal(
+            payload.sealedForm(), under: key.derived(for: .record, of: line.id),
+            associatedData: VaultLines.vault(key.vaultID) + line.text)
+        let text = Base64.encode(box.span)
+        let listed = ManifestEntry(
+            id: line.id, revision: line.revision,
+            secret: .sealed(
+                digest: try digest(of: text.span), fingerprint: try key.fingerprint(of: payload)),
+            created: created, issuer: issuer, account: account, traits: traits)
+        return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
+    }
+
+    /// Opens the record's box.
+    func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
+        guard case .sealed(let text) = body else { throw .wiped }
+        let box: [UInt8]
+        do { box = try Base64.decode(text.span) } catch { throw .damaged(.record(line.id)) }
+        let plaintext = try SealedBox.open(
+            box, under: key.derived(for: .record, of: line.id),
+            associatedData: VaultLines.vault(key.vaultID) + line.text,
+            or: .damaged(.record(line.id)))
+        do {
+            return try RecordPayload(reading: plaintext, kind: listed.traits.kind)
+        } catch {
+            throw .damaged(.content(line.id))
+        }
+    }
+}
+
+extension VaultState {
+    /// A copy under another vault key.
+    func rekeyed(from old: VaultKey, to new: VaultKey) throws(VaultError) -> VaultState {
+        var rekeyed = self
+        rekeyed.slots = []
+        for slot in slots { rekeyed.slots.append(try slot.holding(new)) }
+        for (index, record) in records.enumerated() {
+            guard case .sealed = record.body else { continue }
+            let listed = record.listed
+            rekeyed.records[index] = try .sealing(
+                record.opened(with: old), as: record.line, created: listed.created,
+                issuer: listed.issuer, account: listed.account, traits: listed.traits, under: new)
+        }
+        return rekeyed
+    }
+
+    /// Whether every slot of `document` has a resealed vault key, as after a rekey.
+    func isRekeyed(in document: VaultDocument) -> Bool {
+        let known = Set(slots.map(\.slot.vaultKey))
+        return document.slots.allSatisfy { !known.contains($0.vaultKey) }
+    }
+}
+
+extension VaultState {
+    /// The bytes of the vault file.
+    func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
+        var text = VaultText()
+        text.write(VaultEnvelope.firstLine)
+        text.write(VaultLines.vault(vaultID))
+        text.write("generation \(generation)\n")
+        for slot in slots { slot.slot.write(to: &text) }
+        for record in records { record.line.write(to: &text) }
+        let macLine = VaultLines.mac(try key.mac(of: text.bytes.span))
+        text.write(macLine)
+        for record in records { record.body.write(of: record.line.id, to: &text) }
+        text.write("manifest ")
+        text.writeBase64(try Manifest(of: self).sealed(under: key, macLine: macLine))
+        text.write("\nchanges \(changes)\n")
+        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
+        guard text.bytes.count <= VaultLimits.fileSize else { throw .overLimit(.fileSize) }
+        return text.bytes
+    }
+}
+
+extension VaultState {
+    /// The start of the next generation: a copy with the next number, and every tombstone in the
+    /// manifest.
+    ///
+    /// If an older file was restored, the next generation is newer than every one seen here. The
+    /// mark is not authenticated, so an implausibly high one is ignored and cannot exhaust the
+    /// numbers.
+    func next(after mark: GenerationMark?) throws(VaultError) -> VaultState {
+        var newest = generation
+        if let mark, mark.vaultID == vaultID, mark.generation > newest,
+            mark.generation - newest <= VaultLimits.missedGenerations
+        {
+            newest = mark.generation
+        }
+        guard newest < VaultLimits.generation else { throw .overLimit(.generations) }
+        return VaultState(self, generation: newest + 1)
+    }
+
+    private init(_ state: VaultState, generation: UInt64) {
+        vaultID = state.vaultID
+        self.generation = generation
+        changes = 0
+        slots = state.slots
+        records = state.records.map(\.settled)
+        places = state.places
+    }
+}

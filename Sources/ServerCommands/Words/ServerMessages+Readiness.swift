@@ -1,0 +1,58 @@
+import Verification
+import VerificationService
+
+// The remedies if `/readyz` fails.
+extension ServerMessages {
+    static func advice(for failure: ReadinessFailure) -> String {
+        switch failure {
+        case .clock(let complaint): advice(for: complaint)
+        case .verifier(let error): advice(for: error)
+        }
+    }
+
+    private static func advice(for complaint: ClockComplaint) -> String {
+        switch complaint {
+        case .beforeBuild: "set the clock: it is before the release of this program"
+        case .unsynchronized, .tooInexact:
+            "synchronise the clock, for example with chrony or systemd-timesyncd; give --no-clock-check "
+                + "only if the host of this machine keeps the time"
+        case .unknown:
+            "let the server call adjtimex (ProtectClock= in the unit blocks it); give --no-clock-check "
+                + "only if the host of this machine keeps the time"
+        }
+    }
+
+    private static func advice(for error: VerifierError) -> String {
+        switch error {
+        case .store(let failure): advice(for: failure)
+        case .keyMissing(let id): "put a key file in place that contains key \(id.number)"
+        case .contended, .overloaded, .tooManyDenials:
+            "wait; if it lasts, add processors or servers"
+        case .cryptography: "check that memory is left, and restart the server"
+        case .damagedRow: damaged
+        case .answerTooLong, .answered: "restart the server, and report this as a bug"
+        }
+    }
+
+    private static func advice(for failure: StoreFailure) -> String {
+        switch (failure.kind, failure.code) {
+        case (.unavailable, "file-gone"):
+            "stop the server, put the database file back or restore a copy, and start the server"
+        case (.unavailable, _):
+            "check that the database runs and can be reached; the server reconnects by itself"
+        case (.busy, _):
+            "end the program or transaction that locks the database; the server continues by itself"
+        case (.full, _): "free space on the disk of the database; the server continues by itself"
+        case (.readOnly, _): "permit the server to write to the database"
+        case (.damaged, "behind"):
+            "the database lacks acknowledged events: stop all servers and run watchword-server restore "
+                + "without FILE"
+        case (.damaged, _): damaged
+        case (.newer, _): "install the version of watchword-server that made the database"
+        }
+    }
+
+    private static let damaged =
+        "check that the key file belongs to the database, run watchword-server audit verify, and restore a "
+        + "backup if rows were changed"
+}

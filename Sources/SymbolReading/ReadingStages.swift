@@ -1,0 +1,75 @@
+import POSIX
+import Raster
+
+/// Tries stages on one picture, from cheap ones that read most pictures to the last resorts.
+struct ReadingStages: ~Copyable {
+    private let scanner: SymbolScanner
+    private let deadline: Moment?
+    /// The texts that were read, each once.
+    private(set) var texts: [[UInt8]] = []
+    /// The names of the stages that were tried.
+    private(set) var tried: [String] = []
+    /// The outlines of the symbols that were read, in the coordinates of the first stages.
+    private var outlines: [[Point]] = []
+
+    init(deadline: Moment?) throws(SymbolReadingFailure) {
+        scanner = try SymbolScanner()
+        self.deadline = deadline
+    }
+
+    /// Whether to stop: something was read, or the deadline has passed.
+    var isOver: Bool { !texts.isEmpty || isLate }
+
+    private var isLate: Bool { deadline.map { $0 < Moment.now } ?? false }
+
+    /// Whether one symbol fills the picture, so that there is no space for another next to it.
+    func isFilled(_ picture: GrayImage) -> Bool {
+        outlines.contains { outline in
+            let across = outline.map(\.x)
+            let down = outline.map(\.y)
+            guard let left = across.min(), let right = across.max(), let top = down.min(),
+                let bottom = down.max()
+            else { return false }
+            let strips = [
+                left, Double(picture.width) - right, top, Double(picture.height) - bottom,
+            ]
+            // The margin is a fifth of the smallest symbol and less of a larger one. A symbol of 40
+            // pixels would be the smallest ever seen, at two pixels per module.
+            let room = max(40, (right - left) / 5)
+            return strips.allSatisfy { $0 < room }
+        }
+    }
+
+    /// Scans a picture with zbar.
+    mutating func scan(_ stage: String, _ picture: GrayImage) throws(SymbolReadingFailure) {
+        tried.append(stage)
+        for symbol in try scanner.scan(picture) {
+            take(symbol)
+            // zbar usually reports a symbol's four corners, but does not guarantee it.
+            if symbol.corners.count > 2 { outlines.append(symbol.corners) }
+        }
+    }
+
+    /// Looks for finder patterns in a picture, and scans the area between them with zbar.
+    ///
+    /// - Parameters:
+    ///   - picture: at the size at which earlier symbols were found.
+    ///   - binary: the same picture in black and white, for finding the patterns.
+    mutating func rescue(
+        _ stage: String, _ picture: GrayImage, binary: GrayImage
+    ) throws(SymbolReadingFailure) {
+        tried.append(stage)
+        let rescue = FinderPatternSearch(picture, binary: binary, outside: outlines)
+        outlines += try rescue.show { (view) throws(SymbolReadingFailure) in
+            let symbols = try scanner.scan(view)
+            for symbol in symbols { take(symbol) }
+            if symbols.isEmpty { return isLate ? .stopped : .notRead }
+            return .read
+        }
+    }
+
+    /// Two symbols with the same text, or one symbol read in two stages, count once.
+    private mutating func take(_ symbol: ScannedSymbol) {
+        if !texts.contains(symbol.payload) { texts.append(symbol.payload) }
+    }
+}

@@ -1,0 +1,155 @@
+internal import Cryptography
+internal import OneTimePassword
+
+/// The match of a code with a credential's window.
+enum CodeMatch: Hashable, Sendable {
+    /// The code matches; `record` has already spent it.
+    case right(offset: Int64)
+    /// The code matches but was spent before.
+    ///
+    /// `further` says whether more steps were spent with it.
+    case spent(further: Bool)
+    /// The code matches no expected code.
+    case wrong
+}
+
+extension TOTPState {
+    /// Looks for a code in the window around the expected step, and spends it.
+    ///
+    /// The whole window is searched. If several steps have the same code, all of them are spent,
+    /// and the code is refused if any of them was spent before: whether a code can be accepted
+    /// twice must not depend on chance (RFC 6238, section 5.2).
+    mutating func take(
+        _ code: Span<UInt8>, from generator: borrowing CodeGenerator, at now: UnixTime,
+        profile: WindowProfile, meter: WorkMeter?
+    ) -> CodeMatch {
+        guard let center = expectedStep(at: now) else { return .wrong }
+        var first: Int64?
+        var last: UInt64?
+        var isSpent = false
+        for offset in -profile.behind...profile.ahead {
+            guard let step = center.advanced(byChecking: offset) else { continue }
+            meter?.count(.codes)
+            guard generator.match(code, around: step, behind: 0, ahead: 0) != nil else { continue }
+            if self.isSpent(step) {
+                isSpent = true
+            } else {
+                first = first ?? Int64(offset)
+                last = step
+            }
+        }
+        if let last { spend(through: last) }
+        guard !isSpent else { return .spent(further: last != nil) }
+        guard let first else { return .wrong }
+        follow(first, profile, at: now)
+        return .right(offset: first)
+    }
+
+    /// Centres the next window on the step that matched, unless the old centre would then lie
+    /// outside: a late code must not exclude the next code that arrives on time.
+    private mutating func follow(_ offset: Int64, _ profile: WindowProfile, at now: UnixTime) {
+        let reach = offset < 0 ? profile.ahead : profile.behind
+        adjustDrift(by: offset.magnitude <= UInt64(reach) ? offset : 0, at: now)
+    }
+
+    /// Looks for two consecutive codes, the second one within ±``Policy/maximalDrift`` of the
+    /// server's clock, and spends both (RFC 6238, section 6).
+    ///
+    /// The tracked drift does not move this window, so several resynchronisations reach no further
+    /// than one.
+    mutating func resynchronize(
+        _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
+        at now: UnixTime, meter: WorkMeter?
+    ) -> CodeMatch {
+        guard let center = step(at: now) else { return .wrong }
+        let reach = Policy.maximalDrift
+        var found: (step: UInt64, drift: Int64)?
+        var wasFirst = false
+        var isSpent = false
+        for offset in -reach...reach {
+            guard let step = center.advanced(byChecking: offset) else { continue }
+            meter?.count(.codes, 2)
+            let isSecond = generator.match(second, around: step, behind: 0, ahead: 0) != nil
+            if isSecond, wasFirst {
+                // The first code belongs to the previous step.
+                if self.isSpent(step - 1) { isSpent = true } else { found = (step, Int64(offset)) }
+            }
+            wasFirst = generator.match(first, around: step, behind: 0, ahead: 0) != nil
+        }
+        guard !isSpent else { return .spent(further: false) }
+        guard let found else { return .wrong }
+        spend(through: found.step)
+        let offset = found.drift - drift
+        setDrift(to: found.drift)
+        return .right(offset: offset)
+    }
+}
+
+extension HOTPState {
+    /// Looks for a code within the look-ahead (RFC 4226, section 7.4), and spends it and all
+    /// earlier ones.
+    ///
+    /// - Parameter claimed: the counter that the client claims; if given, only this one is checked
+    ///   (appendix E.4).
+    mutating func take(
+        _ code: Span<UInt8>, claiming claimed: UInt64?, from generator: borrowing CodeGenerator,
+        lookAhead: Int, meter: WorkMeter?
+    ) -> CodeMatch {
+        var last: UInt64?
+        for offset in 0...lookAhead {
+            guard let counter = counter.advanced(byChecking: offset), counter < Self.end,
+                claimed ?? counter == counter
+            else { continue }
+            meter?.count(.codes)
+            if generator.match(code, around: counter, behind: 0, ahead: 0) != nil {
+                last = counter
+            }
+        }
+        guard let last else { return .wrong }
+        defer { counter = last + 1 }
+        return .right(offset: Int64(last - counter))
+    }
+
+    /// Looks for two consecutive codes among the next ``Policy/resynchronizationCounters``, and
+    /// spends both.
+    mutating func resynchronize(
+        _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
+        meter: WorkMeter?
+    ) -> CodeMatch {
+        var found: UInt64?
+        var wasFirst = false
+        for offset in 0...Policy.resynchronizationCounters {
+            guard let counter = counter.advanced(byChecking: offset), counter < Self.end else {
+                continue
+            }
+            meter?.count(.codes, 2)
+            let isSecond = generator.match(second, around: counter, behind: 0, ahead: 0) != nil
+            if isSecond, wasFirst { found = found ?? counter }
+            wasFirst = generator.match(first, around: counter, behind: 0, ahead: 0) != nil
+        }
+        guard let found else { return .wrong }
+        defer { counter = found + 1 }
+        return .right(offset: Int64(found - counter))
+    }
+}
+
+extension UInt64 {
+    /// The sum; `nil` if it is out of range.
+    func advanced(byChecking offset: Int) -> UInt64? {
+        let (sum, isOutside) =
+            offset < 0
+            ? subtractingReportingOverflow(UInt64(offset.magnitude))
+            : addingReportingOverflow(UInt64(offset.magnitude))
+        return isOutside ? nil : sum
+    }
+}
+
+extension SealedSeed {
+    /// The generator of this seed's codes.
+    func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
+        do throws(CodeLengthError) {
+            return CodeGenerator(
+                key: seed, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
+        } catch { throw .damagedRow }
+    }
+}

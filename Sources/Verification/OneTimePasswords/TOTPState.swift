@@ -1,0 +1,114 @@
+/// The stored state of a TOTP credential.
+struct TOTPState: Hashable, Sendable {
+    var seed: SealedSeed
+    /// The last spent step.
+    ///
+    /// This step and all earlier ones are refused permanently.
+    var spentThrough: UInt64?
+    /// The number of steps by which the authenticator's clock was last seen ahead of the server's
+    /// (RFC 6238, section 6), at most ``Policy/maximalDrift`` in either direction.
+    private(set) var drift: Int64 = 0
+    /// When a login last changed the drift; `nil` since the enrolment or a resynchronisation.
+    private(set) var driftAdjustedAt: UnixTime?
+
+    init(seed: SealedSeed) { self.seed = seed }
+
+    /// The expected step at `now`; `nil` before the first step.
+    func expectedStep(at now: UnixTime) -> UInt64? {
+        guard let step = step(at: now) else { return nil }
+        let (sum, isOutside) =
+            drift < 0
+            ? step.subtractingReportingOverflow(drift.magnitude)
+            : step.addingReportingOverflow(drift.magnitude)
+        return isOutside ? nil : sum
+    }
+
+    /// The step of the server's clock; `nil` before 1970.
+    func step(at now: UnixTime) -> UInt64? {
+        guard let period = seed.period, now.milliseconds >= 0 else { return nil }
+        return UInt64(now.seconds) / UInt64(period)
+    }
+
+    func isSpent(_ step: UInt64) -> Bool { spentThrough.map { step <= $0 } ?? false }
+
+    mutating func spend(through step: UInt64) { spentThrough = max(spentThrough ?? 0, step) }
+
+    /// Changes the drift by the offset of a login, up to ``Policy/maximalDrift`` and by at most one
+    /// step per ``Policy/driftInterval``.
+    ///
+    /// Otherwise somebody who has many codes could move the window along with them.
+    mutating func adjustDrift(by steps: Int64, at now: UnixTime) {
+        let isDue =
+            driftAdjustedAt.map { now.milliseconds(since: $0) >= Policy.driftInterval } ?? true
+        guard steps != 0, isDue, isPermitted(drift + steps) else { return }
+        drift += steps
+        driftAdjustedAt = now
+    }
+
+    /// Sets the drift that two consecutive codes proved.
+    ///
+    /// The next change needs no wait.
+    mutating func setDrift(to steps: Int64) {
+        precondition(isPermitted(steps), "a resynchronisation searches only this range")
+        drift = steps
+        driftAdjustedAt = nil
+    }
+
+    /// Spends every step that may have been accepted up to `now`, with the widest window and the
+    /// largest drift, and sets the time of the last drift change to `now`.
+    mutating func spendAllThatCouldBe(by now: UnixTime) {
+        guard let step = step(at: now) else { return }
+        let reach = Policy.maximalDrift + WindowProfile.wide.ahead
+        spend(through: step.advanced(byChecking: reach) ?? .max)
+        driftAdjustedAt = now
+    }
+
+    private func isPermitted(_ drift: Int64) -> Bool {
+        drift.magnitude <= UInt64(Policy.maximalDrift)
+    }
+
+    func write(into writer: inout ByteWriter) {
+        seed.write(into: &writer)
+        writer.writeOptional(spentThrough) { $0.write($1) }
+        writer.write(drift)
+        writer.writeOptional(driftAdjustedAt) { $0.write($1) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        seed = try SealedSeed(from: &reader)
+        spentThrough = try reader.readOptional { reader throws(ByteReaderError) in
+            try reader.read()
+        }
+        drift = try reader.read()
+        driftAdjustedAt = try reader.readTimeIfThere()
+        guard seed.period != nil, isPermitted(drift) else { throw .malformed }
+    }
+}
+
+/// The stored state of an HOTP credential.
+struct HOTPState: Hashable, Sendable {
+    var seed: SealedSeed
+    /// The counter of the next code.
+    ///
+    /// All earlier counters are spent.
+    var counter: UInt64
+
+    /// This counter is never accepted: the one before it is the last.
+    static let end = UInt64.max
+
+    init(seed: SealedSeed, counter: UInt64) {
+        self.seed = seed
+        self.counter = counter
+    }
+
+    func write(into writer: inout ByteWriter) {
+        seed.write(into: &writer)
+        writer.write(counter)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        seed = try SealedSeed(from: &reader)
+        counter = try reader.read()
+        guard seed.period == nil else { throw .malformed }
+    }
+}

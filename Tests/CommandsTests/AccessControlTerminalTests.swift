@@ -1,0 +1,176 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The cost of guessing, cancelling and being killed at a prompt.
+@Suite(.serialized)
+struct AccessControlTerminalTests {
+    /// Three entries that require confirmation at each use.
+    private func asking(_ onFailure: String = "lock-out") throws -> VaultFixture {
+        try VaultFixture(
+            ["A:a", "B:b", "C:c"].map {
+                "\($0) --presence per-use --on-failure \(onFailure) --secret-file key.txt"
+            })
+    }
+
+    @Test("each guess is counted; then there is no prompt, and the message says how long to wait")
+    func guesses() throws {
+        let fixture = try VaultFixture(recoveryKey: true)
+        for number in 1...5 {
+            let terminal = try fixture.terminal("watchword list")
+            try terminal.answer([("Passphrase: ", "guess \(number)")])
+            #expect(try terminal.end() == 4)
+            #expect(terminal.screen.contains("wrong passphrase"))
+            #expect(terminal.screen.contains("try again in") == (number == 5))
+            #expect(!terminal.screen.contains("guess"))
+        }
+        let waiting = try fixture.terminal("watchword list")
+        #expect(try waiting.end() == 4)
+        #expect(!waiting.screen.contains("Passphrase: "))
+        let said =
+            /try again in (1 minute|\d+ seconds?), or use --recovery-key now/
+        #expect(waiting.screen.firstMatch(of: said) != nil)
+        // The recovery key unlocks the vault during the wait; a new passphrase ends the wait.
+        let recovering = try fixture.terminal(
+            "watchword passphrase --recovery-key --scrypt-log-n 10")
+        try recovering.answer([
+            ("as you wrote it down: ", fixture.line(of: "recovery.txt")),
+            ("New passphrase: ", "new"), ("New passphrase again: ", "new"),
+        ])
+        #expect(try recovering.end() == 0)
+        let listing = try fixture.terminal("watchword list")
+        try listing.answer([("Passphrase: ", "new")])
+        #expect(try listing.end() == 0)
+        #expect(listing.screen.contains("Site:me"))
+    }
+
+    @Test(
+        "leaving the passphrase prompt is not an attempt",
+        arguments: ["\n", "\u{4}", "\u{3}", "half\u{3}"])
+    func leaving(_ answer: String) throws {
+        let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
+        let terminal = try fixture.terminal("watchword list")
+        try terminal.waitFor("Passphrase: ")
+        try terminal.type(answer)
+        #expect(try terminal.end() != 0)
+        #expect(try !fixture.countsFailures())
+        #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
+    }
+
+    @Test(
+        "O-12 an import that replaces a wiped entry adds a new one with the same access control")
+    func replacedAfterWiping() throws {
+        let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
+        let record = try #require(try fixture.vault().firstMatch(of: /\nrecord (\S+) \d+ (.+)\n/))
+        try fixture.folder.write(Array("wrong\n".utf8), to: "wrong.txt")
+        try fixture.run("watchword list --passphrase-file wrong.txt", status: 4)
+        #expect(try fixture.vault().contains("\ntombstone \(record.1) "))
+        let uri = "otpauth://totp/S:s?secret=MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK&issuer=S\n"
+        try fixture.folder.write(Array(uri.utf8), to: "s.txt")
+        try fixture.run(
+            "watchword import -q s.txt --on-duplicate replace --passphrase-file pass.txt")
+        let saved = try fixture.vault()
+        #expect(!saved.contains(record.1))
+        #expect(saved.contains(" \(record.2)\nmac "))
+        try fixture.run("watchword code S:s --passphrase-file pass.txt")
+    }
+
+    @Test("export asks for each per-use entry by name before it prints anything")
+    func export() throws {
+        let fixture = try asking()
+        let terminal = try fixture.terminal("watchword export --yes")
+        try terminal.waitFor("Passphrase: ")
+        try terminal.type(VaultFixture.passphrase + "\n")
+        try terminal.waitFor("To export B:b (2 of 3), enter the passphrase again: ")
+        #expect(try terminal.settings().echoes == false)
+        #expect(!terminal.screen.contains("otpauth://"))
+        try terminal.type(VaultFixture.passphrase + "\n")
+        try terminal.waitFor("To export C:c (3 of 3), enter the passphrase again: ")
+        #expect(!terminal.screen.contains("otpauth://"))
+        try terminal.type(VaultFixture.passphrase + "\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.components(separatedBy: "otpauth://").count == 4)
+        #expect(!terminal.screen.contains(VaultFixture.passphrase))
+        #expect(try !fixture.countsFailures())
+    }
+
+    @Test("watch asks for each named per-use entry, then shows them all")
+    func watch() throws {
+        let fixture = try asking()
+        let terminal = try fixture.terminal("exec watchword watch a b")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase),
+            ("To watch B:b (2 of 2), enter the passphrase again: ", VaultFixture.passphrase),
+        ])
+        try terminal.waitFor("q to quit")
+        #expect(terminal.screen.contains("A:a") && terminal.screen.contains("B:b"))
+        try terminal.type("q")
+        #expect(try terminal.end() == 0)
+    }
+
+    @Test(
+        "leaving the prompt for an entry is not an attempt, and prints nothing",
+        arguments: ["\n", "\u{4}", "\u{3}"])
+    func leavingEntry(_ answer: String) throws {
+        let fixture = try asking("wipe:1")
+        let terminal = try fixture.terminal("watchword export --yes")
+        try terminal.answer([("Passphrase: ", VaultFixture.passphrase)])
+        try terminal.waitFor("the passphrase again: ")
+        try terminal.type(answer)
+        #expect(try terminal.end() != 0)
+        #expect(!terminal.screen.contains("otpauth://"))
+        #expect(try terminal.settings().echoes)
+        #expect(try !fixture.countsFailures())
+        #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
+    }
+
+    @Test("being killed at a prompt is not an attempt; being killed after the answer is counted")
+    func killed() throws {
+        let fixture = try asking()
+        for (verb, questions) in [("list", 0), ("export --yes", 1)] {
+            let terminal = try fixture.terminal("echo $$; exec watchword \(verb)")
+            try terminal.waitFor("Passphrase: ")
+            let number = try #require(terminal.screen.firstMatch(of: /\d+/)?.output)
+            for _ in 0..<questions {
+                terminal.clear()
+                try terminal.type(VaultFixture.passphrase + "\n")
+                try terminal.waitFor("the passphrase again: ")
+            }
+            try terminal.type("half a guess")
+            let shell = try #require(ForeignProgram("sh"))
+            #expect(try shell.run(["-c", "kill -9 \(number)"]).status == 0)
+            _ = try terminal.end()
+            #expect(try !fixture.countsFailures())
+        }
+        // An attempt is saved before its result is printed, so that a kill cannot avoid it.
+        let terminal = try fixture.terminal("watchword export --yes")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
+        ])
+        try terminal.waitFor("it will be locked after 4 more failures")
+        #expect(try fixture.countsFailures())
+        _ = try terminal.end()
+    }
+
+    @Test(
+        "a wipe is reported at once by name, and at the next unlock with its time and reason")
+    func wiped() throws {
+        let fixture = try asking("wipe:2")
+        for words in [
+            "“B:b” was not opened; it will be wiped after 1 more failure", "“B:b” was wiped",
+        ] {
+            let terminal = try fixture.terminal("watchword export --yes")
+            try terminal.answer([
+                ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
+            ])
+            #expect(try terminal.end() == 4)
+            #expect(terminal.screen.contains(words))
+        }
+        let listing = try fixture.terminal("watchword list")
+        try listing.answer([("Passphrase: ", VaultFixture.passphrase)])
+        #expect(try listing.end() == 0)
+        let told = /B:b was wiped on 20\d\d-\d\d-\d\dT\S+Z after too many failures/
+        #expect(listing.screen.firstMatch(of: told) != nil)
+        #expect(!listing.screen.contains("A:a was wiped"))
+    }
+}

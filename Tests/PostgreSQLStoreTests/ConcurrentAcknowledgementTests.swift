@@ -1,0 +1,77 @@
+import Foundation
+import PostgreSQLServer
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+
+@testable import PostgreSQLStore
+
+/// One connection gets an acknowledgement while another waits for an answer about the chains' ends.
+///
+/// That answer is older than what the process knows by then, but nothing is missing.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+struct ConcurrentAcknowledgementTests {
+    /// The operation that asks for the chains' ends.
+    enum Question: CaseIterable { case compare, lease }
+
+    @Test("a stored end that was read before an acknowledgement is not behind it")
+    func older() async throws {
+        for question in Question.allCases { try await ask(question) }
+    }
+
+    private func ask(_ question: Question) async throws {
+        let database = try TestDatabase()
+        // Creates the tables.
+        try database.open().close()
+        let proxy = try FaultyProxy(to: database.server.port)
+        let known = AcknowledgedCheckpoints()
+        let key = database.keys.auditKey
+        let writer = try BatchWriter(
+            session(database.url, StoreStatement.writing, known), key: key, known: known)
+        try commit(1, by: writer)
+        let asking = try session(
+            proxy.url(for: database.url), StoreStatement.writing, known)
+        // The database has answered, and the proxy holds the answer back.
+        proxy.arm(ProxyFault(.stall, at: .message(.dataRow, .none)))
+        let answer = Task.detached { () -> PostgreSQLFailure? in
+            do throws(PostgreSQLFailure) {
+                switch question {
+                case .compare: try known.compare(with: asking)
+                case .lease: _ = try ChainLease(on: asking, key: key, known: known)
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try await onOwnThread { try proxy.awaitFault() }
+        try commit(2, by: writer)
+        proxy.heal()
+        #expect(await answer.value == nil, "\(question)")
+        #expect(known.isSound, "\(question)")
+    }
+
+    private func session(
+        _ url: String, _ statements: [StoreStatement], _ known: AcknowledgedCheckpoints
+    ) throws -> PostgreSQLSession {
+        // Long enough for a machine that is busy with other tests.
+        try PostgreSQLSession(
+            try #require(PostgreSQLAddress(url)), statements, timeout: .seconds(200), known: known)
+    }
+
+    private func commit(_ number: Int, by writer: BatchWriter) throws {
+        let outcome = Mailbox()
+        let changes = try StoreKeys.known.auditKey.authenticating([.appendEvent(.sample(number))])
+        let verdict = writer.commit([CommitJob(changes) { outcome.put($0) }])
+        #expect(!verdict.isLost)
+        #expect(outcome.taken == .success(.done))
+    }
+}
+
+/// Holds an answer that is there when the call returns.
+private final class Mailbox: @unchecked Sendable {
+    // `@unchecked Sendable` is safe: the commit answers on the calling thread.
+    private(set) var taken: Result<CommitOutcome, StoreFailure>?
+    func put(_ answer: Result<CommitOutcome, StoreFailure>) { taken = answer }
+}

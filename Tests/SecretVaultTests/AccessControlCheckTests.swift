@@ -1,0 +1,373 @@
+import Foundation
+import POSIX
+import Presence
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A check with a fixed result, which first runs `meanwhile`.
+private struct Answering: PresenceCheck {
+    typealias Grade = Advisory
+    struct Broken: PresenceFailure, Equatable { let mayConcealAttempt: Bool }
+
+    let answer: Result<Bool, Broken>
+    var meanwhile: () throws -> Void = {}
+
+    mutating func isPresent(for purpose: String) throws(Broken) -> Bool {
+        do { try meanwhile() } catch { Issue.record(error) }
+        return try answer.get()
+    }
+}
+
+private typealias Refusal = AccessControlError<Answering.Broken>
+
+struct AccessControlCheckTests {
+    private static let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+    private static let wiping = AccessControl(
+        presence: .perUse(.any), onFailure: .wipe(after: .three))
+    private static var no: Answering { Answering(answer: .success(false)) }
+    private static var yes: Answering { Answering(answer: .success(true)) }
+
+    /// A vault whose first entry has this access control.
+    private func made(_ access: AccessControl = perUse) throws -> (TestVault, [RecordID]) {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[0], to: access)
+            try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
+        }
+        return (vault, ids)
+    }
+
+    /// Runs the check and, if it passes, opens the entry; returns the issuer or the refusal.
+    private func outcome(
+        _ check: Answering, _ open: UnlockedVault, _ id: RecordID,
+        at clock: TestClock = TestClock()
+    ) throws -> String {
+        var check = check
+        do {
+            let proof = try open.prove(&check, for: id, words: "test", reading: clock.reading)
+            return try open.open(id, proof: proof).issuer
+        } catch let error as Refusal {
+            return "\(error)"
+        }
+    }
+
+    @Test("a passed check opens one entry, once, and clears its failures")
+    func yes() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        for count in (0...3).reversed() {
+            #expect(
+                try outcome(Self.no, open, ids[0])
+                    == "\(Refusal.refused(.free(left: count)))")
+        }
+        let line = try VaultDocument(parsing: vault.bytes()).records[0]
+        let subject = Attempts.Subject.record(ids[0], revision: line.revision)
+        #expect(try vault.attempts()[subject]?.count == 4)
+        #expect(try outcome(Self.yes, open, ids[0]) == "GitHub")
+        #expect(try vault.attempts().isEmpty)
+    }
+
+    @Test("the fifth failed check locks the entry, but neither the others nor the vault")
+    func wait() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        var clock = TestClock()
+        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0], at: clock) }
+        #expect(
+            try outcome(Self.no, open, ids[0], at: clock)
+                == "\(Refusal.refused(.wait(seconds: 60)))")
+        clock.pass(59)
+        let refusal = "\(Refusal.vault(.lockedOut(seconds: 1)))"
+        #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
+        #expect(try open.lockOut(of: ids[0], reading: clock.reading).seconds == 1)
+        #expect(throws: VaultError.lockedOut(seconds: 1)) {
+            _ = try open.proofOfUnlocking(for: ids[0], reading: clock.reading)
+        }
+        #expect(try outcome(Self.yes, open, ids[2], at: clock) == "Wi-Fi")
+        #expect(throws: Never.self) { try vault.unlock() }
+        clock.pass(1)
+        #expect(
+            try outcome(Self.no, open, ids[0], at: clock)
+                == "\(Refusal.refused(.wait(seconds: 300)))")
+        clock.pass(300)
+        #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
+    }
+
+    @Test("a check without a result does not count, unless it may conceal an attempt")
+    func broken() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let deaf = Answering.Broken(mayConcealAttempt: false)
+        let sly = Answering.Broken(mayConcealAttempt: true)
+        for _ in 0..<7 {
+            #expect(
+                try outcome(Answering(answer: .failure(deaf)), open, ids[0])
+                    == "\(Refusal.check(deaf))")
+        }
+        #expect(try vault.attempts().isEmpty)
+        for _ in 0..<5 {
+            #expect(
+                try outcome(Answering(answer: .failure(sly)), open, ids[0])
+                    == "\(Refusal.check(sly))")
+        }
+        #expect(
+            try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+    }
+
+    @Test("O-11 a check without a result never wipes, even if it may conceal an attempt")
+    func brokenNeverWipes() throws {
+        let once = AccessControl(
+            presence: .perUse(.any), onFailure: .wipe(after: try #require(FailureCount(1))))
+        let (vault, ids) = try made(once)
+        let open = try vault.unlock()
+        let sly = Answering.Broken(mayConcealAttempt: true)
+        for _ in 0..<4 {
+            let said = try outcome(Answering(answer: .failure(sly)), open, ids[0])
+            #expect(said == "\(Refusal.check(sly))")
+        }
+        #expect(try vault.unlock().reports.isEmpty)
+        #expect(try outcome(Self.yes, open, ids[0]) == "GitHub")
+        #expect(try vault.attempts().isEmpty)
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wiped))")
+    }
+
+    @Test("a passed check does not open an entry that was wiped while the check ran")
+    func wipedMeanwhile() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let open = try vault.unlock()
+        let late = Answering(answer: .success(true)) {
+            for _ in 0..<3 {
+                #expect(throws: VaultError.wrongPassphrase) {
+                    try Vault.unlock(
+                        at: vault.path, with: .passphrase(secret("wrong")),
+                        reading: TestClock().reading)
+                }
+            }
+        }
+        #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.wiped))")
+        #expect(try vault.unlock().entries[0].tombstone != nil)
+    }
+
+    @Test("a failed check counts, even if another one's success has cleared the count in between")
+    func clearedMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let other = try vault.unlock()
+        let refused = Answering(answer: .success(false)) {
+            let said = try self.outcome(Self.yes, other, ids[0])
+            let counted = try vault.attempts()
+            #expect(said == "GitHub" && counted.isEmpty)
+        }
+        #expect(try outcome(refused, open, ids[0]) == "\(Refusal.refused(.free(left: 3)))")
+        #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
+    }
+
+    @Test("a cancelled check does not shorten a wait that another one's failure began in between")
+    func brokenOffMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let other = try vault.unlock()
+        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0]) }
+        let deaf = Answering.Broken(mayConcealAttempt: false)
+        let broken = Answering(answer: .failure(deaf)) {
+            // The running attempt is the fifth, so no other check runs.
+            let said = try self.outcome(Self.no, other, ids[0])
+            #expect(said == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        }
+        #expect(try outcome(broken, open, ids[0]) == "\(Refusal.check(deaf))")
+        #expect(try vault.attempts().records[ids[0]]?.failures.count == 4)
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wait(seconds: 60)))")
+    }
+
+    @Test("the attempt is on the disk before the check runs")
+    func countedFirst() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let looking = Answering(answer: .success(true)) {
+            let counted = try vault.attempts().records[ids[0]]
+            #expect(counted?.failures.count == 1)
+        }
+        #expect(try outcome(looking, open, ids[0]) == "GitHub")
+    }
+
+    @Test("the last failure wipes only that entry, in every file, and the next unlock reports it")
+    func wiped() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let box = try vault.box(of: ids[0])
+        #expect(try vault.holders(of: box).contains("vault"))
+        let open = try vault.unlock()
+        for left in [1, 0] {
+            #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.free(left: left)))")
+        }
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wiped))")
+        #expect(try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.wiped))")
+        #expect(try vault.holders(of: box) == [])
+        #expect(try vault.attempts().isEmpty)
+        let again = try vault.unlock()
+        let tombstone = Tombstone(time: TestClock().wall, reason: .failures)
+        #expect(again.reports == [.wiped(ids[0], tombstone)])
+        #expect(try again.check().opened == 3)
+        // Unlocking has saved once, to record the wipe in the manifest.
+        #expect(again.generation == open.generation + 1)
+    }
+
+    @Test("O-12 the content of a wiped entry cannot be replaced, so its record stays wiped")
+    func notReplaced() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let open = try vault.unlock()
+        let content = try open.open(ids[0])
+        for _ in 0..<3 { _ = try outcome(Self.no, open, ids[0]) }
+        #expect(throws: VaultError.wiped) {
+            try open.update { changes throws(VaultError) in
+                try changes.replace(ids[0], with: content)
+            }
+        }
+        #expect(try vault.unlock().entries[0].tombstone != nil)
+    }
+
+    @Test("wrong passphrases wipe entries set to wipe, and add up with their own failures")
+    func wipedByPassphrases() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let (box, other) = (try vault.box(of: ids[0]), try vault.box(of: ids[1]))
+        _ = try outcome(Self.no, vault.unlock(), ids[0])
+        for isLast in [false, true] {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(
+                    at: vault.path, with: .passphrase(secret("wrong")),
+                    reading: TestClock().reading)
+            }
+            #expect(try vault.holders(of: box).isEmpty == isLast)
+        }
+        #expect(try vault.holders(of: other) == ["vault"])
+        let tombstone = Tombstone(time: TestClock().wall, reason: .failures)
+        #expect(try vault.unlock().reports == [.wiped(ids[0], tombstone)])
+    }
+
+    @Test("no other process wipes an entry while its last attempt runs")
+    func meanwhile() throws {
+        let (vault, ids) = try made(Self.wiping)
+        let open = try vault.unlock()
+        for _ in 0..<2 { _ = try outcome(Self.no, open, ids[0]) }
+        let last = Answering(answer: .success(true)) {
+            let other = try vault.unlock()
+            #expect(other.reports.isEmpty)
+            // No fourth check runs, either.
+            let said = try self.outcome(Self.no, other, ids[0])
+            #expect(said == "\(Refusal.vault(.busy))")
+        }
+        #expect(try outcome(last, open, ids[0]) == "GitHub")
+        #expect(try vault.attempts().isEmpty)
+    }
+
+    @Test("an entry resealed with another key or access control has no failures")
+    func replaced() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        for _ in 0..<5 { _ = try outcome(Self.no, open, ids[0]) }
+        try open.update { changes throws(VaultError) in
+            try changes.rename(ids[0], issuer: "renamed", account: "")
+        }
+        #expect(
+            try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        try open.update { changes throws(VaultError) in
+            try changes.replace(
+                ids[0], with: .plainSecret(issuer: "new", account: "", value: secret("key")))
+        }
+        #expect(try outcome(Self.yes, open, ids[0]) == "new")
+    }
+
+    @Test("a proof opens only the entry of the open vault it was made for, within its lifetime")
+    func proofs() throws {
+        let (vault, ids) = try made()
+        let (open, other) = (try vault.unlock(), try vault.unlock())
+        func proof(_ id: RecordID, at now: Moment = .now) throws(VaultError)
+            -> PresenceProof<Advisory>
+        {
+            var check = Self.yes
+            do {
+                return try open.prove(&check, for: id, words: "test", now: now)
+            } catch {
+                throw .presenceNeeded
+            }
+        }
+        let foreign = VaultError.proofRefused(.otherPurpose)
+        #expect(throws: foreign) { _ = try open.open(ids[1], proof: proof(ids[0])) }
+        #expect(throws: foreign) { _ = try other.open(ids[0], proof: proof(ids[0])) }
+        #expect(throws: foreign) { _ = try open.nextHOTP(ids[1], proof: proof(ids[0])) }
+        #expect(throws: foreign) {
+            let first = try proof(ids[2])
+            _ = try proof(ids[2])
+            _ = try open.open(ids[2], proof: first)
+        }
+        let now = Moment.now
+        #expect(throws: VaultError.proofRefused(.expired)) {
+            _ = try open.open(ids[2], proof: proof(ids[2], at: now), now: now + .seconds(30))
+        }
+        let timely = try open.open(
+            ids[2], proof: proof(ids[2], at: now), now: now + .seconds(29))
+        #expect(timely.issuer == "Wi-Fi")
+    }
+
+    @Test("checking a passphrase or recovery key against an open vault counts nothing")
+    func openedBy() throws {
+        let (vault, _) = try made()
+        let open = try vault.unlock()
+        let key = try #require(vault.recoveryKey)
+        #expect(try open.isOpened(by: .passphrase(TestVault.passphrase)))
+        #expect(try open.isOpened(by: .recoveryKey(key)))
+        for _ in 0..<9 { #expect(try !open.isOpened(by: .passphrase(secret("wrong")))) }
+        #expect(try vault.attempts().isEmpty)
+    }
+
+    @Test("a passphrase is a check of the cryptographic grade, counted like any other")
+    func openerCheck() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        func proof(_ opener: VaultOpener) throws -> PresenceProof<Cryptographic> {
+            var check = OpenerCheck(opener, of: open)
+            return try open.prove(&check, for: ids[0], words: "test")
+        }
+        do {
+            _ = try proof(.passphrase(secret("wrong")))
+            Issue.record("a wrong passphrase yielded a proof")
+        } catch AccessControlError<OpenerCheck.Failure>.refused(let cost) {
+            #expect(cost == .free(left: 3))
+        }
+        #expect(try vault.attempts().records[ids[0]]?.failures.count == 1)
+        let key = try #require(vault.recoveryKey)
+        for opener in [VaultOpener.passphrase(TestVault.passphrase), .recoveryKey(key)] {
+            #expect(try open.open(ids[0], proof: proof(opener)).issuer == "GitHub")
+            #expect(try vault.attempts().isEmpty)
+        }
+    }
+
+    @Test("failed checks of concurrent programs are counted one by one")
+    func races() throws {
+        let (vault, ids) = try made()
+        let said = try atOnce(7, "ask", vault, "no", "2").text.split(separator: "\n")
+        #expect(said.count == 14)
+        #expect(said.count { $0.contains("refused(") } == 5)
+        #expect(said.count { $0.contains("lockedOut(") } == 9)
+        #expect(try vault.attempts().records[ids[0]]?.failures.count == 5)
+    }
+}
+
+extension TestVault {
+    /// The box of an entry, as in the file.
+    func box(of id: RecordID) throws -> String {
+        let document = try VaultDocument(parsing: bytes())
+        let index = try #require(document.records.firstIndex { $0.id == id })
+        guard case .sealed(let box) = document.bodies[index] else { throw VaultError.wiped }
+        return String(decoding: box, as: UTF8.self)
+    }
+
+    /// The files that contain the text.
+    func holders(of box: String) throws -> [String] {
+        try files().filter { !$0.contains("/ID/") }.filter { name in
+            String(decoding: try folder.bytes(of: name), as: UTF8.self).contains(box)
+        }
+    }
+}

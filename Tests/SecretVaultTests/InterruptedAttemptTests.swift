@@ -1,0 +1,79 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Interrupts a program at each step of an attempt with the right passphrase, using `strace`.
+@Suite(.enabled(if: TestCapabilities.canTrace, "strace is missing or cannot trace here"))
+struct InterruptedAttemptTests {
+    private static let calls = [
+        "flock", "openat", "fchmod", "read", "write", "pread64", "pwrite64", "fsync", "fdatasync",
+        "linkat",
+        "renameat", "renameat2", "unlinkat", "rt_sigprocmask", "mmap", "munmap",
+    ]
+    private static let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+
+    /// A vault whose first entry is wiped at the first failure.
+    private func prepared() throws -> TestVault {
+        let vault = try TestVault()
+        let id = try vault.fill()[0]
+        let once = AccessControl(
+            presence: .perUse(.any), onFailure: .wipe(after: try #require(FailureCount(1))))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: id, to: once)
+        }
+        return vault
+    }
+
+    private func command(_ words: [String], _ vault: TestVault) -> [String] {
+        [BuiltProgram.path("vault-writer"), words[0], vault.path, words[1], "1"]
+    }
+
+    /// The system calls of an uninterrupted run, from the first lock on.
+    private func steps(_ words: [String]) throws -> [(name: String, count: Int)] {
+        let vault = try prepared()
+        let log = try TemporaryFolder()
+        _ = try #require(ForeignProgram("strace")).run(
+            ["-o", log.file("calls"), "-e", "trace=\(Self.calls.joined(separator: ","))"]
+                + command(words, vault))
+        let lines = String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
+            .split(separator: "\n").filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+        let names = lines.map { String($0.prefix { $0 != "(" }) }
+        let first = try #require(names.firstIndex(of: "flock"))
+        return names.indices[first...].map { place in
+            (names[place], names[...place].count { $0 == names[place] })
+        }
+    }
+
+    @Test(
+        "O-11 interrupting a successful attempt at any step costs at most a wait, never a secret",
+        arguments: ["INT", "TERM", "HUP", "QUIT", "KILL"], [["try", right], ["ask", "yes"]])
+    func interrupted(signal: String, words: [String]) throws {
+        let steps = try steps(words)
+        #expect(steps.count > 10)
+        for step in steps {
+            let vault = try prepared()
+            let outcome = try #require(ForeignProgram("strace")).run(
+                [
+                    "-o", "/dev/null", "-e",
+                    "inject=\(step.name):signal=\(signal):when=\(step.count)",
+                ]
+                    + command(words, vault))
+            let place = "\(signal) at \(step)"
+            #expect(outcome.status != 0, "\(place)")
+            // The same for two interruptions in a row.
+            _ = try #require(ForeignProgram("strace")).run(
+                [
+                    "-o", "/dev/null", "-e",
+                    "inject=\(step.name):signal=\(signal):when=\(step.count)",
+                ]
+                    + command(words, vault))
+            let open = try vault.unlock()
+            #expect(open.entries.allSatisfy { $0.tombstone == nil }, "\(place)")
+            #expect(open.reports.isEmpty, "\(place)")
+            #expect(try open.check().opened == 4, "\(place)")
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Kills a writer before each system call of a save, using `strace`, and examines what is left.
+@Suite(.enabled(if: TestCapabilities.canTrace, "strace is missing or cannot trace here"))
+struct KilledSaveTests {
+    /// A writer's run: its verb, and the entries before and after.
+    struct Run: Sendable, CustomTestStringConvertible {
+        let verb: String
+        let before: [String]
+        let after: [String]
+        var testDescription: String { verb }
+    }
+
+    static let runs = [
+        Run(verb: "add", before: ["a-0", "a-1"], after: ["a-0", "a-1", "new-0"]),
+        Run(verb: "purge", before: ["a-0", "a-1"], after: ["a-1"]),
+        Run(verb: "rekey", before: ["a-0", "a-1"], after: ["a-0", "a-1"]),
+    ]
+
+    @Test(
+        "the old or the new vault remains if a save is killed at any system call", arguments: runs)
+    func killed(run: Run) throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let vault = try prepared(with: writer)
+        let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
+        // The save begins when the writer takes the vault's lock; everything before is unlocking.
+        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
+        #expect(calls[first...].contains { $0.hasPrefix("rename") })
+        var seen: Set<[String]> = []
+        for call in first..<calls.count {
+            let vault = try prepared(with: writer)
+            let killed = try strace.run([
+                "-f", "-o", "/dev/null", "-e", "trace=all",
+                "-e", kill(before: call, of: calls),
+                writer, run.verb, vault.path, "new", "1",
+            ])
+            #expect(killed.status != 0, "call \(call) of \(calls.count): \(calls[call])")
+            seen.insert(try whatIsLeft(vault, run, "killed before \(calls[call])"))
+        }
+        #expect(seen == [run.before, run.after])
+    }
+
+    @Test("no vault or a complete one remains if its creation is killed at any system call")
+    func killedMaking() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let traced = try TemporaryFolder()
+        let calls = try trace(
+            strace, [writer, "create", traced.file("vault"), "", "0"], traced)
+        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
+        for call in first..<calls.count {
+            let folder = try TemporaryFolder()
+            _ = try strace.run([
+                "-f", "-o", "/dev/null", "-e", "trace=all",
+                "-e", kill(before: call, of: calls),
+                writer, "create", folder.file("vault"), "", "0",
+            ])
+            let made = try ForeignProgram(path: writer).run(
+                ["create", folder.file("vault"), "", "0"])
+            let isThere = made.text.contains("alreadyExists")
+            #expect(made.status == 0 || isThere, "killed before \(calls[call])")
+            let vault = try Vault.unlock(
+                at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
+            #expect(vault.entries.isEmpty)
+            // The next save removes a second name that the new file still has.
+            try vault.update { changes throws(VaultError) in
+                try changes.add(
+                    .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
+            }
+            #expect(!(try TestVault.files(in: folder).contains(TestVault.own("new"))))
+        }
+    }
+
+    @Test(
+        "a failed system call is reported, and the old or the new vault remains",
+        arguments: runs)
+    func failing(run: Run) throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let vault = try prepared(with: writer)
+        let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
+        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
+        let failing = [
+            "openat", "fchmod", "write", "fsync", "linkat", "renameat", "renameat2", "unlinkat",
+        ]
+        var refusals = 0
+        for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
+            // The last write goes to standard output.
+            guard !calls[call].hasPrefix("write(1,") else { continue }
+            let vault = try prepared(with: writer)
+            let fault = kill(before: call, of: calls)
+                .replacing(":signal=KILL", with: ":error=EIO")
+            let outcome = try strace.run([
+                "-f", "-o", "/dev/null", "-e", "trace=all", "-e", fault,
+                writer, run.verb, vault.path, "new", "1",
+            ])
+            let isMark = calls[call].contains("\"generation") || call > markStart(calls)
+            #expect([0, 9].contains(outcome.status), "\(calls[call])")
+            // A failure before the vault is replaced is an error; a mark that fails is only
+            // reported.
+            if !isMark { #expect(outcome.status == 9, "\(calls[call])") }
+            refusals += outcome.status == 9 ? 1 : 0
+            let left = try whatIsLeft(vault, run, "failed at \(calls[call])")
+            #expect(outcome.status == 9 || left == run.after, "\(calls[call])")
+        }
+        #expect(refusals >= 8)
+    }
+
+    @Test("a previous generation that cannot be erased is reported, and the change is saved")
+    func failingErasure() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let vault = try prepared(with: BuiltProgram.path("vault-writer"))
+        let command = [BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1"]
+        let calls = try trace(strace, command, vault.folder)
+        // The file that the new one replaced is erased last.
+        let last = try #require(calls.lastIndex { $0.hasPrefix("unlinkat(") })
+        let again = try prepared(with: BuiltProgram.path("vault-writer"))
+        let fault = kill(before: last, of: calls).replacing(":signal=KILL", with: ":error=EIO")
+        let outcome = try strace.run(
+            ["-o", "/dev/null", "-e", fault, command[0], "purge", again.path, "new", "1"])
+        #expect(outcome.status == 9)
+        let failure = SystemCallFailure(call: "unlinkat", number: EIO)
+        #expect(outcome.text == "\(VaultError.previousNotErased(failure))\n")
+        #expect(try again.unlock().entries.map(\.issuer) == Self.runs[1].after)
+        let left = try again.files()
+        #expect(left.contains(TestVault.own("previous.new")))
+        #expect(!left.contains(TestVault.own("previous")))
+    }
+
+    @Test(
+        "a save that the disk does not confirm is reported, and a new vault is created nevertheless"
+    )
+    func notConfirmed() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        func run(_ words: [String], failing place: Int) throws -> ForeignProgram.Outcome {
+            try strace.run(
+                ["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=\(place)", writer] + words)
+        }
+        let traced = try prepared(with: writer)
+        let adding = try confirmation(
+            trace(strace, [writer, "add", traced.path, "new", "1"], traced.folder))
+        let vault = try prepared(with: writer)
+        let added = try run(["add", vault.path, "new", "1"], failing: adding)
+        #expect(added.status == 9)
+        let failure = SystemCallFailure(call: "fsync", number: EIO)
+        #expect(added.text == "\(VaultError.notConfirmed(failure))\n")
+        #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
+        func create(_ folder: TemporaryFolder) -> [String] {
+            ["create", folder.file("vault"), "", "0"]
+        }
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        let making = try confirmation(trace(strace, [writer] + create(first), first))
+        let made = try run(create(second), failing: making)
+        #expect(made.status == 0)
+        #expect(made.text == "\(VaultReport.notConfirmed(failure))\n")
+    }
+
+    /// The index of the sync that confirms the vault's name.
+    private func confirmation(_ calls: [String]) throws -> Int {
+        let named = try #require(
+            calls.lastIndex { call in
+                ["renameat2(", "linkat("].contains { call.hasPrefix($0) }
+                    && call.contains("\"vault\"")
+            })
+        return calls[..<named].count { $0.hasPrefix("fsync(") } + 1
+    }
+
+    @Test("the previous generation is a copy where files cannot have two names")
+    func withoutLinks() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        for error in ["EPERM", "EOPNOTSUPP", "ENOSYS", "EMLINK"] {
+            let vault = try prepared(with: writer)
+            let old = try vault.bytes()
+            let outcome = try strace.run([
+                "-o", "/dev/null", "-e", "inject=linkat:error=\(error)",
+                writer, "add", vault.path, "new", "1",
+            ])
+            #expect(outcome.status == 0)
+            #expect(try vault.folder.bytes(of: TestVault.own("previous")) == old)
+            #expect(try mode(of: vault.folder.file(TestVault.own("previous"))) == 0o600)
+            #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
+        }
+    }
+
+    @Test("the vault is compared and replaced where files cannot be exchanged")
+    func withoutExchange() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        for error in ["EINVAL", "ENOSYS", "EPERM", "EOPNOTSUPP"] {
+            let vault = try prepared(with: writer)
+            let old = try vault.bytes()
+            let outcome = try strace.run([
+                "-o", "/dev/null", "-e", "inject=renameat2:error=\(error)",
+                writer, "add", vault.path, "new", "1",
+            ])
+            #expect(outcome.status == 0)
+            #expect(try vault.folder.bytes(of: TestVault.own("previous")) == old)
+            #expect(try vault.unlock().entries.map(\.issuer) == Self.runs[0].after)
+            #expect(try vault.files() == TestVault.files)
+        }
+    }
+
+    private func name(of call: String) -> Substring { call.prefix { $0 != "(" } }
+
+    // The vault is saved once the folder is synced for the first time.
+    private func markStart(_ calls: [String]) -> Int {
+        let renamed = calls.firstIndex { $0.hasPrefix("renameat2(") }
+        return calls.indices.first { $0 > renamed ?? 0 && calls[$0].hasPrefix("fsync(") } ?? 0
+    }
+
+    private func prepared(with writer: String) throws -> TestVault {
+        let vault = try TestVault()
+        let added = try ForeignProgram(path: writer).run(["add", vault.path, "a", "2"])
+        try #require(added.status == 0)
+        return vault
+    }
+
+    // strace counts each kind of call separately.
+    private func kill(before call: Int, of calls: [String]) -> String {
+        let name = calls[call].prefix { $0 != "(" }
+        let count = calls[...call].filter { $0.hasPrefix(name + "(") }.count
+        return "inject=\(name):signal=KILL:when=\(count)"
+    }
+
+    /// The system calls of an undisturbed run, in order.
+    private func trace(
+        _ strace: ForeignProgram, _ command: [String], _ folder: TemporaryFolder
+    ) throws -> [String] {
+        let log = try TemporaryFolder()
+        let outcome = try strace.run(["-o", log.file("calls"), "-e", "trace=all"] + command)
+        try #require(outcome.status == 0)
+        return String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+            .filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+    }
+
+    private func whatIsLeft(_ vault: TestVault, _ run: Run, _ when: String) throws -> [String] {
+        let open = try vault.unlock()
+        let left = open.entries.map(\.issuer)
+        #expect(left == run.before || left == run.after, "\(when)")
+        #expect(open.reports.isEmpty, "\(when)")
+        let check = try open.check()
+        #expect(check.opened == left.count && check.damages.isEmpty, "\(when)")
+        if case .unusable(let error) = check.previous {
+            Issue.record("\(when), the previous generation is unusable: \(error)")
+        }
+        // The next save works, and removes what the killed one left.
+        try open.update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
+        }
+        #expect(try vault.unlock().entries.map(\.issuer) == left + ["next"], "\(when)")
+        #expect(try vault.files() == TestVault.files, "\(when)")
+        return left
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import PostgreSQLServer
+import PostgreSQLStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ServerCommands
+
+/// When the ends of the event chains are recorded, and what that protects against.
+struct CheckpointRecorderTests {
+    /// Counts the writes, and can block one.
+    private final class Harness: Sendable {
+        private let changed = NSCondition()
+        private let content = Mutex<(written: Int, isHeld: Bool)>((0, false))
+
+        var written: Int { content.withLock { $0.written } }
+
+        func hold(_ isHeld: Bool) {
+            changed.lock()
+            content.withLock { $0.isHeld = isHeld }
+            changed.broadcast()
+            changed.unlock()
+        }
+
+        func write() {
+            changed.lock()
+            content.withLock { $0.written += 1 }
+            changed.broadcast()
+            while content.withLock({ $0.isHeld }) { changed.wait() }
+            changed.unlock()
+        }
+
+        /// Waits, without a time limit, until this many writes have begun.
+        func wait(for count: Int) {
+            changed.lock()
+            while written < count { changed.wait() }
+            changed.unlock()
+        }
+    }
+
+    /// A day, so that the interval never triggers a write.
+    private static let never = Duration.seconds(86_400)
+
+    @Test("a request does not wait, and requests during a write cause one more write")
+    func asking() throws {
+        let harness = Harness()
+        let keeper = try #require(CheckpointRecorder(every: Self.never) { harness.write() })
+        harness.hold(true)
+        keeper.ask()
+        harness.wait(for: 1)
+        for _ in 0..<100 { keeper.ask() }
+        harness.hold(false)
+        harness.wait(for: 2)
+        keeper.stop()
+        #expect(harness.written == 2)
+    }
+
+    @Test("writes happen at intervals without requests, and stop after stop()")
+    func fromTimeToTime() throws {
+        let harness = Harness()
+        let keeper = try #require(CheckpointRecorder(every: .milliseconds(1)) { harness.write() })
+        harness.wait(for: 3)
+        keeper.stop()
+        let written = harness.written
+        keeper.ask()
+        #expect(harness.written == written)
+    }
+
+    @Test(
+        "a server that was killed after a thousand events detects a database that lacks them",
+        .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+    func killed() async throws {
+        let (database, url) = try await onOwnThread {
+            let server = try PostgreSQLServer.shared()
+            return (server, try server.makeDatabase())
+        }
+        let state = try ServerProcess.State(store: url)
+        let server = try await ServerProcess(state)
+        let asker = try Asker(server.port, key: try await state.makeKey())
+        let tables = ["events", "chains", "counter"]
+        for table in tables {
+            try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)", in: url)
+        }
+        let file = CheckpointFile(path: state.keyFile + ".ends")
+        var asked = 0
+        // Each request is an event. This takes far less than the minute after which it is written
+        // anyway.
+        while try file.read().map(\.position).max() ?? 0 < CheckpointRecorder.events {
+            asked += 1
+            try #require(asked < 4 * CheckpointRecorder.events, "nothing is written")
+            #expect(try await asker.verify("nobody", "123456")?.status == 200)
+        }
+        server.send(SIGKILL)
+        #expect(try await server.ending() == -SIGKILL)
+        try database.awaitNoClients(of: url)
+        for table in tables {
+            let values = table == "chains" ? "OVERRIDING SYSTEM VALUE" : ""
+            try database.query(
+                "DELETE FROM watchword.\(table); "
+                    + "INSERT INTO watchword.\(table) \(values) TABLE kept_\(table)", in: url)
+        }
+        let restarted = try await state.run("serve", "--listen", "127.0.0.1:0")
+        #expect(restarted.status == 3)
+        #expect(String(decoding: restarted.errors, as: UTF8.self).contains("lacks events"))
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// A device with a vault, an application with an API key, and the real programs.
+struct LoginHarness: Sendable {
+    let state: ServerProcess.State
+    let folder: TemporaryFolder
+    /// The application's client, on the loopback address without TLS.
+    let application: ServerProcess
+    let key: String
+
+    init() async throws {
+        state = try ServerProcess.State()
+        folder = try TemporaryFolder()
+        application = try await ServerProcess(state)
+        key = try await state.makeKey()
+        try folder.write(Array("pass\n".utf8), to: "pass.txt")
+        try folder.write(try TestCertificates.authority(), to: "ca.pem")
+        let made = try await run("init", "--no-recovery-key", "--scrypt-log-n", "10")
+        guard made.status == 0 else { throw ServerProcess.Failure.notListening(made.words) }
+    }
+
+    /// Another server with the same database and a certificate from `certificates`.
+    func server(
+        _ certificate: String = "good", of certificates: TemporaryFolder? = nil
+    ) async throws -> ServerProcess {
+        let folder = try certificates ?? TestCertificates.shared.get()
+        return try await ServerProcess(
+            state,
+            arguments: [
+                "--tls-certificate", folder.file("\(certificate).pem"), "--tls-key",
+                folder.file("\(certificate).key"),
+            ])
+    }
+
+    /// Runs `watchword` with the device's vault and passphrase.
+    func run(_ arguments: String..., killing: Killing? = nil) async throws
+        -> ForeignProgram.Outcome
+    {
+        let words = arguments + ["--passphrase-file", folder.file("pass.txt")]
+        let environment = [
+            "WATCHWORD_VAULT": folder.file("vault"), "HOME": folder.path, "LC_ALL": "C.UTF-8",
+        ]
+        let program = BuiltProgram.path("watchword")
+        return try await onOwnThread {
+            let foreign = ForeignProgram(path: program)
+            defer { killing?.process.withLock { $0 = nil } }
+            return try foreign.run(words, environment: environment) { number in
+                killing?.process.withLock { $0 = number }
+            }
+        }
+    }
+
+    /// Writes a ticket for one of `subject`'s devices to `ticket.txt`.
+    @discardableResult
+    func ticket(for subject: String = "alice") async throws -> [String: String] {
+        let answer = try await Asker(application.port, key: key).ask(
+            "POST", "/v1/subjects/\(subject)/credentials", #"{"type":"secret"}"#)
+        let facts = answer?.texts ?? [:]
+        guard let ticket = facts["ticket"] else {
+            throw ServerProcess.Failure.notListening(answer?.text ?? "no answer")
+        }
+        try folder.write(Array("\(ticket)\n".utf8), to: "ticket.txt")
+        return facts
+    }
+
+    func enrol(_ port: UInt16, _ name: String = "Mill:alice", scheme: String = "https")
+        async throws -> ForeignProgram.Outcome
+    {
+        let common = ["--server", "\(scheme)://localhost:\(port)", "--ticket-file"]
+        return try await run(
+            "login", "enrol", name, common[0], common[1], common[2], folder.file("ticket.txt"),
+            "--ca-file", folder.file("ca.pem"))
+    }
+
+    func present(_ name: String = "Mill:alice", killing: Killing? = nil) async throws
+        -> ForeignProgram.Outcome
+    {
+        try await run("login", "present", name, killing: killing)
+    }
+
+    /// The subject that the application gets for the login ticket; `nil` if the ticket is denied.
+    func redeem(_ ticket: String) async throws -> String? {
+        let line = ticket.trimmingCharacters(in: .newlines)
+        return try await Asker(application.port, key: key).ask(
+            "POST", "/v1/logins/redeem", #"{"login":"\#(line)"}"#)?.texts["subject"]
+    }
+
+    /// Ends a running device program from outside.
+    final class Killing: Sendable {
+        fileprivate let process = Mutex<Int32?>(nil)
+
+        /// Kills the program, if it runs.
+        func kill() {
+            process.withLock { number in
+                if let number { _ = Foundation.kill(number, SIGKILL) }
+            }
+        }
+    }
+}
+
+extension ForeignProgram.Outcome {
+    /// The messages on standard error.
+    var words: String { String(decoding: errors, as: UTF8.self) }
+}

@@ -1,0 +1,80 @@
+package import Cryptography
+internal import Synchronization
+package import Verification
+package import VerificationService
+
+/// A service with a store, a clock and API keys for a test.
+package final class ServiceFixture: Sendable {
+    /// The clock of the verifier and the service.
+    package let clock: TestClock
+    /// The store; a ``FailingStore`` in front of it can fail.
+    package let store: FailingStore
+    /// The keys that seal the rows.
+    package let keyRing: KeyRing
+    package let verifier: Verifier
+    package let service: Service
+    /// API keys: one per scope with its name, `all`, and `none` without any scope.
+    package let keys: [String: SecretBytes]
+    private let dependencies: Dependencies
+
+    private final class Dependencies: Sendable {
+        let lines = Mutex<[LogLine]>([])
+        let readinessChanges = Mutex<[String?]>([])
+        let clockState = Mutex(ClockState.synchronized(maximalError: 1))
+    }
+
+    /// Creates a service with an empty store.
+    ///
+    /// - Parameter wrap: replaces or wraps the store in memory.
+    package init(
+        addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
+        policy: Policy = .standard,
+        wrapping wrap: (MemoryStore, KeyRing) throws -> any VerificationStore = { store, _ in store
+        }
+    ) async throws {
+        let clock = TestClock()
+        let keyRing = try KeyRing.make()
+        let memory = MemoryStore(
+            node: try Randomness.bytes(count: 16), key: keyRing.auditKey)
+        let store = FailingStore(try wrap(memory, keyRing))
+        let verifier = Verifier(
+            store: store, keys: keyRing, policy: policy, clock: { clock.now })
+        let dependencies = Dependencies()
+        self.clock = clock
+        self.keyRing = keyRing
+        self.store = store
+        self.verifier = verifier
+        self.dependencies = dependencies
+        service = Service(
+            verifier: verifier,
+            settings: ServiceSettings(
+                addressRate: addressRate, trustedProxies: trustedProxies,
+                clock: ClockRequirement(profile: policy.profile)),
+            dependencies: ServiceDependencies(
+                now: { clock.now }, instant: { clock.instant },
+                clockState: { dependencies.clockState.withLock { $0 } },
+                readinessChanged: { failure in
+                    dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
+                },
+                log: { line in dependencies.lines.withLock { $0.append(line) } }))
+        var keys: [String: SecretBytes] = [:]
+        for (name, scopes) in [("all", Scope.allCases), ("none", [])]
+            + Scope.allCases.map({ ($0.rawValue, [$0]) })
+        {
+            let scopes = scopes.map(\.rawValue)
+            keys[name] = try await verifier.addClient(named: name, scopes: scopes)?.key.text
+        }
+        self.keys = keys
+    }
+
+    /// The log so far.
+    package var log: [LogLine] { dependencies.lines.withLock { $0 } }
+
+    /// The causes of the changes of readiness that were reported so far; `nil` for ready.
+    package var readinessChanges: [String?] { dependencies.readinessChanges.withLock { $0 } }
+
+    /// Sets the state of the clock that the kernel reports.
+    package func setClockState(_ state: ClockState) {
+        dependencies.clockState.withLock { $0 = state }
+    }
+}
