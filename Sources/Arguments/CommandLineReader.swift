@@ -49,7 +49,7 @@ struct CommandLineReader {
 
     /// The verb that `words` begin with, and `arguments` interpreted with its options.
     ///
-    /// Returns `nil` if that interpretation gives another verb.
+    /// Returns `nil` if that interpretation leads to another verb.
     private static func found(
         _ words: [String], in arguments: [String], _ table: VerbTable, isReversed: Bool
     ) -> (VerbTable.Named, CommandLineReader)? {

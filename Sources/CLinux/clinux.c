@@ -69,7 +69,7 @@ int linux_exchange(int folder, const char *name, int other_folder, const char *o
 
 int linux_wait_for_post(void *semaphore, long milliseconds) {
     struct timespec end;
-    // CLOCK_MONOTONIC is there on every Linux; the call can't fail with a valid address.
+    // Every Linux has CLOCK_MONOTONIC; the call cannot fail with a valid address.
     clock_gettime(CLOCK_MONOTONIC, &end);
     long nanoseconds = end.tv_nsec + milliseconds % 1000 * 1000000;
     end.tv_sec += milliseconds / 1000 + nanoseconds / 1000000000;

@@ -13,7 +13,7 @@ public enum Base64 {
 
     /// Encodes a secret.
     ///
-    /// The text is secret, too.
+    /// The text is also secret.
     public static func encode(_ secret: SecretBytes) -> SecretBytes {
         secret.withBytes { bytes in
             SecretBytes(capacity: encodedCount(of: bytes.count)) { output in
@@ -135,7 +135,7 @@ public enum Base64 {
 
 /// Why a text is not Base64.
 ///
-/// It gives the position, never the content.
+/// It reports the position, never the content.
 public enum Base64Error: Error, Hashable, Sendable {
     /// The length is not a multiple of four.
     case length

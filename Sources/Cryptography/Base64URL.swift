@@ -10,7 +10,7 @@ public enum Base64URL {
 
     /// Encodes a secret.
     ///
-    /// The text is secret, too.
+    /// The text is also secret.
     public static func encode(_ secret: SecretBytes) -> SecretBytes {
         Base64.encode(secret).withBytes { text in
             SecretBytes(capacity: text.count) { output in

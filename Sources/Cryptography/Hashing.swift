@@ -21,7 +21,7 @@ public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] 
 }
 
 extension HashAlgorithm {
-    /// The digest of a secret, which is secret, too.
+    /// The digest of a secret; it is also secret.
     ///
     /// - Throws: ``CryptographyFailure`` if OpenSSL does not offer the algorithm.
     public func digest(of secret: SecretBytes) throws(CryptographyFailure) -> SecretBytes {

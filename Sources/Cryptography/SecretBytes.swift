@@ -14,7 +14,7 @@ internal import COpenSSL
 
     /// Allocates `capacity` bytes and lets `fill` write them in place.
     ///
-    /// - Throws: what `fill` throws; the memory is wiped in that case, too.
+    /// - Throws: what `fill` throws; the memory is also wiped in that case.
     public init<Failure: Error>(
         capacity: Int, initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {

@@ -40,7 +40,7 @@ enum SecretHeap {
 
     /// Allocates `count` zeroed bytes, locked while the heap has space.
     ///
-    /// When the heap is full, ordinary memory is used, which `CRYPTO_secure_clear_free` wipes, too.
+    /// When the heap is full, ordinary memory is used; `CRYPTO_secure_clear_free` also wipes it.
     /// An import of many keys must not fail because of the limit.
     static func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
         // Reserve some for OpenSSL: each thread's random generator is kept there and cannot be kept

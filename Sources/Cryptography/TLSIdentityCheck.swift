@@ -14,8 +14,8 @@ public enum TLSIdentityError: Error, Hashable, Sendable {
     case expired
 }
 
-/// Checks that a certificate (the first one of its file) and a private key belong together, and
-/// that the certificate is valid at `time`.
+/// Checks that a private key matches a certificate (the first one in its file), and that the
+/// certificate is valid at `time`.
 ///
 /// Its issuer and names are not checked; that is the clients' job.
 ///

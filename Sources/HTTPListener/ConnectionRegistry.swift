@@ -116,7 +116,7 @@ final class ConnectionRegistry: Sendable {
     /// Closes all connections whose deadline has passed at `now`, and returns their number.
     @discardableResult func cutOff(at now: ContinuousClock.Instant) -> Int {
         let end = nanoseconds(now)
-        // Under the lock, so that none of the sockets is closed and reused meanwhile.
+        // Hold the lock, so that no socket is closed and reused in the meantime.
         return state.withLock { state in
             var count = 0
             for record in state.connections.values {

@@ -31,7 +31,7 @@ public struct TLSIdentity: Sendable {
     let certificate: [UInt8]
     let key: SecretBytes
 
-    /// Combines a certificate and a key that are known to belong together.
+    /// Combines a certificate and a key that are known to match.
     public init(certificate: [UInt8], key: SecretBytes) {
         self.certificate = certificate
         self.key = key

@@ -112,7 +112,7 @@ extension RequestHead {
     private func originForm() throws(HTTPRequestError) -> String {
         var text = try text(target) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
         if text.utf8.first == UInt8(ascii: "/") { return text }
-        // RFC 9112, section 3.2.2: the absolute form, which is meant for proxies, is accepted, too.
+        // RFC 9112, section 3.2.2: the absolute form, which is meant for proxies, is also accepted.
         for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
             let rest = text.dropFirst(scheme.count)
             let path = rest[(rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)...]

@@ -4,9 +4,9 @@ internal import OneTimePassword
 extension MigrationBatch {
     /// Formats the part as a URI.
     ///
-    /// The text is secret, too.
+    /// The text is also secret.
     ///
-    /// Refused entries are left out. Reading the URI gives the same credentials, size, index and
+    /// Refused entries are left out. Reading the URI returns the same credentials, size, index and
     /// identifier.
     public func format() -> SecretBytes {
         let entries = credentials.compactMap { MigrationEntryWriter($0) }

@@ -2,7 +2,7 @@ public import Cryptography
 
 /// Why a text is not part of a Google Authenticator export.
 ///
-/// It gives the position, never the content.
+/// It reports the position, never the content.
 public enum MigrationError: Error, Hashable, Sendable {
     /// It does not begin with `otpauth-migration://offline`.
     case notAMigrationURI

@@ -30,7 +30,7 @@ public struct JSONLimits: Hashable, Sendable {
 /// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are
 /// not secret; names are assumed not to be secret. The library's own copies are wiped.
 ///
-/// - Throws: ``JSONReadingError``, which gives the position, never the content.
+/// - Throws: ``JSONReadingError``, which reports the position, never the content.
 public func readJSON(
     _ text: Span<UInt8>, limits: JSONLimits = .message
 ) throws(JSONReadingError) -> JSONValue {

@@ -1,6 +1,6 @@
 /// Why a text could not be read as JSON.
 ///
-/// It gives the position, never the content.
+/// It reports the position, never the content.
 public enum JSONReadingError: Error, Hashable, Sendable {
     /// The text has more bytes than the limit.
     case tooLong(limit: Int)

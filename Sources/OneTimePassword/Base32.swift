@@ -46,7 +46,7 @@ public enum Base32 {
 
     /// Encodes a secret in capital letters.
     ///
-    /// The text is secret, too.
+    /// The text is also secret.
     public static func encode(
         _ secret: SecretBytes, padding: Padding = .omitted
     ) -> SecretBytes {
@@ -96,7 +96,7 @@ public enum Base32 {
 
 /// Why a text is not Base32.
 ///
-/// It gives the position, never the content.
+/// It reports the position, never the content.
 public enum Base32Error: Error, Hashable, Sendable {
     /// A character outside the alphabet, or anything after the padding.
     case character(at: Int)

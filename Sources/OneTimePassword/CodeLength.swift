@@ -1,7 +1,7 @@
 /// The number of decimal digits in a code.
 ///
 /// RFC 4226, section 5.3 specifies six to eight. Some services use other lengths, which are
-/// accepted here, too; see ``isStandard``.
+/// also accepted here; see ``isStandard``.
 public struct CodeLength: Hashable, Sendable {
     /// From 1 to 10.
     public let digits: Int

@@ -11,7 +11,7 @@ public enum CredentialWarning: Hashable, Sendable {
 }
 
 extension Credential {
-    /// The properties that the standards do not allow; the credential can be used nevertheless.
+    /// The properties that the standards do not allow; the credential can still be used.
     public var warnings: [CredentialWarning] {
         var warnings: [CredentialWarning] = []
         if key.count < 16 { warnings.append(.shortKey(bits: key.count * 8)) }

@@ -3,7 +3,7 @@ public import Cryptography
 extension KeyURI {
     /// Formats a credential as a key URI.
     ///
-    /// The text is secret, too.
+    /// The text is also secret.
     ///
     /// All parameters are written, including those with default values. A strict reading gives the
     /// same credential, unless both issuer and account are empty.

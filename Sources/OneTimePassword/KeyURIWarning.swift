@@ -27,7 +27,7 @@ public enum KeyURIWarning: Hashable, Sendable {
     case rawPercent(KeyURIPart)
     /// `+` in a parameter, read as a space as in forms, unless the label contains the plus sign.
     case plusAsSpace(KeyURIPart)
-    /// `+` in a parameter, read literally because the label contains it, too.
+    /// `+` in a parameter, read literally because the label also contains it.
     case plusKept(KeyURIPart)
     /// The label is missing.
     case emptyLabel

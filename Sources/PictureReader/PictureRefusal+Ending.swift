@@ -1,7 +1,7 @@
 internal import POSIX
 
 extension PictureRefusal {
-    /// What the way in which a reader ended says about the picture that it was reading.
+    /// The reason why a picture was refused, derived from how its reader ended.
     init(ending: ChildProcess.Ending, peakMemory: Int) {
         let isLarge = peakMemory >= ReaderLoop.limits.addressSpace / 2
         self =

@@ -13,7 +13,7 @@ public protocol PresenceCheck<Grade> {
 public protocol PresenceFailure: Error {
     /// Whether the failure may conceal an attempt whose result somebody has learned.
     ///
-    /// Code that counts failed attempts must count this failure, too. Otherwise an attacker could
+    /// Code that counts failed attempts must also count this failure. Otherwise an attacker could
     /// abort each attempt before it is refused.
     var mayConcealAttempt: Bool { get }
 }

@@ -107,7 +107,7 @@ extension ModuleConversation {
         do { return try helper.receive() } catch { throw .system(error) }
     }
 
-    /// Waits for the program, and handles signals meanwhile.
+    /// Waits for the program while handling signals.
     private func wait() throws(PAMCheckFailure.Reason) {
         do throws(SystemCallFailure) {
             _ = try signals.wait(

@@ -5,7 +5,7 @@ public import Presence
 /// password, fingerprint, face or security key, whatever the administrator named in the service file.
 ///
 /// The modules run in `watchword-presence`, a separate process. Their messages and questions appear on the
-/// terminal. Their verdict is advisory: whoever controls the machine can get any verdict.
+/// terminal. Their verdict is advisory: anyone who controls the machine can fake it.
 ///
 /// It must be used from one thread, which must outlive it: the kernel kills the process with that thread.
 public struct PAMCheck: PresenceCheck {

@@ -17,7 +17,7 @@ extension SQLiteStore: VerificationStore {
         try read { session throws(SQLiteFailure) in
             let rows = try session[includingRevoked ? .credentialsAll : .credentialsAlive]
                 .bind(subject.utf8).bind(Int64(limit)).all(credential)
-            // A subject without credentials costs one row check, too, so that timing does not
+            // A subject without credentials also costs one row check, so that timing does not
             // reveal which subjects exist (V-06).
             if rows.isEmpty {
                 _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))

@@ -41,7 +41,7 @@ public final class SQLiteStore: Sendable {
 
     /// Why the last WAL checkpoint failed; `nil` if it succeeded.
     ///
-    /// Decisions are still durable in the log, which grows meanwhile. If the disk did not confirm a
+    /// Decisions are still durable in the log, which keeps growing. If the disk did not confirm a
     /// write, the log is checkpointed again only when the database is next opened.
     public var checkpointFailure: StoreFailure? { checkpointer.failure.map { StoreFailure($0) } }
 

@@ -59,7 +59,7 @@ enum ServerFailure: ProgramFailure {
 
 /// Why the key file cannot be used.
 enum KeyFileError: Error, Hashable, Sendable {
-    /// The database exists, so its key file must exist, too.
+    /// The database exists, so its key file must also exist.
     case lost
     case unreadable(PrivateFileError)
     case content(KeyRingError)

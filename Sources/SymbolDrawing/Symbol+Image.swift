@@ -6,7 +6,7 @@ extension Symbol {
     /// - Parameter modulePixels: the side of a module in pixels, 1 to 32. More pixels do not make
     ///   the symbol easier to read.
     public func image(modulePixels: Int = 8) -> GrayImage {
-        precondition((1...32).contains(modulePixels), "a module has 1 to 32 pixels on a side")
+        precondition((1...32).contains(modulePixels), "a module must be 1 to 32 pixels wide")
         let frame = Symbol.quietZone
         let width = (side + 2 * frame) * modulePixels
         var pixels: [UInt8] = []

@@ -2,7 +2,7 @@ internal import CQREncode
 internal import Glibc
 
 // The modules reveal the text to anyone who sees them, and so do pictures of them. They are
-// nevertheless kept in ordinary memory: a symbol is made to be shown, so it leaves the process
+// still kept in ordinary memory: a symbol is made to be shown, so it leaves the process
 // anyway.
 /// A QR symbol: text as a square of dark and light modules (ISO/IEC 18004).
 ///

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that a build of Watchword does not build the benchmarks.
+// A separate package, so that a build of Watchword does not build the benchmarks.
 // Scripts/bench builds and runs them.
 let package = Package(
     name: "Benchmarks",

@@ -33,7 +33,7 @@ struct ForgottenPassphraseTests {
         ])
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("Changed the passphrase."))
-        // The new passphrase alone gives the same results.
+        // The new passphrase alone has the same results.
         try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
         let after = try (
             fixture.run("watchword --json list --passphrase-file new.txt").text,

@@ -94,7 +94,7 @@ struct SlotTerminalTests {
     }
 
     @Test(
-        "a new passphrase that is not repeated correctly changes nothing",
+        "a new passphrase that is not repeated correctly is not set",
         arguments: ["other\n", "\n", "\u{4}", "\u{3}"])
     func unchanged(_ again: String) throws {
         let fixture = try VaultFixture()

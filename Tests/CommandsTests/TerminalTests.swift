@@ -71,7 +71,7 @@ struct TerminalTests {
         #expect(said.contains("Added Other:me."))
     }
 
-    @Test("Ctrl-D at the prompt gives exit status 4")
+    @Test("Ctrl-D at the prompt exits with status 4")
     func controlD() throws {
         let terminal = try PseudoTerminal("watchword list", in: folderWithVault())
         try terminal.waitFor("Passphrase: ")

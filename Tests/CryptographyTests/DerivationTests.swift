@@ -48,7 +48,7 @@ struct DerivationTests {
         #expect(key.hex == vector.output)
     }
 
-    @Test("HKDF gives up to 255 digests and not one byte more")
+    @Test("HKDF produces up to 255 digests and not one byte more")
     func hkdfLimit() throws {
         let secret = SecretBytes(text: "secret")
         let longest = try hkdfSHA256(

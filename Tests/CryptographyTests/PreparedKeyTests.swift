@@ -6,7 +6,7 @@ import Testing
 @Suite("Prepared keys")
 struct PreparedKeyTests {
     @Test(
-        "a prepared key gives the correct HMAC, by compression and by EVP contexts",
+        "a prepared key computes the correct HMAC, by compression and by EVP contexts",
         arguments: HashAlgorithm.allCases, [false, true])
     func agreesWithHMAC(algorithm: HashAlgorithm, isEnveloped: Bool) throws {
         let counters: [UInt64] = [0, 1, 255, 1 << 31, 1 << 32, 1 << 63, .max]

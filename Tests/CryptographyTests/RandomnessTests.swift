@@ -36,7 +36,7 @@ struct RandomnessTests {
         #expect(zip(kept, kept.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    /// Ways to make random values that bypass ``Randomness``.
+    /// Ways to generate random values that bypass ``Randomness``.
     private static let others = [
         "SystemRandomNumberGenerator", ".random(", ".randomElement", ".shuffle", "UUID(",
         "arc4random", "getrandom(", "/dev/urandom", "/dev/random", "RAND_", "drand48", "srand",
@@ -57,7 +57,7 @@ struct RandomnessTests {
         "do { return try RotationNonce.random() } catch { throw .cryptography(error) }",
     ]
 
-    /// The lines of a file that make random values and are not allowed.
+    /// The lines of a file that generate random values in a forbidden way.
     private static func offending(_ text: String) -> [String] {
         let found = others.filter { text.contains($0) }
         guard !found.isEmpty else { return [] }
@@ -66,7 +66,7 @@ struct RandomnessTests {
         }
     }
 
-    @Test("H-18 V-11 N-17 N-30 the sources make random values only through one wrapper")
+    @Test("H-18 V-11 N-17 N-30 the sources generate random values only through one wrapper")
     func oneWrapper() throws {
         let sources = PackageFolder.root.appending(path: "Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)

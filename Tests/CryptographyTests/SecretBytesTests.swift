@@ -47,7 +47,7 @@ struct SecretBytesTests {
         init(_ key: SecretBytes) { self.key = PreparedKey(key, algorithm: .sha1) }
     }
 
-    @Test("prepared keys that do not fit into the locked heap give correct codes")
+    @Test("prepared keys that do not fit into the locked heap generate correct codes")
     func manyPreparedKeys() throws {
         let key = SecretBytes(text: "12345678901234567890")
         // 128 bytes each: more than six million bytes, while the heap has four.

@@ -2,7 +2,7 @@ import Courier
 import Cryptography
 import TestSupport
 
-/// A server as in section 5.1 of the design, inside this process, and a network that loses and
+/// A server inside this process that follows EnrolledSecrets.md, and a network that loses and
 /// repeats messages on demand.
 struct TestServer: RequestSender {
     /// The fault of one exchange.

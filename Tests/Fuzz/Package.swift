@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, because libFuzzer needs unsafe build flags, which a dependency must not use.
+// A separate package, because libFuzzer needs unsafe build flags, which a dependency must not use.
 // Scripts/fuzz builds and runs it.
 let package = Package(
     name: "Fuzz",

@@ -11,9 +11,9 @@ struct FormatVector: Codable, Sendable, CustomTestStringConvertible {
     let frames: Int
     /// Whether some pixels are not opaque.
     let alpha: Bool
-    /// The brightness of the margin, on white.
+    /// The brightness of the margin if the picture is drawn on white.
     let light: UInt8
-    /// The brightness of a dark module, on white.
+    /// The brightness of a dark module if the picture is drawn on white.
     let dark: UInt8
     let texts: [String]
 

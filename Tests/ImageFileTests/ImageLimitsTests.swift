@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("sides within their limit can still give too many pixels")
+    @Test("a picture whose sides are within the limit can still have too many pixels")
     func pixels() {
         let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
         let wide = pngStart(width: 99, height: 99)

@@ -62,7 +62,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "an error gives the position",
+        "an error reports the position",
         arguments: [
             ("", JSONReadingError.incomplete), ("{", .incomplete), (#"{"a"#, .incomplete),
             (#"{"a":1"#, .incomplete), ("nul", .syntax(at: 3)), ("7", .syntax(at: 1)),

@@ -1,7 +1,7 @@
 @testable import Verification
 
-/// What must be known of the responses so far to judge the next one: the rules of the design,
-/// section 5, tracked independently of the code under test.
+/// What must be known of the responses so far to judge the next one by the rules of
+/// EnrolledSecrets.md, tracked independently of the code under test.
 struct CodeOracle: Hashable, Sendable {
     /// Every step that was ever accepted, including in a database that was lost later.
     var accepted: Set<UInt64> = []

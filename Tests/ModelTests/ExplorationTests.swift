@@ -88,7 +88,7 @@ struct ExplorationTests {
         #expect(exploration.counts == ["read": 4, "write": 2])
     }
 
-    @Test("initial states are checked, too")
+    @Test("initial states are also checked")
     func initial() async throws {
         struct Wrong: StateMachine {
             var initialStates: [Int] { [7] }

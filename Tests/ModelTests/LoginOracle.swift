@@ -1,7 +1,7 @@
 @testable import Verification
 
-/// What must be known of the responses so far to judge the next one: the table of the design,
-/// section 5.1, seen from outside.
+/// What must be known of the responses so far to judge the next one by the table “Rotation” in
+/// EnrolledSecrets.md.
 struct LoginOracle: Hashable, Sendable {
     /// The nonce with which the secret of each generation was accepted.
     private(set) var spent: [UInt64: [UInt8]] = [:]

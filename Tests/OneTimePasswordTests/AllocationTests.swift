@@ -12,7 +12,7 @@ struct AllocationTests {
     // Loops here count manually: a range's iterator allocates memory in a debug build.
     private let key = SecretBytes(text: "12345678901234567890")
 
-    @Test("a prepared key makes codes without a heap allocation", arguments: HashAlgorithm.allCases)
+    @Test("a prepared key needs no heap allocation for a code", arguments: HashAlgorithm.allCases)
     func prepared(algorithm: HashAlgorithm) throws {
         for style in [CodeStyle.decimal(.six), .decimal(try CodeLength(digits: 10)), .steam] {
             let generator = CodeGenerator(key: key, algorithm: algorithm, style: style)

@@ -66,7 +66,7 @@ struct CodeGeneratorTests {
     }
 
     @Test(
-        "H-04 T-06 counters and time steps beyond 32 bits, up to 2^64 - 1, give the right codes",
+        "H-04 T-06 codes are right for counters and time steps beyond 32 bits, up to 2^64 - 1",
         arguments: try VectorFile<WideCounterVector>("otp/wide-counters.json").cases)
     func wideCounters(vector: WideCounterVector) throws {
         let counter = try #require(UInt64(vector.counter))

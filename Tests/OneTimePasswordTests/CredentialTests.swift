@@ -54,7 +54,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("values that the standards do not allow give a warning, the nearest allowed ones none")
+    @Test("values outside the standards cause a warning; the nearest allowed ones do not")
     func warnings() throws {
         func warnings(_ count: Int, _ digits: Int, _ period: Int64) throws -> [CredentialWarning] {
             try Credential(

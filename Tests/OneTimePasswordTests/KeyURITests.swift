@@ -196,7 +196,7 @@ struct KeyURITests {
         }
     }
 
-    @Test("display parameters of other programs give no warning")
+    @Test("display parameters of other programs cause no warning")
     func decorations() throws {
         let uri = "otpauth://totp/A:b?secret=\(key)&image=x&Icon=y&color=z"
         #expect(try KeyURI(uri, reading: .strict).warnings.isEmpty)

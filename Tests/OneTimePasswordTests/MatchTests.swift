@@ -62,7 +62,7 @@ struct MatchTests {
         #expect(one.match(two.span, around: 3, behind: 0, ahead: 6) == 3)
     }
 
-    @Test("Steam Guard codes and ten-digit codes match, too")
+    @Test("Steam Guard codes and ten-digit codes also match")
     func otherStyles() throws {
         let key = SecretBytes(text: "12345678901234567890")
         for style in [CodeStyle.steam, .decimal(try CodeLength(digits: 10))] {

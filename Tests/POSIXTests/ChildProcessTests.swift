@@ -20,7 +20,7 @@ import Testing
         }
         #expect(buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } } == text)
         #expect(child.end().0 == .killed)
-        #expect(child.end().0 == .killed, "a second call gives the same result")
+        #expect(child.end().0 == .killed, "a second call returns the same result")
     }
 
     @Test(

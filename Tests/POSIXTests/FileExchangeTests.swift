@@ -4,7 +4,7 @@ import Testing
 
 @testable import POSIX
 
-/// Another program, which heeds no lock, replaces the file while a writer is at work.
+/// Another program, which ignores the lock, replaces the file while a writer is working.
 struct FileExchangeTests {
     private let file = FileReplacement(of: "file", beginningWith: FileBeginning(Array("ours".utf8)))
     private let read = Array("ours: read".utf8)
@@ -106,7 +106,7 @@ struct FileExchangeTests {
             #expect(try place.folder.bytes(of: "file") == before)
             try place.put("ours: new", at: "own/new")
         }
-        // Whatever it is: a symbolic link or a folder, too; and what was removed stays removed.
+        // The same applies to a symbolic link and a folder; a removed file stays removed.
         try removeFile(place.folder.file("file"))
         try linkSymbolically("own", to: place.folder.file("file"))
         try place.opened { folder, own in

@@ -60,7 +60,7 @@ struct FileReplacementTests {
         try file.eraseAllButCurrent(in: Folder(opening: folder.path))
     }
 
-    @Test("the file is removed, and somebody else's is not")
+    @Test("the file is removed, and another program's file is not")
     func removed() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -103,7 +103,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "somebody else's file with a leftover's name is an error, and is not changed",
+        "another program's file with the name of a leftover is an error and is not changed",
         arguments: ["file.new", "file.previous.new"])
     func bystanders(name: String) throws {
         let folder = try TemporaryFolder()
@@ -138,7 +138,7 @@ struct FileReplacementTests {
         #expect(try text("victim", in: folder) == "victim")
     }
 
-    @Test("a previous or a current file that is somebody else's is an error, too")
+    @Test("a previous or current file that belongs to another program is also an error")
     func otherFiles() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -210,7 +210,7 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == ["file"])
     }
 
-    @Test("a missing folder is reported by call and number")
+    @Test("a missing folder is reported with the failed call and its error number")
     func missing() throws {
         let folder = try TemporaryFolder()
         let failure = #expect(throws: SystemCallFailure.self) {

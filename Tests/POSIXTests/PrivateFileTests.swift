@@ -44,7 +44,7 @@ struct PrivateFileTests {
         #expect(try !longer.isStill("file", in: opened))
     }
 
-    @Test("a missing file, a folder, a link and a file open to others are distinguished")
+    @Test("a missing file, a folder, a link and a public file are distinguished")
     func others() throws {
         let folder = try TemporaryFolder()
         try folder.write([1], to: "open")

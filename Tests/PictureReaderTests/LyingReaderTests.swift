@@ -44,7 +44,7 @@ internal import Testing
     }
 
     @Test(
-        "a reader that closes its pipe is killed and gives no answer",
+        "a reader that closes its pipe without an answer is killed",
         arguments: [
             ("half a frame and gone", PictureRefusal.noAnswer), ("close the pipe", .noAnswer),
         ])

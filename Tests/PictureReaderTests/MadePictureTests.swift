@@ -28,7 +28,7 @@ internal import Testing
         }
     }
 
-    @Test("every test picture is in the list")
+    @Test("qr.json lists every test picture")
     func files() throws {
         let folder = PackageFolder.root.appending(path: "Vectors/qr").path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)

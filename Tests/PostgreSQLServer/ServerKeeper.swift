@@ -8,7 +8,7 @@ final class ServerKeeper: Sendable {
     private let leash = Pipe()
 
     // Ends only the process whose ID the server itself recorded, and only if it still works in the
-    // server's folder. It uses SIGQUIT because nobody needs the data any more, and a primary whose
+    // server's folder. It uses SIGQUIT because the data is no longer needed, and a primary whose
     // standby is gone would wait for it. The shared memory of a killed server would remain
     // otherwise.
     private static let script = """

@@ -58,7 +58,7 @@ struct FaultyProxyTests {
             return try psql.run(words, environment: ["PATH": "/usr/bin:/bin"]).status == 0
         }
 
-        /// The number of rows, once no client is connected any more.
+        /// The number of rows, once no client is connected.
         func rows() throws -> Int? {
             try server.awaitNoClients(of: url)
             return Int(try server.query("SELECT count(*) FROM word", in: url))

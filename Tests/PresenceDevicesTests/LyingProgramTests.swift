@@ -36,14 +36,14 @@ struct LyingProgramTests {
         #expect(try ask(ready + granted) == "outcome: present\n")
     }
 
-    @Test("a program that breaks the protocol gives no verdict", arguments: liesAndThoughts)
+    @Test("a program that breaks the protocol returns no verdict", arguments: liesAndThoughts)
     func lies(_ said: String, _ reason: String) throws {
         let outcome = try ask(said)
         #expect(outcome.hasPrefix("outcome: \(reason)"))
         #expect(outcome.hasSuffix("may hide: false\n"))
     }
 
-    @Test("a program that is missing or cannot be run gives no verdict")
+    @Test("there is no verdict if the program is missing or cannot be run")
     func missing() throws {
         let folder = try TemporaryFolder()
         #expect(try blindly(asking: folder.file("none")).contains("programNotFound"))

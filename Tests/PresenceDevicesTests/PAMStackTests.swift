@@ -36,7 +36,7 @@ struct PAMStackTests {
         #expect(try stack.askBlindly() == outcome("noServiceFile"))
     }
 
-    @Test("a module that is missing or cannot decide gives no verdict")
+    @Test("a module that is missing or cannot decide returns no verdict")
     func unavailable() throws {
         let missing = try Stack(["auth required /nonexistent.so"])
         #expect(try missing.askBlindly().contains("failed("))
@@ -45,7 +45,7 @@ struct PAMStackTests {
         #expect(try empty.askBlindly() != "outcome: present\n")
     }
 
-    @Test("a module that crashes or exits gives no verdict")
+    @Test("a module that crashes or exits returns no verdict")
     func endings() throws {
         #expect(
             try Stack(strange: "crashes").askBlindly()
@@ -62,7 +62,7 @@ struct PAMStackTests {
         try stack.waitUntilGone()
     }
 
-    @Test("a module's output is not taken for the verdict")
+    @Test("a module's output is not mistaken for the verdict")
     func prints() throws {
         #expect(try Stack(strange: "prints").askBlindly() == "outcome: absent\n")
     }
@@ -83,7 +83,7 @@ struct PAMStackTests {
         #expect(try bash.run(["-c", command]).text == "outcome: present\n")
     }
 
-    @Test("a question without a terminal gives no verdict")
+    @Test("a question without a terminal ends the check without a verdict")
     func noTerminal() throws {
         #expect(try Stack(strange: "asks-twice").askBlindly() == outcome("noTerminal"))
     }

@@ -76,7 +76,7 @@ final class Stack {
         try FileManager.default.contentsOfDirectory(atPath: "/proc")
             .filter { $0.allSatisfy(\.isNumber) }
             .filter { number in
-                // It may end meanwhile.
+                // It may have ended in the meantime.
                 let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") ?? Data()
                 return String(decoding: line, as: UTF8.self).contains(text)
             }

@@ -30,7 +30,7 @@ struct PresenceTests {
         return proof
     }
 
-    @Test("a confirmation gives a proof of the check's grade, and the user is asked once")
+    @Test("a confirmation returns a proof of the check's grade, and the user is asked once")
     func yes() throws {
         var check = Answering(Cryptographic.self, answer: true)
         let proof: PresenceProof<Cryptographic>? = try check.prove(for: purpose, now: .zero)
@@ -42,7 +42,7 @@ struct PresenceTests {
         try proof.spend(on: purpose, now: .zero)
     }
 
-    @Test("a refusal gives no proof, and a check that fails reports why")
+    @Test("a refusal returns no proof, and a check that fails reports why")
     func no() throws {
         var refusing = Answering(answer: false)
         if try refusing.prove(for: purpose, now: .zero) != nil { Issue.record("unexpected proof") }

@@ -214,7 +214,7 @@ struct AuditTests {
         }
     }
 
-    @Test("an audit reads one snapshot while others append")
+    @Test("an audit reads one snapshot while other processes append")
     func whileWriting() async throws {
         let database = try await filled()
         let store = try database.open()

@@ -227,7 +227,7 @@ struct CopyingTests {
         _ = try SQLiteStore.restore(from: backup, to: target, key: key, now: .at(300))
     }
 
-    @Test("a wrong key, a foreign file and a damaged backup are refused, and no file is created")
+    @Test("a wrong key, an unrelated file and a damaged backup are refused; no file is created")
     func unusable() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -51,7 +51,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a path is refused if others can change it or if it is not a file")
+    @Test("a path is refused if other users can change it or if it is not a file")
     func exposed() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -82,7 +82,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("an empty file becomes a database; a foreign or damaged one is refused unchanged")
+    @Test("an empty file becomes a database; an unrelated or damaged one is refused unchanged")
     func foreign() throws {
         let database = try TestDatabase()
         let folder = database.folder
@@ -159,7 +159,7 @@ struct OpeningTests {
         try SQLiteStore(opening: database.folder.file(name), key: database.keys.auditKey).close()
     }
 
-    @Test("a database that others write and prune opens without a rollback error")
+    @Test("a database that other processes write and prune opens without a rollback error")
     func underLoad() async throws {
         let database = try TestDatabase()
         let store = try database.open()

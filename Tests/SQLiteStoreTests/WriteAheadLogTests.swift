@@ -15,7 +15,7 @@ struct WriteAheadLogTests {
         let mark = Array("the first row of all".utf8)
         try await write(mark, to: store, slot: 0)
         #expect(try !holds(database, mark))
-        // Each write takes at least one page of its own.
+        // Each write takes at least one separate page.
         for slot in 1...300 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try frames(database) < Int(WriteAheadLog.usualLength) / 2)
         try eventually { try holds(database, mark) }

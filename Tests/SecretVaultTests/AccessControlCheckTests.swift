@@ -70,7 +70,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("the fifth failed check locks the entry, but neither the others nor the vault")
+    @Test("the fifth failed check locks that entry only, not other entries or the vault")
     func wait() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -311,7 +311,7 @@ struct AccessControlCheckTests {
         #expect(timely.issuer == "Wi-Fi")
     }
 
-    @Test("checking a passphrase or recovery key against an open vault counts nothing")
+    @Test("checking a passphrase or recovery key against an open vault is not counted")
     func openedBy() throws {
         let (vault, _) = try made()
         let open = try vault.unlock()

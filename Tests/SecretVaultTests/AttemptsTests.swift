@@ -81,7 +81,7 @@ struct AttemptsTests {
             .record(Self.id(1), revision: 4),
         ] {
             guard case .begun(let next) = attempts.admission(of: other, at: now) else {
-                Issue.record("another subject is locked out, too")
+                Issue.record("another subject is also locked out")
                 return
             }
             #expect(next[other]?.count == 1)
@@ -103,7 +103,7 @@ struct AttemptsTests {
         }
     }
 
-    @Test("O-11 refusals by other slots count towards waits, and wipe nothing")
+    @Test("O-11 refusals by other slots count towards waits, but never towards a wipe")
     func otherSlots() throws {
         let line = Self.line(1, .wipe(after: try #require(FailureCount(3))))
         let now = TestClock().reading
@@ -131,7 +131,7 @@ struct AttemptsTests {
         #expect(attempts.deciding(.vault, .opened, at: now).refusals.isEmpty)
     }
 
-    @Test("O-11 undecided attempts wipe nothing, however many there are")
+    @Test("O-11 undecided attempts never cause a wipe, however many there are")
     func undecided() throws {
         let line = Self.line(1, .wipe(after: try #require(FailureCount(1))))
         let now = TestClock().reading
@@ -275,7 +275,7 @@ struct AttemptsTests {
         #expect(offsets == [0, 1, 0, 1, 0].map { $0 * AttemptsFile.slotCount })
     }
 
-    @Test("another vault's slots, damaged slots and a file of another size count nothing")
+    @Test("another vault's slots, damaged slots and a file of another size are ignored")
     func spoiledSlots() throws {
         let bytes = try AttemptsFile.holding(Self.counted(3, [:]))
         let other = try AttemptsFile(reading: bytes, of: [UInt8](repeating: 8, count: 16))

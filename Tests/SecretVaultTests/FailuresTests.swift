@@ -52,7 +52,7 @@ struct FailuresTests {
         #expect(Failures.wait(after: .max) == 3600)
     }
 
-    @Test("setting the wall clock within one boot changes nothing", arguments: 5...9)
+    @Test("setting the wall clock within one boot has no effect", arguments: 5...9)
     func clockSet(count: Int) throws {
         for shift: Int64 in [-1_795_000_000, -86_400, -1, 1, 86_400, 1 << 40] {
             var clock = TestClock()

@@ -74,7 +74,7 @@ struct GenerationTests {
         #expect(try folder.bytes(of: mark) == Array("notes".utf8))
     }
 
-    @Test("a file restored after a change without the vault key is reported, too")
+    @Test("a file restored after a change without the vault key is also reported")
     func olderChange() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
@@ -84,7 +84,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
 
-    @Test("a missing, foreign, damaged or older mark reports nothing")
+    @Test("a missing, damaged or older mark, or another vault's, is not reported")
     func noMark() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())

@@ -134,7 +134,7 @@ struct KilledSaveTests {
     }
 
     @Test(
-        "a save that the disk does not confirm is reported, and a new vault is created nevertheless"
+        "a save that the disk does not confirm is reported, and a new vault is still created"
     )
     func notConfirmed() throws {
         let strace = try #require(ForeignProgram("strace"))

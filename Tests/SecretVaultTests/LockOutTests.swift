@@ -238,7 +238,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("a foreign file with a needed name is not changed, and no passphrase is tried")
+    @Test("an unrelated file with a reserved name is not changed, and no passphrase is tried")
     func bystanders() throws {
         let notes = Array("my notes".utf8)
         for file in ["attempts", "attempts.new"] {
@@ -294,7 +294,7 @@ struct LockOutTests {
     }
 
     @Test(
-        "a damaged file counts nothing, a foreign one is in the way, a newer version is reported"
+        "a damaged file is ignored, and an unrelated file and a newer version are reported"
     )
     func otherFiles() throws {
         let vault = try TestVault()

@@ -66,7 +66,7 @@ struct PathTests {
         #expect(throws: VaultError.notAFile) { try Self.unlock(folder.file("pipe")) }
     }
 
-    @Test("a file that others may read or write is refused, and a private one is accepted")
+    @Test("a file that other users can access is refused, and a private one is accepted")
     func modes() throws {
         let vault = try TestVault()
         for mode in [0o640, 0o604, 0o620, 0o602, 0o601, 0o666] {
@@ -92,7 +92,7 @@ struct PathTests {
         #expect(throws: Never.self) { try vault.unlock() }
     }
 
-    @Test("a folder that others may write to is reported, unless it is sticky")
+    @Test("a folder that other users can write to is reported, unless it is sticky")
     func folderModes() throws {
         let vault = try TestVault()
         for mode in [0o770, 0o720, 0o702, 0o777, 0o2775] {
@@ -122,7 +122,7 @@ struct PathTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a foreign file, an empty one and a truncated one give different errors")
+    @Test("an unrelated file, an empty file and a truncated vault cause different errors")
     func otherFiles() throws {
         let vault = try TestVault()
         let cases: [(String, VaultError)] = [

@@ -66,7 +66,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("O-13 an old copy and the old passphrase open nothing that is saved under a new one")
+    @Test("O-13 an old copy and the old passphrase do not open anything saved under a new one")
     func newPassphrase() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
@@ -103,7 +103,7 @@ struct RekeyTests {
         #expect(try copy.opened(in: vault) == 5)
     }
 
-    @Test("O-13 an old copy and the secret of a removed slot open nothing that is added")
+    @Test("O-13 an old copy and a removed slot's secret do not open anything added later")
     func removedSlot() throws {
         let vault = try TestVault(recoveryKey: true)
         let recoveryKey = try #require(vault.recoveryKey)
@@ -170,7 +170,7 @@ struct RekeyTests {
         #expect(try open.check().opened == 3)
     }
 
-    @Test("a process that has the vault open during a rekey gets an error, and changes nothing")
+    @Test("a process that has the vault open during a rekey gets an error and cannot change it")
     func meanwhile() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -90,7 +90,7 @@ struct RenamedVaultTests {
         #expect(try generations(vault) == [])
     }
 
-    @Test("O-12 a generation under a former name that others may read is treated as foreign")
+    @Test("O-12 a generation under a former name that other users can read is treated as unrelated")
     func readable() throws {
         let (vault, path, ids) = try renamed()
         try setMode(0o644, of: vault.folder.file(Self.oldPrevious))

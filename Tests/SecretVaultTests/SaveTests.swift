@@ -246,7 +246,7 @@ struct SaveTests {
     }
 
     @Test(
-        "a foreign file beside the vault is not changed, and saving reports that it is in the way")
+        "an unrelated file beside the vault is not changed, and saving reports the conflict")
     func bystanders() throws {
         let names = ["new", "previous.new", "previous"].map(TestVault.own)
         for name in names {

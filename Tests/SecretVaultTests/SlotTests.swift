@@ -269,7 +269,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("a key that is too short, too long or empty, or has a wrong digit, gives its own error")
+    @Test("a key that is too short, too long or empty, or has a wrong digit, has its own error")
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)

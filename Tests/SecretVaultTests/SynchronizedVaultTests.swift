@@ -74,7 +74,7 @@ struct SynchronizedVaultTests {
     }
 
     @Test(
-        "O-11 refusals by an older copy cost a wait, and wipe nothing in the vault")
+        "O-11 refusals by an older copy cause a wait, but no wipe in the vault")
     func olderCopy() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -102,7 +102,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("a missing, doubled or swapped line is detected")
+    @Test("a missing, duplicate or swapped line is detected")
     func lines() throws {
         let sample = try Sample()
         let count = sample.lines.count - 1
@@ -203,7 +203,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("a record removed without a tombstone is distinguished from damage, whichever it is")
+    @Test("any record removed without a tombstone is distinguished from damage")
     func removedRecord() throws {
         let sample = try Sample()
         let records = sample.lines.filter { $0.hasPrefix("record ") }
@@ -240,7 +240,7 @@ struct TamperingTests {
 
     @Test("a box opens only with its own unencrypted part, even if the manifest lists its digest")
     func associatedData() throws {
-        // Whoever has the vault key can list anything; this would reveal a bug of ours.
+        // Anyone who has the vault key can list anything; this check finds our own bugs.
         let sample = try Sample()
         let state = try VaultState(verifying: sample.document, with: sample.key)
         let record = state.records[2]

@@ -119,7 +119,7 @@ struct UnlockCostTests {
         return (vault, id)
     }
 
-    @Test("O-11 O-15 a passphrase that was not tried on every slot costs a wait, and wipes nothing")
+    @Test("O-11 O-15 a passphrase that was not tried on every slot causes a wait, but no wipe")
     func undecided() throws {
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
         let box = try vault.box(of: id)

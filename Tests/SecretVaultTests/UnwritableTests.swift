@@ -56,7 +56,7 @@ struct UnwritableTests {
         let open = try unlock(vault, Self.right)
         #expect(open.reports.isEmpty)
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
-        // Each failed check for a use is counted, too.
+        // Each failed check for a use is also counted.
         var no = Refusing()
         do {
             _ = try open.prove(&no, for: vault.ids[0], words: "test")

@@ -6,7 +6,7 @@ import Testing
 @testable import SecretVault
 
 struct VaultTests {
-    @Test("a new vault is empty, has mode 0600, and reports nothing")
+    @Test("a new vault is empty, has mode 0600, and causes no warnings")
     func newVault() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
@@ -93,7 +93,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries.map(\.accessControl) == [access])
     }
 
-    @Test("a wrong passphrase opens nothing, and the right one opens the vault")
+    @Test("a wrong passphrase does not open the vault, and the right one does")
     func wrongPassphrase() throws {
         let vault = try TestVault()
         #expect(throws: VaultError.wrongPassphrase) {
@@ -172,7 +172,7 @@ struct VaultTests {
         }
     }
 
-    @Test("an update that throws, or changes nothing, saves nothing")
+    @Test("an update that throws or makes no change does not save the vault")
     func noSaving() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

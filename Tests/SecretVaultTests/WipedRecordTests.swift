@@ -179,7 +179,7 @@ struct WipedRecordTests {
     }
 
     @Test(
-        "O-12 a file with as many tombstones as the newest, in other places, is distinguished from it"
+        "O-12 a file with the same number of tombstones, but for other records, is detected"
     )
     func otherTombstone() throws {
         let sample = try Sample()

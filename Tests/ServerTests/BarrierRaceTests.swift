@@ -44,7 +44,7 @@ struct BarrierRaceTests {
                 refuser: service.refuse, handler: service.answer)
         }
 
-        /// A client with a connection of its own and the API key.
+        /// A client with its own connection and the API key.
         func asker() throws -> Asker { try Asker(listener.address.port, key: key) }
 
         /// Sends this many requests at once, each over its own connection.

@@ -113,7 +113,7 @@ struct DatabaseFaultTests {
         try await again.stop()
     }
 
-    @Test("V-31 a stalled database gives 503 and never an acceptance, and the server recovers")
+    @Test("V-31 a stalled database causes 503 and never an acceptance, and the server recovers")
     func silent() async throws {
         let database = try await onOwnThread { try PostgreSQLServer.shared() }
         let proxy = try FaultyProxy(to: database.port)

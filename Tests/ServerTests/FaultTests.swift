@@ -54,7 +54,7 @@ struct FaultTests {
         try await server.stop()
     }
 
-    @Test("V-31 a full disk gives 503 and never an acceptance, and free space is enough to recover")
+    @Test("V-31 a full disk causes 503 and never an acceptance; free space is enough to recover")
     func full() async throws {
         let state = try ServerProcess.State()
         let first = try await ServerProcess(state)
@@ -92,7 +92,7 @@ struct FaultTests {
         try await third.stop()
     }
 
-    @Test("V-31 a locked database gives 503 and never an acceptance")
+    @Test("V-31 a locked database causes 503 and never an acceptance")
     func locked() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -128,7 +128,7 @@ struct FaultTests {
     }
 
     @Test(
-        "V-31 a disk that became read-only gives 503 and never an acceptance, until it is writable",
+        "V-31 a read-only disk causes 503 and never an acceptance, until it is writable again",
         .enabled(if: canTrace, "strace is missing or not permitted to trace"))
     func readOnly() async throws {
         let state = try ServerProcess.State()

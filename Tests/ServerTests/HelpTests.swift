@@ -44,7 +44,7 @@ struct HelpTests {
     }
 
     @Test(
-        "mandoc reports nothing about the manual page",
+        "mandoc finds no problems in the manual page",
         .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"))
     func manual() async throws {
         let mandoc = try #require(ForeignProgram("mandoc"))
@@ -109,7 +109,7 @@ struct HelpTests {
     }
 
     @Test(
-        "fish completes the same",
+        "fish offers the same completions",
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
         arguments: [
             ("watchword-server ke", ["keys"]), ("watchword-server serve --prof", ["--profile"]),

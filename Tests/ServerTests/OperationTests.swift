@@ -88,7 +88,7 @@ struct OperationTests {
         }
         #expect(try await ready() == 200)
         try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".moved")
-        // While the housekeeper uses the writing connection, another one may give another cause.
+        // While the housekeeper uses the writing connection, another may report another cause.
         var polls = 0
         while try polls < 100 && !server.logged().contains("file-gone") {
             #expect(try await ready() == 503)

@@ -82,7 +82,7 @@ struct RaceTests {
         #expect(reasons.count == 500)
         #expect(reasons.count { $0 == "wrong" } == 5)
         #expect(reasons.count { $0 == "throttled" } == 495)
-        // H-13: the correct code must wait, too.
+        // H-13: even the correct code must wait.
         let right = try await Asker(servers[1].port, key: key).verify("alice", alice.code())
         #expect(right?.texts["reason"] == "throttled")
         for server in servers { try await server.stop() }

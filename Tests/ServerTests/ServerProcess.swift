@@ -145,7 +145,7 @@ final class ServerProcess: Sendable {
     }
 }
 
-/// A client with a connection of its own.
+/// A client with its own connection.
 struct Asker: Sendable {
     let connection: RawConnection
     let key: String?

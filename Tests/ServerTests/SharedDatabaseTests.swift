@@ -74,7 +74,7 @@ struct SharedDatabaseTests {
         #expect(refused.status == 3)
         #expect(String(decoding: refused.errors, as: UTF8.self).contains("a different key 2"))
         #expect(try second.folder.bytes(of: "watchword/keys") == before)
-        // A third machine has a key file of its own, as after a failed copy.
+        // A third machine has a different key file, as after a failed copy.
         let third = try ServerProcess.State()
         try copyKeys(of: second, to: third)
         #expect(try await third.run("client", "add", "x", "--scope", "verify").status == 0)

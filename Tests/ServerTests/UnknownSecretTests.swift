@@ -4,7 +4,7 @@ import Testing
 /// How secrets that the server never issued affect a device's credential.
 struct UnknownSecretTests {
     @Test(
-        "O-08 row 6: unknown secrets do not end a credential, unless the operator enables this",
+        "O-08 unknown secrets do not revoke a credential unless the operator enables this",
         arguments: [
             ([], false), (["--foreign-secrets", "ignore"], false),
             (["--foreign-secrets", "count"], true),

@@ -22,7 +22,7 @@ public struct EditedDatabase: Sendable {
     let columns: @Sendable (_ table: String) throws -> [String]
     let audit: @Sendable () throws -> Findings
 
-    /// Takes a store and functions that give SQL access to its database.
+    /// Takes a store and functions that provide SQL access to its database.
     ///
     /// - Parameters:
     ///   - key: authenticates the store's events.

@@ -33,7 +33,7 @@ import Verification
         store.close()
     }
 
-    /// Inserts `count` rows of its own.
+    /// Inserts `count` new rows.
     static func write(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
         for index in 0..<count {
             let row = CredentialRow.sample(1_000 * (number + 1) + index)

@@ -3,7 +3,7 @@ import SymbolDrawing
 import Testing
 
 @Suite struct SymbolTests {
-    @Test("the longest text for a level gives version 40, and one more byte is refused")
+    @Test("the longest text for a level needs version 40, and one more byte is refused")
     func capacity() throws {
         for correction in ErrorCorrection.allCases {
             let most = [UInt8](repeating: 0x61, count: correction.capacity)
@@ -17,7 +17,7 @@ import Testing
         #expect(ErrorCorrection.medium.capacity == 2331)
     }
 
-    @Test("one byte gives the smallest symbol, and empty text is refused")
+    @Test("one byte fits in the smallest symbol, and empty text is refused")
     func smallest() throws {
         let one: [UInt8] = [0x61]
         #expect(try Symbol(encoding: one.span, correction: .medium).side == 21)

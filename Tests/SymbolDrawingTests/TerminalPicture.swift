@@ -2,8 +2,8 @@ import Raster
 
 /// The picture that a terminal shows for lines of half blocks: a small, strict emulator.
 struct TerminalPicture {
-    /// A cell that was drawn without setting both colours, or with another character than a half
-    /// block.
+    /// A cell that was drawn without setting both colours, or with a character other than a
+    /// half block.
     struct NotPainted: Error {}
 
     let columns: Int

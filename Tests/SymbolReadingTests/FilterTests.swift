@@ -7,7 +7,7 @@ import Testing
     private let ramp = GrayImage(
         width: 40, height: 30, pixels: (0..<1_200).map { UInt8($0 % 40 * 6) })
 
-    @Test("inverting a picture twice gives the original")
+    @Test("inverting a picture twice restores the original")
     func inverse() {
         #expect(ramp.inverted().pixels == ramp.pixels.map { 255 - $0 })
         #expect(ramp.inverted().inverted() == ramp)

@@ -33,7 +33,7 @@ import Testing
                 == ["first", "second", "third", "fourth"])
     }
 
-    @Test("two symbols with the same text give one text")
+    @Test("two symbols with the same text are reported as one text")
     func twins() throws {
         let page = beside([try drawn(text), try drawn(text)])
         #expect(try readSymbols(in: PictureViews(brightness: page)).symbols == [Array(text.utf8)])
@@ -81,7 +81,7 @@ import Testing
         #expect(outcome.tried.last?.contains("full size") == true)
     }
 
-    @Test("a picture without a symbol gives no text and lists the stages tried")
+    @Test("a picture without a symbol yields no text and lists the stages tried")
     func nothing() throws {
         let blank = GrayImage(
             width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))

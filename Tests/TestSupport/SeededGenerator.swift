@@ -1,10 +1,10 @@
-/// A random number generator that gives the same numbers in every run (SplitMix64).
+/// A random number generator that returns the same numbers in every run (SplitMix64).
 ///
 /// Steele, Lea, Flood: “Fast Splittable Pseudorandom Number Generators”, 2014.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator; the same seed gives the same numbers.
+    /// Creates a generator; the same seed produces the same numbers.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.

@@ -111,7 +111,7 @@ extension ServiceFixture {
 
     /// A proof with a device's secret.
     ///
-    /// Each attempt has a nonce of its own, because a repeated nonce repeats the first response.
+    /// Each attempt has a different nonce, because a repeated nonce repeats the first response.
     private func deviceLogin() async throws -> Proof {
         let ticket = try await enrol(#"{"type":"secret"}"#).member("ticket")
         let device = try await ask(
@@ -254,7 +254,7 @@ struct AttackTests {
         #expect(accepted == 1)
     }
 
-    @Test("V-04 T-10 a code that many present at once on several routes is accepted once")
+    @Test("V-04 T-10 a code presented concurrently on several routes is accepted once")
     func raceOfRoutes() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -313,7 +313,7 @@ struct AttackTests {
             }
         }
         #expect(seen.count == 1, "\(seen)")
-        // Throttling, disabling and replays look the same, too.
+        // Throttling, disabling and replays also look the same.
         for _ in 0..<3 { _ = try await fixture.verify("alice", wrong, as: "verify") }
         let waiting = try await fixture.verify("alice", try fixture.code(of: alice), as: "verify")
         #expect(seen == [look(waiting)])

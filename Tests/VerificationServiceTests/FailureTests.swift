@@ -10,7 +10,7 @@ import Verification
 
 struct FailureTests {
     @Test(
-        "V-31 a store failure gives 503 with Retry-After, never an acceptance, and the code stays valid",
+        "V-31 a store failure causes 503 with Retry-After, no acceptance, and keeps the code valid",
         arguments: StoreFailure.FailureKind.allCases, [FailingStore.Fault.reads, .commits])
     func storeFailure(_ kind: StoreFailure.FailureKind, _ fault: FailingStore.Fault) async throws {
         let fixture = try await ServiceFixture()
@@ -26,7 +26,7 @@ struct FailureTests {
         #expect(try await fixture.verify("alice", code).result == "accepted")
     }
 
-    @Test("V-31 a commit whose result is lost accepts nothing, but spends the code")
+    @Test("V-31 if the result of a commit is lost, the code is spent but not accepted")
     func lostAnswer() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -88,7 +88,7 @@ struct FailureTests {
                 body: SecretBytes(
                     text: #"{"subject":"alice","code":"\#(try fixture.code(of: alice))"}"#),
                 peer: ""))
-        // The digest of the API key is keyed, too.
+        // The digest of the API key is also keyed.
         #expect(response.status == 401)
     }
 

@@ -62,7 +62,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a response with secrets is repeated, too, and is not stored in plain text")
+    @Test("a response with secrets is also repeated, and is not stored in plain text")
     func secretsAgain() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"

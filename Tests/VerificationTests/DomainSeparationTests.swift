@@ -38,7 +38,7 @@ struct DomainSeparationTests {
             try lookup.mark(of: secret, credential: credential(1), generation: 1) == marks[1])
     }
 
-    @Test("a recorded response opens under the key of its own request alone")
+    @Test("a recorded response opens only under its own request's key")
     func recordedResponses() throws {
         let key = try KeyRing.make().current
         let data: [UInt8] = []

@@ -14,7 +14,7 @@ struct IssuedValueTests {
         case keySHA1, keySHA256, keySHA512, recoveryCode, enrolmentTicket, firstSecret, clientKey
         case nextSecret, loginTicket
 
-        /// The number of random bytes that the standards and the design require.
+        /// The required number of random bytes.
         var count: Int {
             switch self {
             case .keySHA1: 20

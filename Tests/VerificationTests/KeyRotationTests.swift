@@ -45,7 +45,7 @@ struct KeyRotationTests {
         #expect(throws: VerifierError.self) { try sealed.open(for: place, under: new) }
     }
 
-    @Test("H-16 a row whose body was replaced with another one's accepts nothing")
+    @Test("H-16 a row with the body of another row accepts no code")
     func swappedRows() async throws {
         let fixture = try VerifierFixture()
         let mallory = try #require(Subject("mallory"))
@@ -187,7 +187,7 @@ struct KeyRotationTests {
         #expect(await isMissing { _ = try await fixture.login(device, nonce: 1) })
     }
 
-    @Test("a database restored without its key ring accepts nothing and wipes nothing")
+    @Test("a database restored without its key ring accepts no code and wipes no device")
     func otherRing() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

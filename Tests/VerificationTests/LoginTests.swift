@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Enrolled secrets")
 struct LoginTests {
-    @Test("row 1: the current secret signs in, and the ticket identifies the subject once")
+    @Test("the current secret signs in, and the ticket identifies the subject once")
     func current() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -24,7 +24,7 @@ struct LoginTests {
         #expect(try await fixture.verifier.redeemLogin(acceptance.login).value == nil)
     }
 
-    @Test("R-06 row 2: the same nonce gets the same response, but no second ticket")
+    @Test("R-06 the same nonce gets the same response, but no second ticket")
     func again() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -41,7 +41,7 @@ struct LoginTests {
         #expect(try await fixture.verifier.redeemLogin(other.login).value == nil)
     }
 
-    @Test("R-07 R-04 N-37 row 3: another nonce for the current secret revokes the credential")
+    @Test("R-07 R-04 N-37 another nonce for the current secret revokes the credential")
     func fork() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -54,7 +54,7 @@ struct LoginTests {
         #expect(try await fixture.summary(device.credential).state == .revoked)
     }
 
-    @Test("R-01 row 4: the successor becomes current, and the response contains the next one")
+    @Test("R-01 the successor becomes current, and the response contains the next one")
     func successor() async throws {
         let fixture = try VerifierFixture()
         var device = try await fixture.enrolledDevice()
@@ -67,7 +67,7 @@ struct LoginTests {
     }
 
     @Test(
-        "N-18 R-02 N-28 V-32 row 5: any earlier secret is recognised, however old",
+        "N-18 R-02 N-28 V-32 any earlier secret is recognised, however old",
         arguments: [0, 1, 5, 9])
     func earlier(generation: Int) async throws {
         let fixture = try VerifierFixture()
@@ -86,7 +86,7 @@ struct LoginTests {
         #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("row 6: if the policy counts them, the third unissued secret in a row revokes")
+    @Test("if the policy counts them, the third unissued secret in a row revokes")
     func foreign() async throws {
         let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
         let device = try await fixture.enrolledDevice()
@@ -107,7 +107,7 @@ struct LoginTests {
                 == .tooManyFailures)
     }
 
-    @Test("O-08 V-01 row 6: invented secrets never revoke a credential, reuse of a real one does")
+    @Test("O-08 V-01 invented secrets never revoke a credential; reuse of a real one does")
     func foreignNotCounted() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -163,7 +163,7 @@ struct LoginTests {
         }
     }
 
-    @Test("O-07 a clock that jumps ahead and back wipes nothing and revokes nothing")
+    @Test("O-07 a clock that jumps ahead and back causes no wipe and no revocation")
     func leap() async throws {
         for days in [91, 366, 36_500] as [Int64] {
             let fixture = try VerifierFixture()
@@ -191,7 +191,7 @@ struct LoginTests {
         }
     }
 
-    @Test("O-07 reuse of an expired secret is denied and revokes nothing until the clock is right")
+    @Test("O-07 reuse of an expired secret is denied, without revocation until the clock is right")
     func reuseOfExpired() async throws {
         let fixture = try VerifierFixture()
         let first = try await fixture.enrolledDevice()

@@ -168,7 +168,7 @@ struct RecorderTests {
         #expect(try await recorded(verify) == nil)
     }
 
-    @Test("a refusal without a change is recorded, too")
+    @Test("a refusal without a change is also recorded")
     func refused() async throws {
         let fixture = try VerifierFixture()
         let none = try #require(CredentialID(bytes: [UInt8](repeating: 0, count: 16)))

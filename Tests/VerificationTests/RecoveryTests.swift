@@ -66,7 +66,7 @@ struct RecoveryTests {
             #expect(throws: VerifierError.self) { try set.open(for: other, under: old) }
         }
         #expect(throws: VerifierError.self) { try set.open(for: place, under: new) }
-        // The fields beside the box are authenticated, too: the salt, the cost and the count.
+        // The fields outside the box are also authenticated: the salt, the cost and the count.
         var writer = ByteWriter()
         set.write(into: &writer)
         let cost = try #require(writer.bytes.firstIndex(of: 7)) + salt.count
@@ -82,7 +82,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("H-16 a set of codes moved to another subject's row accepts nothing")
+    @Test("H-16 a set of codes moved to another subject's row accepts no code")
     func swappedRows() async throws {
         let fixture = try VerifierFixture()
         let mallory = try #require(Subject("mallory"))

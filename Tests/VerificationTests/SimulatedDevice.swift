@@ -2,7 +2,7 @@ import Cryptography
 
 @testable import Verification
 
-/// The device side of an enrolled secret (section 5.1 of the design).
+/// The device side of an enrolled secret (EnrolledSecrets.md).
 ///
 /// The value is the content of the device's disk, so a copy of the value is a copy of the disk.
 struct SimulatedDevice: Sendable {

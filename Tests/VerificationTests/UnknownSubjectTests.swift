@@ -70,7 +70,7 @@ struct UnknownSubjectTests {
         }
     }
 
-    @Test("V-06 an unknown subject costs a recovery-code hash, too")
+    @Test("V-06 an unknown subject also costs a recovery-code hash")
     func recovery() async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))

@@ -59,7 +59,7 @@ struct WindowTests {
         }
     }
 
-    @Test("T-10 all steps before a spent one are refused, too")
+    @Test("T-10 all steps before a spent one are also refused")
     func stepsBefore() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -199,7 +199,7 @@ struct WindowTests {
                 == 0)
     }
 
-    @Test("a clock before 1970 accepts nothing and does not crash")
+    @Test("with a clock before 1970, no code is accepted and nothing crashes")
     func beforeTheEpoch() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()

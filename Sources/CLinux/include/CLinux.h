@@ -6,15 +6,15 @@
 int linux_prctl(int operation, unsigned long argument);
 enum { LINUX_PR_SET_DUMPABLE = 4, LINUX_PR_SET_NO_NEW_PRIVS = 38, LINUX_PR_SET_PDEATHSIG = 1 };
 
-/// 1 when the kernel says that something keeps its clock right, 0 when it says not, -1 when it does not say.
+/// 1 if the kernel reports its clock as synchronised, 0 if it does not, -1 if the status is unavailable.
 int linux_clock_is_synchronized(void);
 
-/// By how many microseconds the kernel's clock may be wrong; -1 when it does not say.
+/// The maximum error of the kernel's clock in microseconds; -1 if it is unavailable.
 long linux_clock_error(void);
 
 /// A non-blocking, close-on-exec descriptor from which the given signals, blocked by the caller, are read.
 int linux_signal_file(const int *signals, int count);
-/// The next waiting signal of that descriptor; 0 when none waits, -1 and errno on failure.
+/// The next pending signal of that descriptor; 0 if none is pending, -1 and errno on failure.
 int linux_next_signal(int descriptor);
 
 /// closefrom(3): closes every descriptor from `lowest` upward, whatever their number.
@@ -27,9 +27,9 @@ int linux_spawn_close_from(void *actions, int lowest);
 /// pipe2(2) with O_CLOEXEC; -1 and errno on failure.
 int linux_pipe(int *reading, int *writing);
 
-/// renameat2(2) with RENAME_EXCHANGE: the two names change places in one step; -1 and errno on failure.
+/// renameat2(2) with RENAME_EXCHANGE: exchanges the two names in one step; -1 and errno on failure.
 int linux_exchange(int folder, const char *name, int other_folder, const char *other);
 
-/// sem_clockwait(3) by CLOCK_MONOTONIC, which nobody sets: waits for a post of the sem_t there, at most so
-/// many milliseconds from now; -1 and errno when none came.
+/// sem_clockwait(3) with CLOCK_MONOTONIC, which cannot be set: waits for a post of the sem_t for at most
+/// this many milliseconds; -1 and errno if none arrives.
 int linux_wait_for_post(void *semaphore, long milliseconds);

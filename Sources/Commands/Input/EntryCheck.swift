@@ -22,7 +22,7 @@ enum EntryCheck: String, Hashable, Sendable {
 /// Decides which check an entry requires.
 ///
 /// `--presence-check` applies only if the entry accepts any check, so that nobody can choose a weaker
-/// check than the entry demands.
+/// check than the entry requires.
 struct CheckChoice {
     /// The check given with `--presence-check`.
     private let chosen: EntryCheck?
@@ -36,8 +36,8 @@ struct CheckChoice {
 
     /// The check that `entry` requires.
     ///
-    /// - Throws: ``PresenceRefusal/otherCheck(_:demanded:)`` if an option names another check than
-    ///   the entry demands.
+    /// - Throws: ``PresenceRefusal/otherCheck(_:demanded:)`` if an option names a different
+    ///   check from the one that the entry requires.
     func check(of entry: EntrySummary) throws(CommandFailure) -> EntryCheck {
         let demanded: EntryCheck
         switch entry.accessControl.presence {

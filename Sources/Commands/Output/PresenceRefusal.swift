@@ -17,7 +17,7 @@ enum PresenceRefusal {
     case entryWaits(EntryName, seconds: Int64)
     /// PAM gave no result for the entry.
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
-    /// An option names another check than the entry demands.
+    /// An option names a different check from the one that the entry requires.
     case otherCheck(EntryName, demanded: EntryCheck)
     /// The entry requires another confirmation, and this source has no more input.
     case nothingFurther(EntryName, String, InputFileError)

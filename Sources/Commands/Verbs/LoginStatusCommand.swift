@@ -73,7 +73,7 @@ enum LoginStatusCommand {
         }
         turn.end()
         session.printer.note(
-            "Wiped \(name) on this device; revoke the credential on the server, too.")
+            "Wiped \(name) on this device; also revoke the credential on the server.")
         return .done
     }
 }

@@ -8,8 +8,9 @@ public enum FileKind: Hashable, Sendable {
     /// A device, a pipe or a socket.
     case other
 
-    /// Determines the kind of file at `path`; a symbolic link as its last part is followed if
-    /// `following`.
+    /// Determines the kind of file at `path`.
+    ///
+    /// - Parameter following: whether to follow a symbolic link.
     public init(at path: String, following: Bool) throws(SystemCallFailure) {
         var facts = stat()
         let result = unsafe following ? stat(path, &facts) : lstat(path, &facts)

@@ -67,7 +67,7 @@ public struct FileLock: ~Copyable, Sendable {
                 return try folder.make(name)
             }
         } catch  where error.number == EEXIST {
-            // Another process has created it meanwhile, and it is never removed.
+            // Another process has just created it, and it is never removed.
             do { return try folder.open(name, O_RDWR) } catch { throw .system(error) }
         } catch {
             throw .system(error)

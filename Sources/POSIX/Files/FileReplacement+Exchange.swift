@@ -1,20 +1,21 @@
 internal import Glibc
 
-// Replacing a file only as long as it holds what was read, though other programs heed no lock.
+// Replacing a file only if it is unchanged since it was read; other programs ignore the lock.
 extension FileReplacement {
     /// Gives the new file the name of the old one, which must still hold `old`.
     ///
-    /// The two files change places in one step, and only then is the old one looked at: whatever
-    /// another program puts in its place before that step is in hand afterwards, and is put back.
+    /// The two files are exchanged in one step, and then the old one is compared with `old`. If
+    /// another program replaced it before that step, its file is put back.
     ///
-    /// Where the file system can't do this, the old file is looked at just before it is replaced.
+    /// Where the file system cannot exchange files, the old file is compared just before it is
+    /// replaced.
     ///
-    /// - Throws: ``FileReplacementError/changed`` when the file holds anything else; then it is in its place.
+    /// - Throws: ``FileReplacementError/changed`` if the file holds anything else; it is then kept.
     func exchange(
         in folder: borrowing Folder, besides own: borrowing Folder, expecting old: [UInt8]
     ) throws(FileReplacementError) {
         do throws(SystemCallFailure) {
-            // The new file keeps its other name, so that it is known should this program be killed.
+            // The new file keeps its other name, so that a later writer recognises it.
             try own.link(aside, to: displaced, in: own)
             try own.exchange(displaced, with: name, in: folder)
         } catch {
@@ -31,7 +32,7 @@ extension FileReplacement {
             guard try !holds(old, at: displaced, in: own) else { return }
             failure = .changed
         } catch {
-            // What can't be looked at gets its place back, too.
+            // A file that cannot be read is also put back.
             failure = error
         }
         try system { () throws(SystemCallFailure) in
@@ -40,12 +41,12 @@ extension FileReplacement {
         throw failure
     }
 
-    /// Ends an exchange that a killed writer began.
+    /// Completes or undoes an exchange that a killed writer began.
     ///
-    /// A displaced file that is neither the new one nor one that is kept is another program's, which this
-    /// program may not have looked at: it is put back where the new one is still in its place.
+    /// A displaced file that is neither the new one nor a kept one belongs to another program.
+    /// It is put back if the new file still has its name.
     ///
-    /// - Throws: ``FileReplacementError/inTheWay(name:)`` where yet another file is there.
+    /// - Throws: ``FileReplacementError/inTheWay(name:)`` if a third file has that name.
     func endExchange(in own: borrowing Folder, besides folder: borrowing Folder)
         throws(FileReplacementError)
     {
@@ -68,11 +69,11 @@ extension FileReplacement {
         try system { () throws(SystemCallFailure) in try own.remove(displaced) }
     }
 
-    /// Removes the new file, which did not get its name; what stays is removed by the next writer.
+    /// Removes the new file, which was not put in place; the next writer removes what is left.
     func discardNew(in own: borrowing Folder) {
         do throws(FileReplacementError) {
-            // A displaced file that could not be put back is left to the next writer, with what tells
-            // that it was displaced.
+            // If a displaced file could not be put back, leave it and the new file, by which the
+            // next writer recognises it.
             if try holdsAnything(displaced, in: own) {
                 guard try areOneFile(aside, in: own, displaced, in: own) else { return }
             }
@@ -80,10 +81,10 @@ extension FileReplacement {
         } catch _ {}
     }
 
-    /// Removes the names that an exchange needed; what stays is removed by the next writer.
+    /// Removes the names that an exchange needed; the next writer removes what is left.
     func discardNames(in own: borrowing Folder) {
         do throws(SystemCallFailure) {
-            // In this order: a displaced file without the new one beside it would be nobody's.
+            // In this order: without the new file, a displaced file could not be recognised.
             try own.remove(displaced)
             try own.remove(aside)
         } catch _ {}

@@ -77,9 +77,8 @@ public struct FileReplacement: Sendable {
         case none
         /// It is kept as the previous generation, instead of the one before it.
         case kept
-        /// It must be erased: the previous generation is overwritten, and the old file is left to
-        /// ``eraseAllButCurrent(in:besides:)``, or to the next writer if this one is killed before
-        /// that.
+        /// It must be erased: the previous generation is overwritten now. The old file is erased
+        /// later by ``eraseAllButCurrent(in:besides:)`` or, after a kill, by the next writer.
         case purged
     }
 
@@ -147,7 +146,7 @@ public struct FileReplacement: Sendable {
 
     /// Overwrites the content of the previous file and removes it.
     ///
-    /// A disk that writes elsewhere (flash, copy-on-write) can keep the old blocks nevertheless,
+    /// A disk that writes elsewhere (flash, copy-on-write) can still keep the old blocks,
     /// and so can a file system without hard links, where the previous file is a copy.
     ///
     /// - Parameter own: the folder of the working files.
@@ -187,7 +186,7 @@ public struct FileReplacement: Sendable {
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
-    // Unlike renaming, linking never replaces a file that was created meanwhile.
+    // Unlike renaming, linking never replaces a file that another process has just created.
     private func give(_ name: String, in folder: borrowing Folder, toNewIn own: borrowing Folder)
         throws(FileReplacementError)
     {

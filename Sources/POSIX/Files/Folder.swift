@@ -5,7 +5,7 @@ internal import Glibc
 public enum FolderExposure: Hashable, Sendable {
     /// The folder belongs to the user with this number.
     case otherOwner(UInt32)
-    /// Others can write to it; these are its permission bits.
+    /// Other users can write to it; these are its permission bits.
     case openToOthers(mode: UInt32)
 }
 
@@ -131,7 +131,7 @@ public enum FolderExposure: Hashable, Sendable {
 
     /// Other users, apart from root, who can replace the files in this folder, if any.
     ///
-    /// In a sticky folder, such as `/tmp`, others can add files, but not replace these.
+    /// In a sticky folder, such as `/tmp`, other users can add files, but not replace these.
     public func exposure() throws(SystemCallFailure) -> FolderExposure? {
         let facts = try descriptor.facts()
         if facts.st_uid != geteuid(), facts.st_uid != 0 { return .otherOwner(facts.st_uid) }

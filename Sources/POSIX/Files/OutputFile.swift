@@ -121,7 +121,7 @@ public enum OutputFile {
         }
     }
 
-    /// An unpredictable name; if it is in use nevertheless, creating the file fails.
+    /// An unpredictable name; if it is in use anyway, creating the file fails.
     private static func freshName() throws(OutputFileError) -> String {
         var chance: UInt64 = 0
         guard unsafe getentropy(&chance, MemoryLayout<UInt64>.size) == 0 else {

@@ -12,7 +12,7 @@ public enum PrivateFileError: Error, Hashable, Sendable {
     case notAFile
     /// It belongs to the user with this number, not to this process's user.
     case otherOwner(UInt32)
-    /// Others can read or write it; these are its permission bits.
+    /// Other users can read or write it; these are its permission bits.
     case openToOthers(mode: UInt32)
     /// It is larger than this many bytes.
     case tooLarge(limit: Int)

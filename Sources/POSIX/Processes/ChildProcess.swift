@@ -11,8 +11,7 @@ internal import Glibc
     public enum Ending: Hashable, Sendable {
         /// It exited with this status.
         case exited(Int32)
-        /// It was terminated by this signal for a fault of its own: a trap, an invalid pointer, an
-        /// abort.
+        /// It crashed with this signal, because of a trap, an invalid pointer or an abort.
         case crashed(signal: Int32)
         /// The kernel killed it for a system call that its filter does not allow.
         case forbiddenCall
@@ -52,7 +51,7 @@ internal import Glibc
     /// If the child was already dying, its own status is returned. The second value is its peak
     /// memory use in bytes.
     ///
-    /// - Parameter includingItsOwn: whether to kill the programs that the child started, too, if
+    /// - Parameter includingItsOwn: whether to also kill the programs that the child started, if
     ///   they are still in its process group.
     @discardableResult public func end(includingItsOwn: Bool = false) -> (Ending, peakMemory: Int) {
         if let ending { return ending }

@@ -46,7 +46,7 @@ extension Confinement {
             try filter.allow(
                 "fcntl", when: .argument(0, is: number), .argument(1, is: command))
         }
-        // `mlock`: buffers with secrets are kept out of swap here, too.
+        // `mlock`: buffers with secrets are also kept out of swap here.
         for call: StaticString in ["poll", "ppoll", "close", "mlock"] { try filter.allow(call) }
         // libcurl 7.88 calls connect again on a socket that is already connected. The call is
         // reported as successful without being executed: with another address, it would connect

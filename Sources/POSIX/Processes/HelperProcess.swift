@@ -17,7 +17,7 @@ public final class HelperProcess {
 
     /// What receiving without waiting yielded.
     public enum Received {
-        /// The first frame of a helper that says what it is before it gets any work.
+        /// The first frame of a helper that identifies itself before it gets any work.
         case greeting(WipedBuffer)
         /// Any later frame.
         case frame(WipedBuffer)
@@ -183,14 +183,14 @@ public final class HelperProcess {
     /// Counts time against the timeout.
     public func countWait(_ waited: Duration) { timeLeft = max(timeLeft - waited, .zero) }
 
-    /// Waits until `wish` is ready or the timeout has passed, and counts the time.
+    /// Waits until `interest` is ready or the timeout has passed, and counts the time.
     ///
     /// It may return early; the caller checks again.
     public func wait(for interest: Polling.Interest) throws(SystemCallFailure) {
         countWait(try HelperProcess.wait(for: [interest], timeout: timeLeft))
     }
 
-    /// Waits until one of `wishes` is ready or `timeout` has passed; it may return early.
+    /// Waits until one of `interests` is ready or `timeout` has passed; it may return early.
     ///
     /// - Returns: the time to count against the timeout of each helper that was waited for.
     public static func wait(

@@ -69,7 +69,7 @@ internal import Glibc
         unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
     }
 
-    /// Delivers `signal` once no queue of this thread blocks it any more, so that every caller can
+    /// Delivers `signal` once no queue of this thread blocks it, so that every caller can
     /// restore its state before the signal takes effect.
     public func postpone(_ signal: Signal) throws(SystemCallFailure) {
         guard raise(signal.rawValue) == 0 else {
@@ -84,7 +84,7 @@ internal import Glibc
         if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
     }
 
-    /// Runs `body`; signals that arrive meanwhile, or were postponed, are delivered afterwards.
+    /// Runs `body`; signals that arrive during it, or were postponed, are delivered afterwards.
     public static func holdingBack<Result: ~Copyable, Failure: Error>(
         _ signals: [Signal], for body: () throws(Failure) -> Result,
         otherwise failure: (SystemCallFailure) -> Failure
@@ -103,9 +103,9 @@ internal import Glibc
         try wait(for: [.reading(other)], timeout: timeout)[0]
     }
 
-    /// Waits until one of `wishes` is ready, a signal arrives, or `timeout` has passed.
+    /// Waits until one of `interests` is ready, a signal arrives, or `timeout` has passed.
     ///
-    /// - Returns: for each wish, whether it is ready; a closed descriptor is.
+    /// - Returns: for each interest, whether it is ready; a closed descriptor is.
     public func wait(for interests: [Polling.Interest], timeout: Duration?)
         throws(SystemCallFailure) -> [Bool]
     {

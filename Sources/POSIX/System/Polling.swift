@@ -24,7 +24,7 @@ public enum Polling {
         }
     }
 
-    /// Waits until one of `wishes` is ready, a descriptor has failed, or `timeout` has passed.
+    /// Waits until one of `interests` is ready, a descriptor has failed, or `timeout` has passed.
     ///
     /// - Returns: the time that passed, at most `timeout`. Time for which this process was stopped
     ///   (Ctrl-Z) is not counted beyond that, because the process at the other end was stopped with
@@ -36,7 +36,7 @@ public enum Polling {
         let start = monotonicTime()
         let result = unsafe poll(
             &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
-        // The caller checks its descriptors again after an interruption, too.
+        // The caller also checks its descriptors again after an interruption.
         guard result >= 0 || errno == EINTR else {
             throw SystemCallFailure(call: "poll", number: errno)
         }

@@ -42,7 +42,7 @@ extension PostgreSQLSession {
     fileprivate func audit(
         _ marks: [ChainCheckpoint], key: AuditKey
     ) throws(PostgreSQLFailure) -> PostgreSQLAuditReport {
-        // One transaction reads one snapshot, whatever is appended meanwhile.
+        // One transaction reads one snapshot, whatever is appended in the meantime.
         let begun = try run([
             .text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), .run(.chains, .none),
         ])

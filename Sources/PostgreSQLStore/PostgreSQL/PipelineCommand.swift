@@ -44,7 +44,7 @@ extension StatementArguments {
         let lengths = places.map { Int32(truncatingIfNeeded: max($0.count, 0)) }
         let formats = [Int32](repeating: 1, count: places.count)
         return unsafe bytes.withUnsafeBytes { bytes in
-            // An empty value needs an address, too: without one it would be NULL.
+            // Even an empty value needs an address: without one it would be NULL.
             var nothing: CChar = 0
             return unsafe withUnsafePointer(to: &nothing) { nothing in
                 let values = unsafe places.map { place -> UnsafePointer<CChar>? in

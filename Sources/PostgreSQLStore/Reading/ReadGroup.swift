@@ -11,7 +11,7 @@ struct ReadGroup {
 
     /// Groups the reads that ask the same question about several subjects.
     ///
-    /// A read that is retried gets a group of its own.
+    /// A read that is retried gets a separate group.
     static func gather(_ jobs: [ReadJob]) -> [ReadGroup] {
         var groups: [ReadGroup] = []
         var sharing: [Int64: [(job: ReadJob, subject: [UInt8])]] = [:]

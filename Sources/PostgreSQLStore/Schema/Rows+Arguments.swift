@@ -9,7 +9,7 @@ struct Wanted<Row: Sendable>: Sendable {
 }
 
 /// A subject's limit of rows, which must not be reached when the commit runs.
-struct Room: Sendable {
+struct SubjectLimit: Sendable {
     let subject: Subject
     let limit: Int
 
@@ -93,18 +93,18 @@ extension StatementArguments {
     init(_ ids: [[UInt8]]) { add(ids) { $0 } }
 
     /// The lock numbers of the subjects, sorted, so that processes cannot deadlock.
-    init(locking rooms: [Wanted<Room>]) {
-        add(Set(rooms.map(\.row.lockNumber)).sorted(), integer: { Int64($0) })
+    init(locking limits: [Wanted<SubjectLimit>]) {
+        add(Set(limits.map(\.row.lockNumber)).sorted(), integer: { Int64($0) })
     }
 
-    init(_ rooms: [Wanted<Room>]) {
-        add(rooms, member: \.member)
-        add(rooms) { $0.row.subject.utf8 }
-        add(rooms, integer: { Int64($0.row.limit) })
+    init(_ limits: [Wanted<SubjectLimit>]) {
+        add(limits, member: \.member)
+        add(limits) { $0.row.subject.utf8 }
+        add(limits, integer: { Int64($0.row.limit) })
     }
 
-    init(_ decoys: [DummyRow]) {
-        add(decoys, integer: { Int64($0.slot) })
-        add(decoys) { $0.body }
+    init(_ dummies: [DummyRow]) {
+        add(dummies, integer: { Int64($0.slot) })
+        add(dummies) { $0.body }
     }
 }

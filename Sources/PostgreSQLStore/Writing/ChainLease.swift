@@ -18,13 +18,14 @@ struct ChainLease {
             // Read before the stored ends, because other threads of this process keep appending to
             // their chains.
             let marks = known.marks
-            // Chains in use by others are checked, too: after tampering with one, beginning a new
+            // Chains that other servers use are also checked: after tampering with one, beginning
+            // a new
             // one would not help.
             let open = try Self.open(on: session)
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {
                 guard let (head, position) = try Self.head(of: number, on: session) else {
-                    // It was closed meanwhile.
+                    // It has been closed in the meantime.
                     _ = try session.run(.unlockChain, Self.arguments(number))
                     continue
                 }

@@ -6,7 +6,7 @@ struct CommitPlan {
     /// The events, in the order of the members.
     private(set) var events: [RecordedEvent] = []
 
-    private var rooms: [Wanted<Room>] = []
+    private var limits: [Wanted<SubjectLimit>] = []
     private var updated: [Wanted<CredentialRow>] = []
     private var inserted: [Wanted<CredentialRow>] = []
     private var spent: [Wanted<[UInt8]>] = []
@@ -36,7 +36,7 @@ struct CommitPlan {
         let code = authenticated.code
         switch authenticated.change {
         case .expectRoom(let subject, let limit):
-            rooms.append(Wanted(member: member, row: Room(subject: subject, limit: limit)))
+            limits.append(Wanted(member: member, row: SubjectLimit(subject: subject, limit: limit)))
         case .insertCredential(let row):
             inserted.append(Wanted(member: member, row: row, code: code))
         case .updateCredential(let row):
@@ -60,7 +60,7 @@ struct CommitPlan {
     /// The order of the statements, and of the rows in each, is the same in every process, so that
     /// processes cannot deadlock.
     private mutating func close() {
-        run(.lockSubjects, rooms) { StatementArguments(locking: $0) }
+        run(.lockSubjects, limits) { StatementArguments(locking: $0) }
         run(.updateCredentials, sorted(&updated, \.row.id.bytes)) {
             StatementArguments(placing: $0)
         }
@@ -68,8 +68,8 @@ struct CommitPlan {
         run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
         run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
-        run(.expectRoom, rooms) { StatementArguments($0) }
-        rooms = []
+        run(.expectRoom, limits) { StatementArguments($0) }
+        limits = []
         run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }

@@ -3,7 +3,7 @@ internal import POSIX
 
 /// An open database file, closed on deinitialisation.
 ///
-/// For one thread at a time: SQLite takes no lock of its own (`SQLITE_OPEN_NOMUTEX`).
+/// Use it from one thread at a time: SQLite does not lock (`SQLITE_OPEN_NOMUTEX`).
 @safe struct SQLiteConnection: ~Copyable {
     enum Access {
         /// Reads and writes an existing file.

@@ -1,4 +1,4 @@
-/// What failures have cost a vault so far, and what further ones will; readable without a key.
+/// The consequences of past failures for a vault, and of further ones; readable without a key.
 public struct VaultStatus: Hashable, Sendable {
     /// The failures that are counted against the vault, and the wait.
     public let lockOut: LockOut
@@ -11,8 +11,7 @@ public struct VaultStatus: Hashable, Sendable {
 }
 
 extension Vault {
-    /// What failures at the vault have cost since `began` (Unix seconds), to report after a failed
-    /// attempt.
+    /// The consequences of failures since `began` (Unix seconds), to report after a failed attempt.
     public static func status(at path: String, since began: Int64, reading: ClockReading = .now())
         throws(VaultError) -> VaultStatus
     {

@@ -4,7 +4,7 @@ internal import POSIX
 /// Reads the lines of a vault file and the words of a line, without creating strings.
 ///
 /// Lines end with a line feed; words are separated by exactly one space. A carriage return, a tab,
-/// or a doubled or trailing space becomes part of a word that is then rejected.
+/// or a duplicate or trailing space becomes part of a word that is then rejected.
 struct LineReader {
     let bytes: [UInt8]
     /// The line's number, from 1.

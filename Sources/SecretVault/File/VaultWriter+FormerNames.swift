@@ -1,7 +1,7 @@
 internal import POSIX
 
 extension VaultWriter {
-    /// Erases older files of the vault `vaultID` under former names, which no file has any more.
+    /// Erases older files of the vault `vaultID` under former names that no file has now.
     ///
     /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
     ///

@@ -61,7 +61,7 @@ struct VaultWriter: ~Copyable {
     func save(
         _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8], purging: Bool
     ) throws(VaultError) {
-        // Erase before saving, too: a writer that is killed after the save erases nothing.
+        // Also erase before saving: a writer that is killed after the save erases nothing.
         if purging { try eraseUnderFormerNames(of: vaultID, passingOverLocked: true) }
         do {
             try file(of: vaultID).replace(

@@ -4,7 +4,7 @@ internal import Cryptography
 /// key was made by somebody who had the vault open.
 ///
 /// Anybody can seal something to a public key. Without the second key, an attacker who can write
-/// the file could replace it with a vault of their own, and the passphrase would open it.
+/// the file could replace it with their own vault, and the passphrase would open it.
 struct SlotSecret {
     let pair: AgreementKey
     let authenticationKey: SecretBytes

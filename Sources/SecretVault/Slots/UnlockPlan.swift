@@ -3,7 +3,7 @@ internal import POSIX
 
 /// The slots to try, chosen before any work is done.
 ///
-/// The file says what it costs to try a passphrase slot, so an attacker who can write the file can
+/// The file sets the cost of trying a passphrase slot, so an attacker who can write the file can
 /// set any cost. The slots are therefore tried in order of cost, as long as their total cost stays
 /// within the ceiling. Added slots can neither make unlocking exceed the ceiling nor prevent a
 /// cheaper slot from being tried.

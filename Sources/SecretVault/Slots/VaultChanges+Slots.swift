@@ -58,8 +58,8 @@ extension VaultChanges {
     /// - Parameters:
     ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that has reused
     ///     its number since is not changed.
-    ///   - keepsKey: whether the vault keeps its key. Whoever can open the slot in an older file
-    ///     can then open everything that is saved later.
+    ///   - keepsKey: whether the vault keeps its key. Anyone who can open the slot in an older
+    ///     file can then open everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last slot that opens
     ///   the vault on every device.
     public mutating func removeSlot(_ slot: SlotSummary, keepsKey: Bool = false)

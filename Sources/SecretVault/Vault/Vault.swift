@@ -26,7 +26,7 @@ public enum Vault {
         at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
         now: Int64
     ) throws(VaultError) -> [VaultReport] {
-        // Check first without the lock, so as not to leave a lock file beside a foreign file.
+        // Check first without the lock, so that no lock file is left beside an unrelated file.
         try expectFree(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
@@ -49,7 +49,7 @@ public enum Vault {
         do {
             try writer.make(bytes, of: key.vaultID)
         } catch .notConfirmed(let failure) {
-            // The vault was created nevertheless.
+            // The vault was created anyway.
             reports.append(.notConfirmed(failure))
         }
         if let report = writer.writeMark(of: document) { reports.append(report) }

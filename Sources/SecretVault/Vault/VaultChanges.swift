@@ -151,8 +151,8 @@ public struct VaultChanges {
 
     /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
     ///
-    /// The same passphrases and recovery keys open the vault as before. Whoever has an older file
-    /// and can open it cannot open anything that is saved from now on. The previous generation is
+    /// The same passphrases and recovery keys open the vault as before. Anyone who can open an
+    /// older file cannot open anything that is saved from now on. The previous generation is
     /// erased, because the old key opens it. Revisions and the failures counted against entries
     /// stay.
     public mutating func rekey() throws(VaultError) {

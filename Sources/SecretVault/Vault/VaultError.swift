@@ -97,7 +97,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case lastSlot
 
     // Files beside the vault.
-    /// A foreign file has this name, which the vault needs; it was not changed. The name is a path
+    /// An unrelated file has a name that the vault needs; it was not changed. The name is a path
     /// relative to the vault's folder.
     case inTheWay(name: String)
     /// The change is saved, but the previous generation could not be erased.

@@ -1,6 +1,6 @@
 public import POSIX
 
-/// A warning to the owner of a vault, which opens nevertheless.
+/// A warning to the owner of a vault that still opens.
 public enum VaultReport: Hashable, Sendable {
     /// The file is older than one seen here before: an old copy was restored, and later changes are
     /// missing. HOTP counters may repeat.
@@ -13,7 +13,7 @@ public enum VaultReport: Hashable, Sendable {
     /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotMarked(VaultError)
     /// Entries were wiped without the vault key, and the manifest could not be updated for this
-    /// reason: whoever has an older file could restore their secrets.
+    /// reason: anyone who has an older file could restore their secrets.
     case wipesNotListed(VaultError)
     /// The vault is open, but the counted failures could not be cleared, for this reason.
     case failuresNotCleared(VaultError)

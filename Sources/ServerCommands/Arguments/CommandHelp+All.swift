@@ -75,8 +75,8 @@ extension CommandHelp {
         examples: ["watchword-server keys retire"],
         details: [
             "Stored responses use their key for a day, enrolled secrets until their next use. A "
-                + "backup needs the keys of its time: keep each key file as long as the last backup "
-                + "that was made with it."
+                + "backup needs the keys with which it was made: keep each key file as long as the "
+                + "last of its backups."
         ])
     static let auditVerify = CommandHelp(
         summary: "detect deleted, changed and moved events and rows",
@@ -125,7 +125,7 @@ extension CommandHelp {
                 + "created again unless --keep-clients is given.",
             "The clock decides which time-based codes are refused. The kernel must report it as "
                 + "synchronised, and no event may be newer; otherwise, set the clock first. Use "
-                + "--clock-is-right only on machines where the kernel cannot know: restore then "
+                + "--clock-is-right only on machines where the kernel cannot tell: restore then "
                 + "refuses codes up to the clock's time or the newest event's, whichever is later.",
             "TOTP credentials remain valid, even if they were revoked or disabled after the "
                 + "copy was made, unless --ended names them. To find them, run audit ended on the "

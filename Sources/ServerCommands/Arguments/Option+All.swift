@@ -38,7 +38,7 @@ extension Option {
     ).settableByEnvironment
     static let trustedProxy = Option(
         "trusted-proxy", .text("ADDR[/BITS],…"),
-        "trust X-Forwarded-For from these (default none)"
+        "proxies to trust X-Forwarded-For from (default none)"
     ).settableByEnvironment
     static let noClockCheck = Option(
         "no-clock-check", "be ready even if the clock is not synchronised"

@@ -91,7 +91,7 @@ extension ServerVerb {
                 "Negative result: no such client, client revoked, name in use, tampering found, or list "
                     + "incomplete."
             case .usage: "Usage error."
-            case .badInput: "A file is missing, damaged, in the way, or accessible to others."
+            case .badInput: "A file is missing, damaged, in conflict, or accessible to other users."
             case .system: "The system, the database or the network failed."
             case .presence, .refused: nil
             }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Records the ends of the event chains once a minute, and after every 1,000 events.
 ///
-/// It uses a thread of its own, so decisions do not wait for it. After a server was killed, the
+/// It uses a separate thread, so decisions do not wait for it. After a server was killed, the
 /// recorded end can lack the events of the last minute, at most 1,000, and those that arrived during
 /// a write.
 final class CheckpointRecorder: Sendable {

@@ -4,8 +4,8 @@ import VerificationService
 
 /// The number of connections that the system's limit on open files permits.
 ///
-/// Each connection is an open file. Without a limit of its own, the listener would exhaust the
-/// system's, and the database could not open its files.
+/// Each connection is an open file. Without its own limit, the listener would exhaust the
+/// system's limit, and the database could not open its files.
 struct ConnectionLimit: Sendable {
     static let most = ListenerLimits().connections
     /// With fewer connections, the server does not start.

@@ -70,8 +70,8 @@ enum BackupCommand {
             let count = usage.credentials.values.reduce(0, +)
             try session.printer.line(
                 "Key \(usage.keyID.number) is missing from \(places.keyFile). Credentials that use it: "
-                    + "\(count). Put the key file from the time of the copy in its place; until then, these "
-                    + "credentials accept nothing."
+                    + "\(count). Replace it with the key file from the time of the copy; until "
+                    + "then, these credentials are always denied."
             )
         }
     }
@@ -84,10 +84,10 @@ enum BackupCommand {
         try session.printer.line(
             """
             The credentials that were kept accept time-based codes again, even if they were revoked or
-            disabled after the copy was made\(since). End those before you serve. If the lost database can
+            disabled after the copy was made\(since). End those first. If the lost database can
             be read, `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise,
             take them from the events that you exported (kind “revoked” or “disabled”). Then move this
-            database away and run restore again with --ended ended.txt, or serve the database and send
+            database away and run restore again with --ended ended.txt, or start the server and send
             DELETE /v1/credentials/ID for each.
             """)
     }

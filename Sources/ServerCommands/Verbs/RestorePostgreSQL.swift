@@ -34,10 +34,10 @@ enum RestorePostgreSQL {
         try session.printer.line(
             """
             The credentials that were kept accept time-based codes again, even if they were revoked or
-            disabled after the restored state. End those before you serve. If the lost database can be read,
+            disabled after the restored state. End those first. If the lost database can be read,
             `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them from
             the events that you exported (kind “revoked” or “disabled”). Then run restore again with
-            --ended ended.txt, or serve the database and send DELETE /v1/credentials/ID for each.
+            --ended ended.txt, or start the server and send DELETE /v1/credentials/ID for each.
             """)
         return .done
     }

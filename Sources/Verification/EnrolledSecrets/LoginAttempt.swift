@@ -8,7 +8,7 @@ struct LoginAttempt: Sendable {
     let nonceDigest: [UInt8]
     let context: DecisionContext
 
-    /// The class of a presented secret, by the rows of the table in the design, section 5.1.
+    /// The class of a presented secret: a row of the table “Rotation” in EnrolledSecrets.md.
     enum Finding: Hashable, Sendable {
         /// The current secret, before a successor was issued.
         case current

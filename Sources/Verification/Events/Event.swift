@@ -54,7 +54,7 @@ public struct Event: Hashable, Sendable {
         ///
         /// Reported once.
         case locked
-        /// A credential was disabled and accepts nothing any more.
+        /// A credential was disabled and is no longer accepted.
         case disabled
         /// A wait was ended.
         case unlocked

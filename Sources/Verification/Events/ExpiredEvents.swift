@@ -8,7 +8,7 @@ public import Cryptography
 public struct ExpiredEvents: Hashable, Sendable {
     /// The number of events to prune.
     public let count: Int
-    /// The position of the last event to prune; all earlier ones are pruned, too.
+    /// The position of the last event to prune; all earlier ones are also pruned.
     public let end: UInt64?
     /// The new starts of the chains, ordered by node.
     public let starts: [ChainStart]

@@ -1,4 +1,4 @@
-/// The limits of a verifier; the defaults come from the design.
+/// The limits of a verifier; EnrolledSecrets.md explains the defaults.
 public struct Policy: Hashable, Sendable {
     /// The window of time steps.
     public let profile: WindowProfile
@@ -53,7 +53,7 @@ public struct Policy: Hashable, Sendable {
     /// The time for which a response is recorded, in milliseconds: a day.
     public static let answerLifetime: Int64 = 86_400_000
 
-    /// The design's defaults.
+    /// The defaults.
     public static let standard = Policy(
         profile: .wide, lookAhead: 10, freeFailures: 5, disablingFailures: 100,
         idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximalCredentials: 32,

@@ -74,7 +74,7 @@ public actor MemoryStore: VerificationStore {
         content.clients.values.sorted { $0.createdAt < $1.createdAt }
     }
 
-    /// Events in the order of positions.
+    /// Events in order of position.
     public func events(after position: UInt64, limit: Int) -> [ChainedEvent] {
         Array(content.events.lazy.filter { $0.position > position }.prefix(limit))
     }

@@ -29,7 +29,7 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     /// The text form.
     public var text: String { Named.prefix + Base64URL.encode(bytes.span) }
 
-    /// A random identifier that names nothing, to look up at a random place among the others.
+    /// A random identifier that belongs to nothing, for a dummy lookup at a random position.
     public static func anywhere() -> PrefixedID {
         let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
         let bytes = words.flatMap { word in

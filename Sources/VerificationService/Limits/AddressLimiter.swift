@@ -23,7 +23,7 @@ final class AddressLimiter: Sendable {
     private let capacity: Int
     private let state: Mutex<State>
 
-    /// - Parameter capacity: the maximum number of addresses with a bucket of their own.
+    /// - Parameter capacity: the maximum number of addresses with their own bucket.
     init(rate: AddressRate, capacity: Int = 65_536, now: ContinuousClock.Instant) {
         self.rate = rate
         self.capacity = capacity
@@ -31,7 +31,7 @@ final class AddressLimiter: Sendable {
         state = Mutex(State(shared: full, sweptAt: now))
     }
 
-    /// The number of addresses with a bucket of their own.
+    /// The number of addresses with their own bucket.
     var count: Int { state.withLock { $0.buckets.count } }
 
     /// Takes a token and returns `nil`, or returns the number of seconds until the next token.

@@ -8,7 +8,7 @@ internal import Synchronization
 /// addresses and outcomes is limited; further addresses share one line per outcome.
 final class RefusalLog: Sendable {
     private struct Key: Hashable {
-        /// `nil` for all addresses without an entry of their own.
+        /// `nil` for all addresses without their own entry.
         let sender: NetworkAddress?
         let status: Int
         let outcome: String

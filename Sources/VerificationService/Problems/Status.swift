@@ -72,7 +72,7 @@ extension Success {
 
 /// The kinds of successful response.
 enum Success: Sendable {
-    /// The response has content. A denial counts as a success, too.
+    /// The response has content. A denial also counts as a success.
     case answered
     /// Something was created.
     case made

@@ -73,7 +73,7 @@ enum RouteTable {
         Route(
             operation: .redeemLogin, method: .post, path: path(.word("logins"), .word("redeem")),
             access: .scope(.verify),
-            summary: "Redeems a login ticket and returns who signed in, once.",
+            summary: "Redeems a login ticket, which is valid once, and returns who signed in.",
             body: .one(RequestShapes.loginRedemption), success: .answered,
             answers: [ResponseShapes.signedIn, ResponseShapes.refusal]),
     ]

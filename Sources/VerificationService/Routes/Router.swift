@@ -32,7 +32,7 @@ enum Router {
         if method == .options { return .options(methods) }
         let asked = method == .head ? Method.get : method
         let (route, values) = candidates.first { $0.0.method == asked } ?? first
-        // Parameters are validated last, so that a malformed one gives the same result for every
+        // Parameters are validated last, so that a malformed one has the same result for every
         // method.
         for part in route.path {
             guard case .parameter(let name, let form) = part, let value = values[name] else {

@@ -47,7 +47,7 @@ public struct ProxyFault: Sendable {
         case byte(Way, Int)
     }
 
-    /// The kind of fault.
+    /// What happens to the connection.
     public enum Deed: Sendable, CaseIterable {
         /// Both sides see the end of the connection.
         case cut

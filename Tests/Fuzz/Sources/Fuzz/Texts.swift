@@ -5,7 +5,7 @@ import OneTimePassword
 /// Any bytes as a key URI: refused, or written in a form that reads the same without warnings.
 func fuzzKeyURI(_ bytes: [UInt8]) {
     guard let lenient = keyURI(bytes, .lenient) else {
-        precondition(keyURI(bytes, .strict) == nil, "a strict reading refuses it, too")
+        precondition(keyURI(bytes, .strict) == nil, "a strict reading also refuses it")
         return
     }
     precondition(

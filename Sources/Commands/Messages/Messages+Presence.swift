@@ -43,7 +43,7 @@ extension Messages {
     static func sentence(forGradeOf check: EntryCheck) -> String {
         switch check {
         case .passphrase: "the entry cannot be decrypted without it"
-        case .pam: "PAM answers yes or no, and whoever controls the system can fake the answer"
+        case .pam: "PAM answers yes or no, and anyone who controls the system can fake the answer"
         }
     }
 }

@@ -23,7 +23,7 @@ extension ServerMessages {
             "“\(name)” beside it was not created by watchword-server; move it away"
         case .exposed:
             "other users can change files in its directory; run chmod go-w on the directory"
-        case .notReplaced(.changed): "another program replaced it meanwhile; try again"
+        case .notReplaced(.changed): "another program has just replaced it; try again"
         case .system(let failure): sentence(for: failure)
         case .busy: "another watchword-server is changing it; try again"
         }
@@ -62,7 +62,7 @@ extension ServerMessages {
         case .notPrivate(let error): sentence(for: error)
         case .foreignFile: "not a watchword-server database"
         case .newer: "it was created by a newer version of watchword-server"
-        case .isBackup: "this is a copy; run watchword-server restore before you serve it"
+        case .isBackup: "this is a copy; run watchword-server restore before serving it"
         case .putBack:
             "the database was replaced by an older state, in which spent codes would be valid again; use "
                 + "watchword-server restore"

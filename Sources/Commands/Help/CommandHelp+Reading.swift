@@ -39,8 +39,8 @@ extension CommandHelp {
                 + "control if it is not the default. With NAME, lists only entries whose names "
                 + "contain it; case is ignored.",
             "Invisible characters are printed as escapes such as \\u{200B}. If several names look "
-                + "alike, the beginning of each entry's id is printed, too; every command accepts it "
-                + "as NAME.",
+                + "alike, the beginning of each entry's id is also printed; every command accepts "
+                + "it as NAME.",
         ])
     static let show = CommandHelp(
         summary: "show an entry's details, or its secret",

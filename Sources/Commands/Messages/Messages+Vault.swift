@@ -98,7 +98,7 @@ extension Messages {
     static func wayBack(from error: VaultError, at path: String) -> String {
         switch error {
         case .truncated, .damaged:
-            // A kept generation has no previous generation of its own.
+            // A kept generation does not itself have a previous generation.
             guard !path.contains(".watchword/") else { return "" }
             let (folder, name) = OutputFile.split(path)
             let place = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"

@@ -26,7 +26,7 @@ extension CommandHelp {
         ],
         details: [
             "Prompts for the current passphrase, and twice for the new one. The vault also gets a new "
-                + "key, as with “rekey”: the old passphrase still unlocks copies made before, but "
+                + "key, as with “rekey”: the old passphrase still unlocks earlier copies, but "
                 + "cannot decrypt anything saved later. With --keep-key, it can.",
             "If you forgot the passphrase, unlock with --recovery-key or --recovery-key-file. If the "
                 + "vault has several passphrases, choose the one to replace with --slot.",
@@ -39,7 +39,7 @@ extension CommandHelp {
             "Encrypts every entry with a new key. All passphrases and recovery keys stay valid, and "
                 + "only the one that unlocks the vault is needed. The previous generation of the "
                 + "vault is erased.",
-            "Copies made before keep the old key and unlock as before. If somebody may have such a "
+            "Earlier copies keep the old key and unlock as before. If somebody may have such a "
                 + "copy and its passphrase, also replace the secrets at their issuers.",
         ])
     static let slotList = CommandHelp(
@@ -66,7 +66,7 @@ extension CommandHelp {
         details: [
             "NUMBER is a slot number from “slot list”. The last slot cannot be removed. The vault "
                 + "also gets a new key, as with “rekey”: the removed passphrase or recovery key still "
-                + "unlocks copies made before, but cannot decrypt anything saved later. With "
+                + "unlocks earlier copies, but cannot decrypt anything saved later. With "
                 + "--keep-key, it can."
         ])
     static let check = CommandHelp(

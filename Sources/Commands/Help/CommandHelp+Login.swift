@@ -14,15 +14,15 @@ extension CommandHelp {
                 + "--ticket-file t",
         ],
         details: [
-            "The application issues the ticket, which is valid once and for ten minutes. The server "
-                + "exchanges it for a secret, which is stored in the vault under NAME. The secret of "
-                + "an earlier enrolment under this name is purged.",
+            "The application issues the ticket, which can be used once, within ten minutes. The "
+                + "server exchanges it for a secret, which is stored in the vault under NAME. The "
+                + "secret of an earlier enrolment under this name is purged.",
             "The new secret keeps the access control of the earlier one, except as changed by --presence "
                 + "and --on-failure. If the entry requires confirmation at each use, it is confirmed "
                 + "before it is replaced.",
             "If the response is lost, run the same command with the same ticket again. The "
                 + "certificates of --ca-file are stored in the vault, and this server is trusted "
-                + "only with them. Plain HTTP is allowed for this machine only.",
+                + "only with them. Plain HTTP is allowed only for this machine.",
         ])
     static let loginPresent = CommandHelp(
         summary: "sign in: print a login ticket",
@@ -32,8 +32,8 @@ extension CommandHelp {
             "Sends the secret to its server, stores the secret that replaces it, and prints a login "
                 + "ticket, which the application must redeem within a minute. If the response is "
                 + "lost, run the command again.",
-            "If the server detects that somebody else used the secret, the secret is wiped on this "
-                + "device, too. The exit status is then 5, and the device must be enrolled again.",
+            "If the server detects that somebody else used the secret, the secret is also wiped on "
+                + "this device. The exit status is then 5, and the device must be enrolled again.",
         ])
     static let loginStatus = CommandHelp(
         summary: "show the local state of an enrolment",
@@ -50,6 +50,6 @@ extension CommandHelp {
         examples: ["watchword login wipe Mill:ivan", "watchword login wipe mill --yes"],
         details: [
             "Removes the secret from the vault and from its previous generation. The server is not "
-                + "contacted: revoke the credential there, too."
+                + "contacted: also revoke the credential there."
         ])
 }

@@ -89,7 +89,7 @@ extension Messages {
         case .field(let number): "field \(number) of the export is invalid"
         case .unknownVersion: "the export has an unknown version"
         case .sizeOutOfRange: "the export has an invalid number of parts"
-        case .indexOutOfRange: "the part of the export has an invalid number"
+        case .indexOutOfRange: "this part of the export has an invalid number"
         }
     }
 

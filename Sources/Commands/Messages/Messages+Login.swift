@@ -76,7 +76,7 @@ extension Messages {
         case .system(let failure): sentence(for: failure)
         case .library(let code): "libcurl failed (\(code))"
         case .unknownHost: "unknown host; check the URL and the network"
-        case .notLoopback: "plain HTTP is allowed for this machine only; use https://"
+        case .notLoopback: "plain HTTP is allowed only for this machine; use https://"
         case .unreachable(let failure): "cannot connect to the server: " + sentence(for: failure)
         case .timedOut: "the server did not respond in time; try again"
         case .connectionLost: "the connection was lost; try again"
@@ -114,7 +114,7 @@ extension Messages {
     static func expectation(of error: ServerAddressError) -> String {
         switch error {
         case .scheme: "a URL that begins with https://"
-        case .plain: "an https:// URL; http:// is allowed for this machine only"
+        case .plain: "an https:// URL; http:// is allowed only for this machine"
         case .host: "a URL with an ASCII host name"
         case .port: "a URL with a port from 1 to 65535"
         case .path: "a URL whose path has no query, escapes or empty parts"

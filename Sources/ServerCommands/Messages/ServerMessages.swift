@@ -28,7 +28,7 @@ enum ServerMessages {
                 + "PGPASSFILE"
         case .noCopies:
             "backup does not copy PostgreSQL databases; use pg_dump or a similar tool, and keep the key "
-                + "file in a different place: whoever has both can open every account"
+                + "file in a different place: anyone who has both can open every account"
         case .needsFile: "FILE is missing; see --help"
         case .takesNoFile:
             "restore takes no FILE for a PostgreSQL database; restore the copy with pg_restore first, then "
@@ -53,7 +53,8 @@ enum ServerMessages {
         case .clientNameTaken:
             "another client has this name; choose another name, or revoke that client first"
         case .badClientName:
-            "a client's name has at most \(ClientRow.maximalNameCount) bytes and must not begin with cl_, like an id"
+            "a client's name has at most \(ClientRow.maximalNameCount) bytes and must "
+                + "not begin with cl_, which marks an id"
         case .untrustedClock(let now, isPossible: false):
             "this machine's clock says \(now.text), which is before the release of this program; set the clock"
         case .untrustedClock(let now, isPossible: true):
