@@ -16,7 +16,8 @@ public enum HTTPHelperLoop {
     /// Handles one request and ends the process.
     ///
     /// - Parameters:
-    ///   - prepare: loads what `ask` needs from the file system, including the system's authorities.
+    ///   - prepare: loads what `ask` needs from the file system, including the system's
+    ///     authorities.
     ///   - ask: sends the request over the connection; called once the process can do nothing else.
     public static func run<Tools: ~Copyable>(
         prepare: (HelperRequest) throws(HTTPHelperFailure) -> Tools,

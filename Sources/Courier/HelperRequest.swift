@@ -31,7 +31,8 @@ public struct HelperRequest: Sendable {
     public let server: ServerAddress
     /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
     public let authorities: [UInt8]
-    /// The same for every attempt at a request, so that the server executes it once (`Idempotency-Key`).
+    /// The same for every attempt at a request, so that the server executes it once
+    /// (`Idempotency-Key`).
     public let idempotencyKey: String
     /// What the server is asked to do.
     public let operation: Operation

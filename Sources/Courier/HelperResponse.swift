@@ -85,7 +85,8 @@ public enum HelperResponse: Sendable {
             self.retryAfter = retryAfter
         }
 
-        /// Whether the same request may succeed later: the server was busy or asks the client to wait.
+        /// Whether the same request may succeed later: the server was busy or asks the client to
+        /// wait.
         public var isPassing: Bool { status == 408 || status == 429 || status >= 500 }
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Handles one of libmicrohttpd's calls for a request.
 ///
-/// Another thread only resumes the connection's handle, which libmicrohttpd allows.
+/// Another thread uses the connection's handle only to resume it, which libmicrohttpd allows.
 @safe struct Call: @unchecked Sendable {
     private let context: DaemonContext
     private let exchange: Exchange
@@ -91,8 +91,8 @@ internal import Synchronization
         case .handle(let request): return handle(request)
         case .refuse(let refusal): return refuse(refusal)
         case .send(let response):
-            // The next request may take up to `headerTimeout` to arrive; the connection must not end
-            // before that.
+            // The next request may take up to `headerTimeout` to arrive; the connection must not
+            // end before that.
             let isOver = record.life.isOver(by: listener.now() + listener.limits.headerTimeout)
             return send(response, isLast: isOver || listener.isDraining)
         case .wait: return .YES
@@ -107,15 +107,15 @@ internal import Synchronization
             let response = await listener.handler(request)
             exchange.withStage { $0 = .answered(response) }
             unsafe MHD_resume_connection(connection)
-            // Not earlier: stopping the daemon while a connection is suspended terminates the
+            // Leave only now: stopping the daemon while a connection is suspended terminates the
             // process.
             context.gate.leave()
         }
         return .YES
     }
 
-    /// A malformed request is the last one on its connection, because the start of the next request
-    /// is unknown.
+    /// The connection closes after a malformed request, because the start of the next request is
+    /// unknown.
     private func refuse(_ refusal: HTTPRequestError) -> MHD_Result {
         exchange.withStage { $0 = .sent }
         return send(listener.refuser(refusal, record.peer.text), isLast: true)

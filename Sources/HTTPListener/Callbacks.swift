@@ -42,7 +42,8 @@ let connectionNotice:
             listener.registry.add(record, until: now + listener.limits.headerTimeout)
         } else if let held = unsafe slot.pointee {
             let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(held).takeRetainedValue()
-            // libmicrohttpd reports no completion if it had no page for a request that it refused.
+            // libmicrohttpd reports no completion for a request that it refused without a response
+            // page.
             if let exchange = record.endExchange() {
                 listener.end(exchange, from: record.peer, hasFailed: true)
             }

@@ -121,7 +121,7 @@ final class ConnectionRegistry: Sendable {
             var count = 0
             for record in state.connections.values {
                 let deadline = record.deadline.load(ordering: .relaxed)
-                // A client that has just finished its part has a new deadline and is left alone.
+                // Spare a client that has just completed a step, and so has a new deadline.
                 guard deadline <= end,
                     record.deadline.compareExchange(
                         expected: deadline, desired: .max, ordering: .relaxed

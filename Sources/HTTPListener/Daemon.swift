@@ -9,7 +9,7 @@ final class Daemon: Sendable {
     // stopping must not overlap; the lock serialises them.
     @safe private struct Running: @unchecked Sendable {
         let handle: OpaquePointer
-        /// The callbacks' context, which lives as long as they may be called.
+        /// The callbacks' context, which lives as long as libmicrohttpd may call them.
         let context: Unmanaged<DaemonContext>
         /// The listening socket.
         let socket: Int32
@@ -52,7 +52,8 @@ final class Daemon: Sendable {
     {
         let kept = unsafe Unmanaged.passRetained(DaemonContext(listener, retirement, gate))
         let context = unsafe kept.toOpaque()
-        // From here on the daemon closes it, also after some of the errors that keep it from starting.
+        // From here on the daemon owns the socket; some errors that keep the daemon from starting
+        // also close it.
         let listening = socket.release()
         let identity = ListeningSocket.Identity(of: listening)
         var items = unsafe [

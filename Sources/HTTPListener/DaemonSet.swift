@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The daemon that accepts connections, and earlier daemons that still have some.
+/// The daemon that accepts connections, and earlier daemons that still have open connections.
 ///
 /// libmicrohttpd reads a certificate only when a daemon starts. So a new certificate needs a new
 /// daemon on the same socket; the earlier one accepts no more connections and stops when its

@@ -98,13 +98,14 @@ public final class HTTPListener: Sendable {
         }
     }
 
-    /// The number of certificates that are currently in use.
+    /// The number of running daemons, one for each certificate in use.
     var daemonCount: Int { daemons.count }
 
     /// Called when a request is over, answered or not.
     func end(_ exchange: Exchange, from peer: PeerAddress, hasFailed: Bool) {
         begun.withLock { $0 -= 1 }
-        // It failed although the client continued and we had no objection: the library refused it.
+        // The request failed, but the client did not abort it, and we did not refuse it: the
+        // library did.
         if hasFailed, exchange.isComing { _ = refuser(.refusedByLibrary, peer.text) }
     }
 

@@ -47,10 +47,10 @@ internal import HTTPMessage
 /// Replaces libmicrohttpd's function of this name, and creates no response.
 ///
 /// libmicrohttpd calls it only for the HTML page with which it answers requests that its parser
-/// cannot read (a line without a colon, an invalid length, a head over its memory, another HTTP
-/// version). Without a page, it closes the connection. A program's own symbol takes precedence over
-/// a library's (ELF symbol lookup). If a build of the library binds its own functions directly, the
-/// pages come back, and `RefusalTests` fails.
+/// cannot read (a line without a colon, an invalid length, a head that exceeds its memory, another
+/// HTTP version). Without a page, it closes the connection. A program's own symbol takes precedence
+/// over a library's (ELF symbol lookup). If a build of the library binds its own functions
+/// directly, the pages come back, and `RefusalTests` fails.
 @c(MHD_create_response_from_buffer)
 public func makeNoLibraryPage(
     _ size: Int, _ buffer: UnsafeMutableRawPointer?, _ mode: CInt

@@ -30,7 +30,7 @@ public struct ListenAddress: Hashable, Sendable {
         self.init(host: host, port: port, family: family, bytes: bytes)
     }
 
-    /// An address with 127.0.0.1 and a port.
+    /// The address 127.0.0.1 with a port.
     public init(loopbackPort port: UInt16) {
         self.init(host: "127.0.0.1", port: port, family: .version4, bytes: [127, 0, 0, 1])
     }

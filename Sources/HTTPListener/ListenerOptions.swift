@@ -17,7 +17,7 @@ public struct ListenerLimits: Sendable {
     /// The time for receiving the response.
     public var responseTimeout = Duration.seconds(15)
 
-    /// The lifetime of a connection: the last response before its end closes it.
+    /// The maximum lifetime of a connection; the last response within it closes the connection.
     public var connectionLifetime = Duration.seconds(3_600)
     /// The remaining lifetime of a connection after its certificate was replaced.
     public var retiredLifetime = Duration.seconds(300)

@@ -55,14 +55,15 @@ struct ListeningSocket: ~Copyable {
 
     /// Closes `number` if it still is the socket that `identity` was taken from.
     ///
-    /// When libmicrohttpd (0.9.75) does not start, it has closed its socket after some errors (a bad certificate,
-    /// a thread that could not be started) and not after others. By then, the number may be another file's.
+    /// When libmicrohttpd (0.9.75) does not start, it has closed its socket after some errors (a
+    /// bad certificate, a thread that could not be started) but not after others. By then, another
+    /// file may have the number.
     static func close(_ number: Int32, ifStill identity: Identity?) {
         guard let identity, Identity(of: number) == identity else { return }
         Glibc.close(number)
     }
 
-    /// What tells an open socket from a later file with the same number.
+    /// Distinguishes an open socket from a later file with the same number.
     struct Identity: Equatable {
         private let device: dev_t
         private let inode: ino_t

@@ -9,7 +9,7 @@ struct PeerAddress: Hashable, Sendable {
     /// client usually controls its whole /64 network.
     let origin: [UInt8]
 
-    /// An unknown address; all of these count as one.
+    /// An unknown address; all unknown addresses count as one.
     static let unknown = PeerAddress(text: "unknown", origin: [])
 
     private init(text: String, origin: [UInt8]) {

@@ -14,7 +14,7 @@ struct ValidatedHead: Sendable {
 }
 
 extension RequestHead {
-    // Repeating one of these is an attack on a recipient that reads the other one.
+    // Repeating one of these fields may be an attack on a recipient that reads the other value.
     private static let single: Set<String> = [
         "content-length", "content-type", "content-encoding", "expect", "host",
         "idempotency-key", "if-match", "if-none-match", "origin", "transfer-encoding",

@@ -12,8 +12,8 @@ public enum HTTPRequestError: Error, CaseIterable, Hashable, Sendable {
     case headersTooLarge
     /// A transfer coding other than `chunked`: 501.
     case unknownTransferCoding
-    /// The HTTP library has already refused the request and closed the connection without a response;
-    /// the case is for logs and metrics.
+    /// The HTTP library has already refused the request and closed the connection without a
+    /// response; the case is for logs and metrics.
     case refusedByLibrary
 
     /// The status code of the response.

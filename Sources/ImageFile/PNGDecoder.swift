@@ -35,7 +35,7 @@ import CPNG
 
     /// Decodes into `pixels`, which must hold the picture in `format`.
     ///
-    /// Returns whether it was complete.
+    /// Returns whether the picture was complete.
     ///
     /// Call it only once: libpng then releases the file. Rows after the damage keep the content of
     /// `pixels`.

@@ -1,6 +1,6 @@
 /// Reads Base32 character by character and records the deviations that it accepted.
 struct Base32Reader {
-    // An array, since there are few: a set would have to be allocated for every single key.
+    // An array is enough for the few deviations; a set would need an allocation for every key.
     private(set) var tolerances: [Base32Deviation] = []
     private var bits: UInt32 = 0
     private var held = 0

@@ -13,7 +13,7 @@ extension CodeStyle {
         guard digits > 8 else {
             return Code(first: eight &>> UInt64(64 &- 8 &* digits), count: digits)
         }
-        // Ten digits hold every 31-bit number; nine digits drop the first one.
+        // Ten digits hold every 31-bit number; a nine-digit code drops the first digit.
         let head = UInt64(number / 100_000_000)
         let two = (head / 10 + 0x30) | ((head % 10 + 0x30) << 8)
         let skipped = UInt64(8 * (10 - digits))

@@ -1,8 +1,8 @@
 extension String {
     /// Whether the text begins or ends with a space of any kind.
     ///
-    /// Every character of Unicode's category of space separators counts: nobody sees which space stands at
-    /// an end, or that one does.
+    /// Every character of Unicode's category of space separators counts: nobody sees which space
+    /// stands at an end, or that one does.
     public var hasSpaceAround: Bool {
         unicodeScalars.first?.isSpace ?? false || unicodeScalars.last?.isSpace ?? false
     }

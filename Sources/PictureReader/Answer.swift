@@ -2,8 +2,8 @@ internal import POSIX
 
 /// A reader's answer about a picture, as encoded in a frame.
 ///
-/// A byte for the verdict; a count of words (1 byte) and the words, each with its count (1 byte); a count
-/// of symbols (2 bytes) and the symbols, each with its count (4 bytes).
+/// A byte for the verdict; a count of words (1 byte) and the words, each with its count (1 byte); a
+/// count of symbols (2 bytes) and the symbols, each with its count (4 bytes).
 struct Answer: Hashable {
     /// The result of reading the picture.
     let outcome: PictureOutcome

@@ -2,8 +2,8 @@
 public enum PictureFinding: Hashable, Sendable {
     /// The symbols' bytes, possibly none, and the names of the stages that were tried.
     ///
-    /// The bytes may be keys. They are in ordinary memory, because the process does nothing else, is
-    /// confined, cannot be dumped, and ends soon.
+    /// The bytes may be keys. They are in ordinary memory, because the process does nothing else,
+    /// is confined, cannot be dumped, and ends soon.
     case symbols([[UInt8]], tried: [String])
     /// The content is not a picture.
     case notAPicture

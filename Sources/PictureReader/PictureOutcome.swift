@@ -2,7 +2,8 @@ public import POSIX
 
 /// The outcome for one picture.
 public enum PictureOutcome: Hashable, Sendable {
-    /// The number of symbols that were read, at least one, and the names of the stages that were tried.
+    /// The number of symbols that were read, at least one, and the names of the stages that were
+    /// tried.
     case symbols(Int, tried: [String])
     /// Nothing was read, for this reason.
     case refused(PictureRefusal)

@@ -2,13 +2,15 @@ public import POSIX
 
 /// Reads the symbols in pictures with `watchword-reader`, a confined process.
 ///
-/// One process reads many pictures. If a picture makes it crash, hang or exhaust its memory, only that picture
-/// is lost: the process is killed, and the next picture gets a new one. Everything that the process sends is
-/// checked, and no picture is decoded on this side.
+/// One process reads many pictures. If a picture makes it crash, hang or exhaust its memory, only
+/// that picture is lost: the process is killed, and the next picture gets a new one. Everything
+/// that the process sends is checked, and no picture is decoded on this side.
 ///
-/// It must be used from one thread, which must outlive it: the kernel kills the processes with that thread.
+/// It must be used from one thread, which must outlive it: the kernel kills the processes with that
+/// thread.
 public final class PictureReader {
-    /// A process is replaced after this many pictures, so that the effects of a hostile one do not last.
+    /// A process is replaced after this many pictures, so that the effects of a hostile one do not
+    /// last.
     public static let picturesPerProcess = 64
     /// How many pictures may be read before the next one is reported.
     private static let window = 16
@@ -25,7 +27,8 @@ public final class PictureReader {
     ///   - path: The program; by default the one beside the running program, or else where an
     ///     installation puts it (`../libexec/watchword/`).
     ///   - timeout: How long one picture may take.
-    /// - Throws: ``PictureReaderFailure/notFound`` if no path is given and there is no such program.
+    /// - Throws: ``PictureReaderFailure/notFound`` if no path is given and there is no such
+    ///   program.
     public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(PictureReaderFailure)
     {
         guard let path = path ?? RunningProgram.companion("watchword-reader") else {
@@ -43,8 +46,8 @@ public final class PictureReader {
 
     /// Reads one picture from an open file or pipe.
     ///
-    /// - Parameter symbol: is lent the bytes of each symbol, which may be a key, once the whole answer
-    ///   has been checked; they are wiped afterwards.
+    /// - Parameter symbol: is lent the bytes of each symbol, which may be a key, once the whole
+    ///   answer has been checked; they are wiped afterwards.
     /// - Throws: ``PictureReaderFailure`` if no picture at all can be read.
     public func read(
         _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
@@ -68,8 +71,10 @@ public final class PictureReader {
     /// Reads the picture files at `paths`, some in parallel, and reports them in order.
     ///
     /// - Parameters:
-    ///   - symbol: is lent the bytes of each symbol with its picture's index, as in ``read(_:symbol:)``.
-    ///   - finished: is called with each picture's outcome, after its symbols and before the next picture's.
+    ///   - symbol: is lent the bytes of each symbol with its picture's index, as in
+    ///     ``read(_:symbol:)``.
+    ///   - finished: is called with each picture's outcome, after its symbols and before the next
+    ///     picture's.
     /// - Throws: ``PictureReaderFailure`` if no picture at all can be read; those already
     ///   reported stay reported.
     public func read(

@@ -2,7 +2,8 @@ internal import POSIX
 
 /// One reader process and the picture that it is reading.
 final class ReaderConnection {
-    /// Whether it must not be used again: it has ended, broke the protocol, or has read enough pictures.
+    /// Whether it must not be used again: it has ended, broke the protocol, or has read enough
+    /// pictures.
     var isWorn: Bool { isSpent || pictureCount >= PictureReader.picturesPerProcess }
 
     /// The caller's index of the picture that it is reading, or read last.
@@ -52,7 +53,8 @@ final class ReaderConnection {
 
     /// Gives it a picture to read within `timeout`.
     ///
-    /// - Returns: whether it took the picture; a process that has ended or sent an unexpected frame takes none.
+    /// - Returns: whether it took the picture; a process that has ended or sent an unexpected frame
+    ///   takes none.
     func take(
         _ source: PictureSource, index: Int, timeout: Duration
     ) throws(PictureReaderFailure) -> Bool {

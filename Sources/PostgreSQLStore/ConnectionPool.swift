@@ -13,17 +13,17 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         var jobs: [Job] = []
         /// The semaphores of the sleeping threads, one per thread.
         ///
-        /// With one shared semaphore, a thread that had only to test its connection before it slept
-        /// again could consume a wake-up meant for another thread.
+        /// With one shared semaphore, a thread that only tests its connection and goes back to
+        /// sleep could consume a wake-up meant for another thread.
         var idle: [Semaphore] = []
         /// The number of threads that have a connection.
         var connected = 0
-        /// Why there is no connection at all; `nil` while there may be one.
+        /// Why the server cannot be used; `nil` while a connection may work.
         var down: PostgreSQLFailure?
         /// The number of timeouts so far.
         ///
-        /// A thread whose connection is older than the last one tests the connection before it
-        /// takes jobs.
+        /// A thread whose connection last answered before the latest timeout tests the connection
+        /// before it takes jobs.
         var silences = 0
         var isClosed = false
     }

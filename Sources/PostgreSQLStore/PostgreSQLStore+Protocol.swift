@@ -33,8 +33,8 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// The rows that use a key, ordered by id after `after`; the rows of all keys if `version` is
-    /// `nil`.
+    /// The rows that use a key version, in the order of ids after `after`; `nil` means all
+    /// versions.
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
@@ -47,7 +47,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// How many rows and answers use each key.
+    /// The number of rows and recorded responses that use each key version.
     public func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
         var credentials: [KeyID: [CredentialKind: Int]] = [:]
         let counts = try await read(.credentialUsage, .none) { result throws(PostgreSQLFailure) in
@@ -79,7 +79,7 @@ extension PostgreSQLStore: VerificationStore {
         }
     }
 
-    /// The answer stored under this key, even if it has expired.
+    /// The recorded response under this key, even if it has ended or expired.
     public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         try await read(.answer, bytes: name) {
             [key] result throws(PostgreSQLFailure) in

@@ -7,7 +7,7 @@ public import Verification
 /// when needed. Waiting jobs are sent together: one round trip commits for all waiting callers.
 /// Each connection that commits appends to its own event chain. The common order of all chains
 /// comes from one row, so that the transactions of all processes become durable one after the
-/// other; committing together compensates for that.
+/// other; group commits make up for that cost.
 ///
 /// A broken connection is reopened, at growing intervals; meanwhile calls fail immediately. If the
 /// database comes back without events that it acknowledged to this process, the process stops using
@@ -31,7 +31,7 @@ public final class PostgreSQLStore: Sendable {
         /// Two connections that read and one that commits.
         public static let standard = Connections(reading: 2, writing: 1)
 
-        /// Creates the numbers; values below one become one.
+        /// Sets the numbers; values below one become one.
         public init(reading: Int, writing: Int) {
             self.reading = max(reading, 1)
             self.writing = max(writing, 1)

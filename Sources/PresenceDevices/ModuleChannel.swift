@@ -2,8 +2,9 @@ public import POSIX
 
 /// The modules' side of the pipes, in the program that runs them.
 ///
-/// The modules are third-party code, so they get no access to standard input and output: their output must not
-/// be taken for this program's, and they must not read the person's answer to another module.
+/// The modules are third-party code, so they get no access to standard input and output: their
+/// output must not be taken for this program's, and they must not read the person's answer to
+/// another module.
 public final class ModuleChannel {
     private let input: FileDescriptor
     private let output: FileDescriptor

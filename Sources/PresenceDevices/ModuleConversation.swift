@@ -131,7 +131,8 @@ extension ModuleConversation {
         if signal != .stop { helper.end() }
     }
 
-    /// Counts the modules' messages: a flood must neither fill the screen nor keep this process busy.
+    /// Counts the modules' messages: a flood must neither fill the screen nor keep this process
+    /// busy.
     private func count(_ text: String) throws(PAMCheckFailure.Reason) {
         remarkCount += 1
         remarkBytes += text.utf8.count
@@ -181,8 +182,8 @@ extension ModuleConversation {
 
     private func sendAnswer() throws(PAMCheckFailure.Reason) {
         mayHaveBeenAttempted = true
-        // The pipe is empty while the program waits for an answer, so it takes the whole answer. If it does
-        // not, the program has ended or broke the protocol, which the next frame will show.
+        // The pipe is empty while the program waits for an answer, so it takes the whole answer. If
+        // it does not, the program has ended or broke the protocol, which the next frame will show.
         do { _ = try helper.flush() } catch { throw .system(error) }
     }
 

@@ -2,12 +2,14 @@ internal import POSIX
 public import Presence
 
 /// Asks the system's modules, those of the PAM service `watchword`, whether the user is present: by
-/// password, fingerprint, face or security key, whatever the administrator named in the service file.
+/// password, fingerprint, face or security key, whatever the administrator named in the service
+/// file.
 ///
-/// The modules run in `watchword-presence`, a separate process. Their messages and questions appear on the
-/// terminal. Their verdict is advisory: anyone who controls the machine can fake it.
+/// The modules run in `watchword-presence`, a separate process. Their messages and questions appear
+/// on the terminal. Their verdict is advisory: anyone who controls the machine can fake it.
 ///
-/// It must be used from one thread, which must outlive it: the kernel kills the process with that thread.
+/// It must be used from one thread, which must outlive it: the kernel kills the process with that
+/// thread.
 public struct PAMCheck: PresenceCheck {
     /// A positive verdict comes from the system and yields no key.
     public typealias Grade = Advisory
@@ -28,8 +30,8 @@ public struct PAMCheck: PresenceCheck {
 
     /// Asks once; `purpose` is shown before a module's first message.
     ///
-    /// - Throws: ``PAMCheckFailure``; by then, the program and the programs that it started have been killed, and
-    ///   the terminal has been restored.
+    /// - Throws: ``PAMCheckFailure``; by then, the program and the programs that it started have
+    ///   been killed, and the terminal has been restored.
     public func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
         let conversation: ModuleConversation
         do throws(PAMCheckFailure.Reason) {

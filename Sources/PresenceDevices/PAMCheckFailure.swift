@@ -28,7 +28,8 @@ public struct PAMCheckFailure: PresenceFailure, Hashable {
         case accountRefused(PAMCallFailure)
         /// No module could decide.
         case failed(PAMCallFailure)
-        /// The program that runs the modules ended before its verdict, most likely because of a module.
+        /// The program that runs the modules ended before its verdict, most likely because of a
+        /// module.
         case ended(ChildProcess.Ending)
         /// The modules sent too many messages.
         case talksTooMuch

@@ -9,8 +9,8 @@ public enum PAMService {
 
     /// Whether an administrator or a package has configured the modules.
     ///
-    /// Without this file, Linux-PAM would ask the modules of the service `other`, which nobody chose for
-    /// this purpose.
+    /// Without this file, Linux-PAM would ask the modules of the service `other`, which nobody
+    /// chose for this purpose.
     public static func isInstalled(in folders: [String] = folders) -> Bool {
         folders.contains { folder in
             // A file that cannot be inspected cannot be read either.

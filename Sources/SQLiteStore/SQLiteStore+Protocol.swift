@@ -34,8 +34,8 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// The rows that use a key, ordered by id after `after`; the rows of all keys if `version` is
-    /// `nil`.
+    /// The rows that use a key version, in the order of ids after `after`; `nil` means all
+    /// versions.
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
@@ -51,7 +51,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// How many rows and answers use each key.
+    /// The number of rows and recorded responses that use each key version.
     public func keyUsage() throws(StoreFailure) -> [KeyUsage] {
         var credentials: [KeyID: [CredentialKind: Int]] = [:]
         var answers: [KeyID: Int] = [:]
@@ -83,7 +83,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    /// The answer stored under this key, even if it has expired.
+    /// The recorded response under this key, even if it has ended or expired.
     public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
         try read { session throws(SQLiteFailure) in
             try session[.answer].bind(name).first { row throws(SQLiteFailure) in

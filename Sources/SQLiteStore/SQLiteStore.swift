@@ -47,7 +47,7 @@ public final class SQLiteStore: Sendable {
 
     /// Completes waiting jobs and closes the files; later calls fail.
     public func close() {
-        // The writer closes last, and so checkpoints the write-ahead log.
+        // The writer must close last, so that it checkpoints the write-ahead log.
         readers.close()
         committer.close()
     }

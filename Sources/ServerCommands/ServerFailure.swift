@@ -45,7 +45,8 @@ enum ServerFailure: ProgramFailure {
     case clientNameTaken
     /// The name is too long, or could be confused with an id.
     case badClientName
-    /// The clock cannot be trusted, or it is before the release of this program, which nobody can confirm.
+    /// The clock cannot be trusted, or it is before the release of this program, which nobody can
+    /// confirm.
     case untrustedClock(UnixTime, isPossible: Bool)
     /// A line of a list of credentials is not a credential id.
     case notAList(String, line: Int)

@@ -7,8 +7,8 @@ internal import JSONText
 extension HTTPResponse {
     /// Parses the response to `operation`.
     ///
-    /// Unknown members are ignored: a newer server may send more. Every known member must be present and
-    /// well-formed.
+    /// Unknown members are ignored: a newer server may send more. Every known member must be
+    /// present and well-formed.
     func answer(to operation: HelperRequest.Operation) throws(HTTPHelperFailure) -> HelperResponse {
         switch (operation, status) {
         case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())

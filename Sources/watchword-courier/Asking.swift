@@ -86,8 +86,8 @@ extension HelperRequest.Operation {
         }
     }
 
-    // The body holds the secret in ordinary memory: the process does nothing else, is confined, cannot be
-    // dumped, and ends soon.
+    // The body holds the secret in ordinary memory: the process does nothing else, is confined,
+    // cannot be dumped, and ends soon.
     fileprivate var body: [UInt8] {
         let members: [(String, JSONValue)] =
             switch self {

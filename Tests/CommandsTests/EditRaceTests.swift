@@ -5,8 +5,8 @@ import Testing
 struct EditRaceTests {
     private static let newKey = "MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK"
 
-    /// Runs `edit`, which checks the entry and then reads its new key from a pipe; `meanwhile` runs before the
-    /// key is written.
+    /// Runs `edit`, which checks the entry and then reads its new key from a pipe; `meanwhile` runs
+    /// before the key is written.
     private func race(
         _ fixture: VaultFixture, _ edit: String, meanwhile: String
     ) throws -> ForeignProgram.Outcome {

@@ -23,7 +23,7 @@ struct ForgottenPassphraseTests {
         let key = try fixture.line(of: "recovery.txt")
         let slip = (key.first == "A" ? "B" : "A") + key.dropFirst()
         try terminal.answer([("as you wrote it down: ", slip)])
-        try terminal.waitFor("the recovery key has a typing error; try again")
+        try terminal.waitFor("the recovery key contains a typing error; try again")
         try terminal.answer([
             (
                 "as you wrote it down: ",

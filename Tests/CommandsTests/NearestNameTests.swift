@@ -5,7 +5,7 @@ import Testing
 
 struct NearestNameTests {
     @Test(
-        "the nearest name is found, or none if all are far",
+        "the nearest name is found, or none if all are too different",
         arguments: [
             ("lsit", "list"), ("exprot", "export"), ("slott", "slot"), ("xyzzy", nil),
             ("comp", "completions"), ("", nil),

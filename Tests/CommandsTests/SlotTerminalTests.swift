@@ -42,7 +42,7 @@ struct SlotTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("B:b"))
     }
 
-    @Test("rekey seals every secret again, --keep-key none, and the passphrase stays valid")
+    @Test("rekey reseals every secret, --keep-key reseals none, and the passphrase stays valid")
     func rekeyed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         let before = try fixture.vault()

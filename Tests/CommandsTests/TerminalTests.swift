@@ -118,7 +118,7 @@ struct TerminalTests {
         #expect(!terminal.screen.contains("nothing was changed"))
     }
 
-    @Test("half a passphrase is not left for the shell after SIGTERM")
+    @Test("a partly typed passphrase is not left for the shell after SIGTERM")
     func halfTyped() throws {
         let terminal = try PseudoTerminal(
             "sh -c 'echo $$; exec watchword list'; echo ended; read -r line; echo \"<$line>\"",
@@ -134,7 +134,7 @@ struct TerminalTests {
         #expect(terminal.screen.contains("<x>"))
     }
 
-    @Test("two different new passphrases create no vault")
+    @Test("no vault is created if the two new passphrases differ")
     func differing() throws {
         let folder = try TemporaryFolder()
         let terminal = try PseudoTerminal("watchword init --scrypt-log-n 10 --vault v", in: folder)

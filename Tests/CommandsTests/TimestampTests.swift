@@ -26,7 +26,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "other texts are refused",
+        "other text is refused",
         arguments: [
             "", "now", "+5", "1.5", "2026-11-21", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z",
             "2026-00-10T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T01:60:00Z",

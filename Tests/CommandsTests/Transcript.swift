@@ -3,9 +3,9 @@ import TestSupport
 
 /// A file of shell commands with their expected results.
 ///
-/// A line that begins with `$ ` is a command. The lines after it are its standard output, or its standard
-/// error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default. `…` matches
-/// anything within a line, and `#` begins a comment.
+/// A line that begins with `$ ` is a command. The lines after it are its standard output, or its
+/// standard error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default.
+/// `…` matches anything within a line, and `#` begins a comment.
 struct Transcript {
     struct Step {
         let line: Int

@@ -187,7 +187,7 @@ import Testing
         #expect(access == .standard(for: .enrolled))
     }
 
-    @Test("an entry that asks at each use is replaced with its owner's consent only")
+    @Test("an entry that asks at each use is replaced only with its owner's consent")
     func replacedWithConsent() throws {
         let device = try Device()
         var server = TestServer()

@@ -65,7 +65,7 @@ struct ChunkTests {
     }
 
     @Test(
-        "over TLS, the same is refused",
+        "chunked bodies are also refused over TLS",
         .enabled(if: openssl != nil, "openssl is not installed"))
     func overTLS() async throws {
         let folder = try TemporaryFolder()

@@ -134,7 +134,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    @Test("connections are limited per address, and another address still gets its own")
+    @Test("connections are limited per address, and other addresses are not affected")
     func perAddress() async throws {
         var limits = ListenerLimits()
         limits.connectionsPerAddress = 3
@@ -181,7 +181,7 @@ struct LimitsTests {
         #expect(registry.accepts(.unknown))
     }
 
-    @Test("the registry closes connections after their deadline, and counts per origin")
+    @Test("the registry closes connections after their deadline, and counts them per origin")
     func registry() throws {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 1, start: now)

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a gray picture has no colours")
+    @Test("a grey picture has no colours")
     func gray() throws {
         for name in ["gray-8.png", "gray-alpha-8.png", "gray.jpg"] {
             let vector = try #require(try FormatVector.all().first { $0.file == name })

@@ -60,7 +60,7 @@ struct OTPAuthLinesTests {
         "an empty file has no lines", arguments: ["", "\n", "\r\n", "# x", "\u{feff}"])
     func empty(text: String) { #expect(read(Array(text.utf8)).lines.isEmpty) }
 
-    @Test("a strict reading refuses what a lenient one warns about")
+    @Test("strict parsing refuses what lenient parsing warns about")
     func strict() {
         let text = Array("otpauth://totp/A:b c?secret=GEZDGNBV".utf8)
         #expect(read(text).lines.map(\.summary) == ["key b c"])

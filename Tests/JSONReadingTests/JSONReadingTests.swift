@@ -36,7 +36,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "P-04 a repeated name is refused, also when it is escaped differently",
+        "P-04 a repeated name is refused, even if it is escaped differently",
         arguments: [
             (#"{"a":1,"a":1}"#, 10), (#"{"a":1,"\u0061":2}"#, 15),
             (#"{"x":{"a":1,"b":2,"a":3}}"#, 21),
@@ -122,7 +122,7 @@ struct JSONReadingTests {
         #expect(try read(deep, limits: deepest).rendered().text == deep)
     }
 
-    @Test("texts are secrets, and copied into a String only on request")
+    @Test("strings are secrets, and are copied into a String only on request")
     func accessors() throws {
         let value = try read(#"{"t":"s","n":5,"m":-5,"f":true,"l":[1],"z":null}"#)
         guard case .secret? = value["t"] else {

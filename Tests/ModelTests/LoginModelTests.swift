@@ -54,7 +54,7 @@ struct LoginModelTests {
     }
 
     @Test(
-        "R-06 a database that lost several logins denies, but ends no credential",
+        "R-06 a database that lost several logins denies logins, but ends no credential",
         arguments: [1, 2, 3])
     func putFarBack(logins: Int) async throws {
         try await explore(

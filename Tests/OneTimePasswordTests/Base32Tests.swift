@@ -39,7 +39,7 @@ struct Base32Tests {
     }
 
     @Test(
-        "each deviation is reported, and refused by a strict reading",
+        "each deviation is reported, and refused by strict parsing",
         arguments: [
             ("mzxw6ytboi", "666f6f626172", Base32Deviation.lowerCase),
             ("MZXW 6YTB OI", "666f6f626172", .spaces), ("MZXW6YTBOI\r\n", "666f6f626172", .spaces),

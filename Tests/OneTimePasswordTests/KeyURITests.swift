@@ -94,7 +94,7 @@ struct KeyURITests {
         #expect(uri.warnings == leniency.warnings)
     }
 
-    @Test("each deviation is refused by a strict reading", arguments: leniencies)
+    @Test("each deviation is refused by strict parsing", arguments: leniencies)
     func strict(case leniency: Leniency) throws {
         let first = try #require(leniency.warnings.first)
         #expect(throws: KeyURIError.notStrict(first)) {
@@ -103,7 +103,7 @@ struct KeyURITests {
     }
 
     @Test(
-        "URIs that the format allows pass a strict reading",
+        "URIs that the format allows pass strict parsing",
         arguments: [
             ("otpauth://totp/A:b?secret=\(key)&issuer=A", "A", "b"),
             ("OTPAUTH://TOTP/A:b?secret=\(key)", "A", "b"),
@@ -124,7 +124,7 @@ struct KeyURITests {
         #expect(read.credential.account == account)
     }
 
-    @Test("a Latin-1 label is read leniently and refused strictly")
+    @Test("a Latin-1 label is accepted by lenient parsing and refused by strict parsing")
     func latin1() throws {
         let bytes = Array("otpauth://totp/Caf".utf8) + [0xe9] + Array("?secret=\(key)".utf8)
         let uri = try KeyURI(parsing: bytes.span)

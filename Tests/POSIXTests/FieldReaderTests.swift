@@ -49,7 +49,7 @@ struct FieldReaderTests {
         }
     }
 
-    @Test("bytes that are left are refused")
+    @Test("trailing bytes are refused")
     func extra() throws {
         let bytes: [UInt8] = [1, 2]
         var fields = FieldReader(.bigEndian)

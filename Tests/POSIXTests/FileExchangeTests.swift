@@ -87,7 +87,7 @@ struct FileExchangeTests {
         #expect(try place.files == left)
     }
 
-    @Test("O-10 a file that takes the place at the last moment gets it back")
+    @Test("O-10 a file that appears at the last moment is put back in its place")
     func replacedLast() throws {
         let place = try Place()
         try place.put("ours: new", at: "own/new")

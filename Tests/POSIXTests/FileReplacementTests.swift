@@ -46,7 +46,7 @@ struct FileReplacementTests {
         #expect(try text("file.previous", in: folder) == "two")
     }
 
-    @Test("everything but the file is overwritten and removed, also a killed writer's files")
+    @Test("everything but the file is overwritten and removed, including a killed writer's files")
     func allButCurrent() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }

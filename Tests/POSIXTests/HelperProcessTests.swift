@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("a helper that is killed has ended, and keeps nothing to send")
+    @Test("a killed helper is reported as ended, and unsent data can be discarded")
     func end() throws {
         let helper = try helper()
         #expect(helper.end().0 == .killed)

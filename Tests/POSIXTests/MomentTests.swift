@@ -18,7 +18,7 @@ struct MomentTests {
         #expect((now + .seconds(-9)).timeRemaining == .zero)
     }
 
-    @Test("the time ahead shrinks as time passes")
+    @Test("the remaining time shrinks as time passes")
     func ahead() {
         let ahead = (Moment.now + .seconds(3_600)).timeRemaining
         #expect(ahead > .seconds(3_500))

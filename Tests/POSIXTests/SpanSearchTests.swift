@@ -14,7 +14,7 @@ struct SpanSearchTests {
         return bytes.span.holds(part, at: start)
     }
 
-    @Test("the first occurrence of a byte from the start on is found")
+    @Test("the first occurrence of a byte at or after the start is found")
     func firstIndex() {
         #expect(place(of: "e", in: text, from: 0) == 2)
         #expect(place(of: "e", in: text, from: 2) == 2)

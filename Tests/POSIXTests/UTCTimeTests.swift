@@ -20,7 +20,7 @@ struct UTCTimeTests {
         #expect(UTCTime(unixTime: unixTime).text == text)
     }
 
-    @Test("every day of 400 years begins one day after the day before it")
+    @Test("every day of 400 years begins one day after the previous day")
     func everyDay() {
         let first = UTCTime.startOfDay(year: 1899, month: 12, day: 31)
         var day = UTCTime(unixTime: first ?? 0)
@@ -52,7 +52,7 @@ struct UTCTimeTests {
     }
 
     @Test(
-        "a date that the calendar does not have is refused",
+        "a date that does not exist in the calendar is refused",
         arguments: [
             (2026, 2, 29), (2100, 2, 29), (1900, 2, 29), (2000, 2, 30), (2026, 4, 31),
             (2026, 12, 32), (2026, 1, 0), (2026, 0, 1), (2026, 13, 1), (-1, 12, 31),

@@ -34,7 +34,7 @@ internal import Testing
         #expect(try PictureReader(program: "FaultyReader").read(contents: [order]) == [expected])
     }
 
-    @Test("pictures of every size around a chunk arrive whole")
+    @Test("pictures of every size around the chunk size arrive complete")
     func sizes() throws {
         let sizes = [1, 65_531, 65_532, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000]
         let contents = sizes.map { String(repeating: "a", count: $0) }
@@ -49,7 +49,7 @@ internal import Testing
         #expect(readings == contents.map { .symbol($0) })
     }
 
-    @Test("one reader reads many pictures, also when it was started in advance")
+    @Test("one reader reads many pictures, even if it was started in advance")
     func oneByOne() throws {
         let folder = try TemporaryFolder()
         let reader = try PictureReader(program: "FaultyReader")
@@ -75,7 +75,7 @@ internal import Testing
             ])
     }
 
-    @Test("a file of 32 MiB is read, one byte more is too large")
+    @Test("a file of 32 MiB is read, and one byte more is too large")
     func largest() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "large")

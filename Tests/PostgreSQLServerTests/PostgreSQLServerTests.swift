@@ -6,7 +6,7 @@ import Testing
 /// Tests that the server of the other test suites breaks and recovers as requested.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PostgreSQLServerTests {
-    @Test("a new database is empty, has its owner, uses UTF-8 and flushes commits to disk")
+    @Test("a new database is empty, has the right owner, uses UTF-8 and flushes commits to disk")
     func database() async throws {
         try await onOwnThread {
             let server = try PostgreSQLServer.shared()

@@ -76,7 +76,7 @@ struct ChainTests {
         #expect(try database.audit().findings == [])
     }
 
-    @Test("the callback runs after every given number of events, before the commits return")
+    @Test("the callback runs each time a given number of events is reached, before commits return")
     func watched() async throws {
         let database = try TestDatabase()
         let store = try database.open(connections: .init(reading: 1, writing: 2))

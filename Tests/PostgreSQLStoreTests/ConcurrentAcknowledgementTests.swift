@@ -15,7 +15,7 @@ struct ConcurrentAcknowledgementTests {
     /// The operation that asks for the chains' ends.
     enum Question: CaseIterable { case compare, lease }
 
-    @Test("a stored end that was read before an acknowledgement is not behind it")
+    @Test("a chain end that was read before an acknowledgement is not reported as a rollback")
     func older() async throws {
         for question in Question.allCases { try await ask(question) }
     }

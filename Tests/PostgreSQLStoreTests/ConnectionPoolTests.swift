@@ -132,7 +132,7 @@ struct ConnectionPoolTests {
         pool.close()
     }
 
-    @Test("connections that do not answer either are found out without a caller's job")
+    @Test("other connections that do not answer are detected without a caller's job")
     func silent() throws {
         let stage = Stage()
         let pool = try stage.pool(3)

@@ -60,7 +60,7 @@ struct CutConnectionTests {
     }
 
     @Test(
-        "a stalled connection is given up, and a late decision happens only once",
+        "a stalled connection is abandoned, and a late decision happens only once",
         arguments: [
             (ProxyFault.Message.bind, ProxyFault.Part.half), (.sync, .none), (.sync, .half),
             (.sync, .all), (.commandComplete, .half), (.readyForQuery, .none),

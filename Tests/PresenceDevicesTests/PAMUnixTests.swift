@@ -20,10 +20,11 @@ struct PAMUnixTests {
     private static let password =
         "$6$watchword$t1W8re1iL7mpCxXYQfh96Ca5v8AtJHQhHSXMYs5BaUhYFFPc86e88fKhbyL7nQeIxwtIf1hyPnjO7oXcJ3CRH/"
 
-    /// A stack in which the user of this process is called `tester` and has the password with `hash`.
+    /// A stack in which the user of this process is called `tester` and has the password with
+    /// `hash`.
     ///
-    /// The hash is in `passwd` itself, so that pam_unix needs neither access to `shadow` nor its privileged
-    /// helper; this works for root and for any other user.
+    /// The hash is in `passwd` itself, so that pam_unix needs neither access to `shadow` nor its
+    /// privileged helper; this works for root and for any other user.
     private func stack(hash: String, number: uid_t = getuid()) throws -> Stack {
         let library = try #require(userDatabaseWrapper)
         let stack = try Stack([

@@ -12,7 +12,7 @@ struct AccessControlTests {
     private static let strict = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
 
-    @Test("an entry's access control changes; its secret, name, position and time stay")
+    @Test("an entry's access control changes; its secret, name, position and time stay the same")
     func changed() throws {
         let made = try TestVault()
         let ids = try made.fill()

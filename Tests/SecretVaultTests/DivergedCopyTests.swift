@@ -24,7 +24,7 @@ struct DivergedCopyTests {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    @Test("a box from a copy that was edited separately is damage, whichever entry it belongs to")
+    @Test("a box from a separately edited copy counts as damage, whichever entry it belongs to")
     func splicedBox() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -36,7 +36,7 @@ struct FailuresTests {
         return try #require(failures)
     }
 
-    @Test("four failures are free; each later wait lasts exactly its number of seconds")
+    @Test("four failures cause no wait; each later wait lasts exactly its number of seconds")
     func steps() throws {
         for (index, wait) in Self.waits.enumerated() {
             var clock = TestClock()
@@ -162,7 +162,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a glitch of the wall clock does not make a wait endless where there is no other clock")
+    @Test("a glitch in the wall clock does not make a wait endless where there is no other clock")
     func wallClockGlitch() throws {
         let ahead = ClockReading(wall: 1 << 40, boot: nil, uptime: 5)
         var failed: Failures?

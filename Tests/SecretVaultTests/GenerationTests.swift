@@ -20,7 +20,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a save after an older file was restored is newer than every file before")
+    @Test("a save after a restore of an older file is newer than all earlier files")
     func newest() throws {
         let vault = try TestVault()
         let old = try vault.bytes()
@@ -35,7 +35,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
     }
 
-    @Test("an implausibly high mark is reported, and does not exhaust the numbers")
+    @Test("an implausibly high mark is reported, and does not exhaust the generation numbers")
     func absurdMark() throws {
         let missed = VaultLimits.missedGenerations
         let cases: [(mark: UInt64, next: UInt64)] = [

@@ -45,7 +45,7 @@ struct LockOutTests {
         #expect(try vault.attempts().vault?.count == 1)
     }
 
-    @Test("asking for the wait completes a wipe that was interrupted")
+    @Test("querying the wait completes a wipe that was interrupted")
     func waitingWipes() throws {
         let vault = try TestVault()
         let id = try vault.fill()[0]
@@ -201,7 +201,7 @@ struct LockOutTests {
         #expect(try vault.files() == TestVault.files)
     }
 
-    @Test("of many concurrent attempts, five wrong ones are checked, and all right ones")
+    @Test("of many concurrent attempts, all correct ones and five wrong ones are checked")
     func races() throws {
         let vault = try TestVault()
         let rights = try atOnce(12, "try", vault, "correct horse battery staple", "1")
@@ -344,7 +344,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("a slot over the ceiling is not an attempt; a cheaper slot beside it counts")
+    @Test("skipping a slot over the ceiling is not an attempt; trying a cheaper one is")
     func slotsOverTheCeiling() throws {
         let vault = try TestVault()
         for _ in 0..<7 {

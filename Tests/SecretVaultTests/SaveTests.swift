@@ -7,7 +7,7 @@ import Testing
 @testable import SecretVault
 
 struct SaveTests {
-    @Test("two concurrent processes that add fifty entries each lose none")
+    @Test("no entry is lost when two concurrent processes add fifty each")
     func twoWriters() throws {
         let vault = try TestVault()
         let writer = BuiltProgram.path("vault-writer")
@@ -130,7 +130,7 @@ struct SaveTests {
     }
 
     @Test(
-        "no passphrase is tried in a read-only folder, the recovery key opens, and saving is refused",
+        "a read-only folder prevents passphrase attempts and saving, but not the recovery key",
         .enabled(if: geteuid() == 0 && TestCapabilities.canMakeReadOnly, "needs root and chattr"))
     func readOnlyFolder() throws {
         let vault = try TestVault(recoveryKey: true)

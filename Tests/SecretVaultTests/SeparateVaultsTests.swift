@@ -144,7 +144,7 @@ struct SeparateVaultsTests {
         }
     }
 
-    @Test("O-10 names of up to 255 bytes are possible", arguments: [200, 240, 254, 255])
+    @Test("O-10 names of up to 255 bytes are accepted", arguments: [200, 240, 254, 255])
     func longNames(count: Int) throws {
         let folder = try TemporaryFolder()
         let path = folder.file(String(repeating: "v", count: count))

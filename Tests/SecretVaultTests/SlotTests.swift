@@ -56,7 +56,7 @@ struct SlotTests {
         #expect(try !vault.files().contains(TestVault.own("previous")))
     }
 
-    @Test("a forgotten passphrase is replaced with the recovery key, and nothing is lost")
+    @Test("the recovery key lets the user replace a forgotten passphrase, and nothing is lost")
     func forgotten() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -233,7 +233,7 @@ extension VaultChanges {
 }
 
 struct RecoveryKeyTests {
-    @Test("a recovery key is read back in any case, with any spaces and dashes")
+    @Test("a recovery key is read back in upper or lower case, with any spaces and dashes")
     func reading() throws {
         let vault = try TestVault(recoveryKey: true)
         let key = try #require(vault.recoveryKey)

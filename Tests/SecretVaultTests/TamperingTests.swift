@@ -240,7 +240,7 @@ struct TamperingTests {
 
     @Test("a box opens only with its own unencrypted part, even if the manifest lists its digest")
     func associatedData() throws {
-        // Anyone who has the vault key can list anything; this check finds our own bugs.
+        // Anyone who has the vault key can write any manifest; this check finds our own bugs.
         let sample = try Sample()
         let state = try VaultState(verifying: sample.document, with: sample.key)
         let record = state.records[2]

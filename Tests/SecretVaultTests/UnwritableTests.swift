@@ -47,7 +47,7 @@ struct UnwritableTests {
         try Vault.unlock(at: vault.path, with: .passphrase(passphrase), readOnly: readOnly)
     }
 
-    @Test("failures are counted on a full disk, the right passphrase opens, and a wipe succeeds")
+    @Test("on a full disk, failures are counted, the right passphrase works, and a wipe succeeds")
     func fullDisk() throws {
         let vault = try mounted()
         try vault.disk.fillUp()

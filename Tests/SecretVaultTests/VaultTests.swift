@@ -348,7 +348,7 @@ struct VaultTests {
         }
     }
 
-    @Test("a per-use entry accepts the presence of unlocking once")
+    @Test("the presence check at unlock opens a per-use entry once")
     func perUse() throws {
         let vault = try TestVault()
         let open = try vault.unlock()

@@ -73,7 +73,7 @@ struct DatabaseFaultTests {
         try await load.stop()
     }
 
-    @Test("T-10 a standby that lacks an accepted code is not served until restore was run")
+    @Test("T-10 a standby that lacks an accepted code is not used until restore has run")
     func lost() async throws {
         let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let url = try await onOwnThread { try primary.makeDatabase() }

@@ -15,7 +15,7 @@ struct DatabaseTLSTests {
     }
 
     @Test(
-        "the server verifies codes with a database that it reaches by TLS, with a checked certificate"
+        "the server verifies codes with a database that it reaches over verified TLS"
     )
     func served() async throws {
         let folder = try TemporaryFolder()
@@ -44,7 +44,7 @@ struct DatabaseTLSTests {
         #expect(try await state.run("audit", "verify", environment: passwords).status == 0)
     }
 
-    @Test("a database with a certificate of another authority, or without TLS, is refused")
+    @Test("a database with a certificate from another authority, or without TLS, is refused")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let servers = try await onOwnThread {

@@ -195,7 +195,8 @@ struct EnrolledSubject: Sendable {
     /// The codes from 30 minutes before the one spent for the confirmation to 90 minutes after it.
     private let codes: [String]
 
-    /// - Parameter period: the period of the codes. After the confirmation, at least the next code is valid.
+    /// - Parameter period: the period of the codes. After the confirmation, at least the next code
+    ///   is valid.
     init(_ name: String, _ asker: Asker, period: Int = 30) async throws {
         let made = try await asker.ask(
             "POST", "/v1/subjects/\(name)/credentials",

@@ -70,7 +70,7 @@ package final class ServiceFixture: Sendable {
     /// The log so far.
     package var log: [LogLine] { dependencies.lines.withLock { $0 } }
 
-    /// The causes of the changes of readiness that were reported so far; `nil` for ready.
+    /// The cause of each readiness change reported so far; `nil` when the server became ready.
     package var readinessChanges: [String?] { dependencies.readinessChanges.withLock { $0 } }
 
     /// Sets the state of the clock that the kernel reports.

@@ -16,7 +16,8 @@ package protocol StateMachine {
     var initialStates: [State] { get }
     /// The possible next actions; an empty array ends the path.
     func actions(in state: State) -> [Action]
-    /// The state after `action`. The same action in the same state must always have the same result.
+    /// The state after `action`. The same action in the same state must always have the same
+    /// result.
     func apply(_ action: Action, to state: State) async throws -> State
     /// The canonical form. Leave out everything without influence, such as random names and logs.
     func key(of state: State) -> Key

@@ -96,7 +96,7 @@ struct AccessTests {
         #expect(reply.status == 401 && reply.problem == "unauthenticated")
     }
 
-    @Test("the case of the scheme does not matter; a key is not accepted with more or less text")
+    @Test("the case of the scheme does not matter; a key with added or missing text is refused")
     func authorizationForms() async throws {
         let fixture = try await ServiceFixture()
         let key = try #require(fixture.keys["audit"]).text

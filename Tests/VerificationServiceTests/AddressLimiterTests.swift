@@ -68,7 +68,7 @@ struct AddressLimiterTests {
         #expect(limiter.count == 1)
     }
 
-    @Test("all texts that are not addresses share one bucket")
+    @Test("all strings that are not addresses share one bucket")
     func noAddress() throws {
         let limiter = try limiter()
         for text in ["", "unix", "\r\n"] { #expect(limiter.take(text, now: start) == nil) }

@@ -103,7 +103,7 @@ struct DisclosureTests {
     }
 
     @Test(
-        "V-29 V-05 every acceptance, denial, change and loss is an event; the serious ones notify"
+        "V-29 V-05 acceptances, denials, changes and losses are events; serious ones notify users"
     )
     func events() async throws {
         let fixture = try await ServiceFixture()

@@ -30,7 +30,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "R-06 a login that arrives after its retry is recognised by its idempotency key, a thief's is not",
+        "R-06 a login that arrives after its retry is recognised by its key; a thief's is not",
         arguments: [true, false])
     func lateLogin(hasKey: Bool) async throws {
         let fixture = try await ServiceFixture()

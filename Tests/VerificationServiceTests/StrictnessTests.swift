@@ -56,7 +56,7 @@ struct StrictnessTests {
         #expect(long.status == 413 && long.problem == "body-too-large")
     }
 
-    @Test("a body needs the content type of JSON; a charset parameter is permitted")
+    @Test("a body needs a JSON content type; a charset parameter is permitted")
     func contentType() async throws {
         let fixture = try await ServiceFixture()
         for (type, status) in [

@@ -65,7 +65,7 @@ struct KeyRotationTests {
     }
 
     @Test(
-        "a changed parameter spoils the seed that it was sealed with",
+        "a changed parameter makes the seed that it was sealed with unusable",
         arguments: [(8, 6), (59, 60), (59, 30)] as [(UInt8, UInt8)])
     func parameters(_ old: UInt8, _ new: UInt8) async throws {
         let ring = try KeyRing.make()
@@ -151,7 +151,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test("R-06 a lost response can be repeated after a rotation of keys")
+    @Test("R-06 a lost response can be repeated after a key rotation")
     func rotationOfSecrets() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

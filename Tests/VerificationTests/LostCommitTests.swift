@@ -23,7 +23,7 @@ struct LostCommitTests {
         try #require(await fixture.store.credential(device.credential))
     }
 
-    @Test("R-06 a successor lost by the database causes no wipe and is issued again by its nonce")
+    @Test("R-06 a successor lost by the database causes no wipe and is reissued for the same nonce")
     func oneLost() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

@@ -5,7 +5,7 @@ import Verification
 /// Runs the contract of the stores against the reference implementation.
 @Suite("MemoryStore")
 struct MemoryStoreTests {
-    @Test("the memory store satisfies the contract of stores", arguments: StoreContract.rules)
+    @Test("the memory store satisfies the store contract", arguments: StoreContract.rules)
     func contract(rule: StoreContract.Rule) async throws {
         let key = StoreKeys.known.auditKey
         let store = MemoryStore(node: sampleBytes(1, count: 16), key: key)

@@ -129,7 +129,7 @@ struct ThrottleTests {
         #expect(try await fixture.summary(other.credential).failures == 3)
     }
 
-    @Test("a code that names a credential is tried only on that one")
+    @Test("a code for a named credential is tried only on that one")
     func named() async throws {
         let fixture = try VerifierFixture()
         let one = try await fixture.enrolled()

@@ -128,7 +128,8 @@ extension Verb {
         Confirmation through PAM is advisory: whoever controls the system, or runs programs as you,
         can bypass it.
         .Pp
-        Whoever can read this process's memory, or record the keyboard, can obtain the vault's secrets.
+        Whoever can read this process's memory, or record keystrokes, can obtain the vault's
+        secrets.
         A passphrase that is easy to guess does not protect the vault: its file can be copied, and
         passphrases can be tried elsewhere, at the cost set with
         .Fl -scrypt-log-n .

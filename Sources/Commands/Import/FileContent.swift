@@ -41,7 +41,8 @@ enum FileContent {
         }
     }
 
-    // A byte order mark, or characters with a zero byte beside each; no image format begins like this.
+    // A byte order mark, or characters with a zero byte beside each; no image format begins like
+    // this.
     private static func isUTF16(_ head: Span<UInt8>) -> Bool {
         guard head.count >= 4 else { return false }
         switch (head[0], head[1]) {
@@ -52,8 +53,8 @@ enum FileContent {
         }
     }
 
-    // The beginning of every image format has a byte that text does not have: a control character, or, in
-    // the formats that begin with letters (GIF, RIFF), a byte of the sizes and headers.
+    // The beginning of every image format has a byte that text does not have: a control character,
+    // or, in the formats that begin with letters (GIF, RIFF), a byte of the sizes and headers.
     private static func isText(_ head: Span<UInt8>) -> Bool {
         for index in head.indices {
             switch head[index] {

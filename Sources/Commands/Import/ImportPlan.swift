@@ -18,9 +18,10 @@ enum ImportResult {
 
 /// Turns findings into changes of a vault.
 ///
-/// Two entries are the same if they have the same codes, that is, the same key and parameters; names do
-/// not matter. If only the names are the same, the item may be a newer enrolment or another account. It is
-/// refused unless the policy says otherwise, so that no key is lost silently.
+/// Two entries are the same if they have the same codes, that is, the same key and parameters;
+/// names do not matter. If only the names are the same, the item may be a newer enrolment or
+/// another account. It is refused unless the policy says otherwise, so that no key is lost
+/// silently.
 struct ImportPlan {
     let policy: DuplicatePolicy
     /// When the entries are added, in Unix seconds.

@@ -2,7 +2,8 @@ import Cryptography
 import POSIX
 import PictureReader
 
-/// The contents of files: images are read in one run of the sandboxed reader, texts are only detected.
+/// The contents of files: images are read in one run of the sandboxed reader, texts are only
+/// detected.
 struct PictureTexts {
     enum Content {
         /// A text, which is read later, so that many large texts need not fit into memory.

@@ -21,8 +21,8 @@ enum EntryCheck: String, Hashable, Sendable {
 
 /// Decides which check an entry requires.
 ///
-/// `--presence-check` applies only if the entry accepts any check, so that nobody can choose a weaker
-/// check than the entry requires.
+/// `--presence-check` applies only if the entry accepts any check, so that nobody can choose a
+/// weaker check than the entry requires.
 struct CheckChoice {
     /// The check given with `--presence-check`.
     private let chosen: EntryCheck?

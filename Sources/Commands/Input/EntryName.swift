@@ -3,8 +3,8 @@ import SecretVault
 
 /// An entry's name as users type it: `issuer:account`, or only an account.
 ///
-/// Names with the same text are equal: `GitHub:alice` can be an account at GitHub or an account with a
-/// colon in it, which users cannot tell apart.
+/// Names with the same text are equal: `GitHub:alice` can be an account at GitHub or an account
+/// with a colon in it, which users cannot tell apart.
 struct EntryName: Hashable, Sendable {
     let issuer: String
     let account: String
@@ -62,8 +62,8 @@ extension EntrySummary {
 extension [EntrySummary] {
     /// The only entry that matches `typed`.
     ///
-    /// `typed` is the full name, account or id; otherwise a part of the name, ignoring case; otherwise
-    /// the beginning of the id.
+    /// `typed` is the full name, account or id; otherwise a part of the name, ignoring case;
+    /// otherwise the beginning of the id.
     func one(named typed: String) throws(CommandFailure) -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
         let mayBeID = typed.utf8.count == RecordID.textCount

@@ -55,7 +55,8 @@ enum SecretSource: Hashable, Sendable {
         case .file(let path):
             let file = try InputFile(path, acceptingPipes: true)
             if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
-            // Read up to one byte more than the limit: a file may grow, and some files report size 0.
+            // Read up to one byte more than the limit: a file may grow, and some files report size
+            // 0.
             return try SecretSource.readWhole(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try file.descriptor.readToEnd(into: &output)
@@ -63,7 +64,8 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// Enough for nearly every secret; all of it is locked in memory and wiped.
+    /// Large enough for nearly every secret, and small, because the whole buffer is locked in
+    /// memory and wiped.
     private static let usualCapacity = 1 << 10
 
     /// Reads with `fill`; if the usual capacity is not enough, continues with a larger buffer.

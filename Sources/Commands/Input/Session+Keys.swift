@@ -9,7 +9,8 @@ extension Session {
     /// More bytes than any real key or URI has.
     static let secretLimit = 1 << 16
 
-    /// The key from `--secret-file` or the terminal, with the tolerances for how issuers print keys.
+    /// The key from `--secret-file` or the terminal, with the tolerances for how issuers print
+    /// keys.
     func key() throws(CommandFailure) -> SecretBytes {
         let text: SecretBytes
         let place: String

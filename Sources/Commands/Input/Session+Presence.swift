@@ -23,16 +23,16 @@ extension Session {
         return credential
     }
 
-    /// Opens `entry`, which is counter-based, for its next code; the new counter is saved before the code
-    /// is computed.
+    /// Opens `entry`, which is counter-based, for its next code; the new counter is saved before
+    /// the code is computed.
     func nextCounter(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
         -> EntryContent
     {
         try opened(entry, in: vault, for: .code, takingCounter: true)
     }
 
-    /// Asks for confirmation for each per-use entry of `entries`: replacing a secret requires the same
-    /// confirmation as using it.
+    /// Asks for confirmation for each per-use entry of `entries`: replacing a secret requires the
+    /// same confirmation as using it.
     ///
     /// - Returns: The confirmed entries.
     func askToReplace(_ entries: [EntrySummary], in vault: UnlockedVault) throws(CommandFailure)

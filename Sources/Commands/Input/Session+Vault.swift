@@ -184,7 +184,8 @@ extension Session {
                 + "--\(Option.maxUnlockCost.name) \(logN) to every command")
     }
 
-    /// The shortest passphrase without a warning (NIST SP 800-63B, section 3.1.1.2, requires eight characters).
+    /// The shortest passphrase without a warning (NIST SP 800-63B, section 3.1.1.2, requires eight
+    /// characters).
     private static let shortPassphrase = 8
 
     /// `--scrypt-log-n`, or the default cost.

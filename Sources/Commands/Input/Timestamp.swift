@@ -23,7 +23,8 @@ struct Timestamp: Hashable, Sendable {
     /// Whether RFC 3339 can represent the time: its years have four digits.
     var isWritable: Bool { UTCTime.fourDigitYears.contains(unixTime) }
 
-    /// The time in RFC 3339 format in UTC, such as `2026-11-21T01:09:30Z`; years after 9999 have more digits.
+    /// The time in RFC 3339 format in UTC, such as `2026-11-21T01:09:30Z`; years after 9999 have
+    /// more digits.
     var text: String { UTCTime(unixTime: unixTime).text + "Z" }
 
     private struct Reader {

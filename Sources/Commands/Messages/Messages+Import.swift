@@ -73,7 +73,7 @@ extension Messages {
         case .unknownAlgorithm: "has an unknown algorithm"
         case .unknownDigits: "has an unknown number of digits"
         case .unknownType: "has an unknown type"
-        case .counterOutOfRange: "has a counter out of range"
+        case .counterOutOfRange: "has a counter that is out of range"
         }
     }
 

@@ -62,7 +62,7 @@ extension Messages {
         case .notAKeyURI: "not an otpauth:// URI"
         case .tooLong: "the URI is too long"
         case .unknownType: "the URI has an unknown type; use totp, hotp or steam"
-        case .doubled(let part): "the URI has \(name(of: part)) twice"
+        case .doubled(let part): "the URI contains \(name(of: part)) twice"
         case .missingKey: "the URI has no key"
         case .key(let error): "the key in the URI: " + sentence(for: error)
         case .unknownAlgorithm: "unknown algorithm; use SHA-1, SHA-256 or SHA-512"

@@ -18,7 +18,7 @@ extension Messages {
         case .denied:
             "the server rejected the secret, which was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
-            "the server rejected the secret and asked to wipe it without a valid reason; the secret "
+            "the server rejected the secret and ordered a wipe without a valid reason; the secret "
                 + "was kept"
         case .wiped(let reason): sentence(forWiped: reason)
         case .unexpectedResponse: "the server sent an invalid response; the secret was kept"
@@ -57,8 +57,8 @@ extension Messages {
         return "\(what): status \(problem.status)\(type)\(wait)"
     }
 
-    /// The server's problem type for a repeated request with different content; only the device's name
-    /// can differ.
+    /// The server's problem type for a repeated request with different content; only the device's
+    /// name can differ.
     private static let sentBefore = "urn:watchword:problem:idempotency-key-reused"
 
     static func sentence(for failure: HTTPHelperFailure) -> String {
@@ -84,7 +84,7 @@ extension Messages {
             "the server's certificate \(describe(fault)); nothing was sent"
         case .handshake: "the server does not support TLS 1.2 or later"
         case .authorities: "no certificate authorities found; use --ca-file"
-        case .badAnswer: "the response is invalid; check that the URL is a Watchword server's"
+        case .badAnswer: "the response is invalid; check that the URL belongs to a Watchword server"
         case .tooLarge: "the server's response is too large"
         }
     }

@@ -9,7 +9,7 @@ extension Messages {
             "no QR code found"
                 + (tried.isEmpty ? "" : " (tried: \(tried.joined(separator: ", ")))")
         case .notAPicture: "not an image"
-        case .unsupported(let format): "\(format) images are not supported; save it as PNG"
+        case .unsupported(let format): "\(format) images are not supported; save the image as PNG"
         case .damaged: "the image is damaged"
         case .tooLarge(let limit): tooLarge(limit)
         case .tooManySymbols: "the image has too many QR codes"
@@ -33,7 +33,7 @@ extension Messages {
         switch limit {
         case .bytes: "the file is larger than 32 MiB"
         case .pixels: "the image has more than 64 million pixels"
-        case .side: "the image is longer than 20,000 pixels"
+        case .side: "the image is wider or taller than 20,000 pixels"
         case .frames: "the image has more than 20 frames"
         }
     }
@@ -44,7 +44,7 @@ extension Messages {
             "watchword-reader is not installed beside watchword; reinstall Watchword"
         case .cannotStart(let failure):
             "watchword-reader cannot start: " + sentence(for: failure)
-        case .diedAtStart: "watchword-reader ends at once; a library may be missing"
+        case .diedAtStart: "watchword-reader exited immediately; a library may be missing"
         case .notConfined(let failure):
             "watchword-reader could not be sandboxed, so nothing was read: "
                 + sentence(for: failure)

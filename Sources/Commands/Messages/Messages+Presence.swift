@@ -93,7 +93,7 @@ extension Messages {
                 + "--presence-check"
         case .nothingFurther(let entry, let place, let error):
             "“\(entry.visible)” requires another confirmation (\(place): \(sentence(for: error))); "
-                + "use a file or a terminal"
+                + "give the passphrase or recovery key in a file or on a terminal"
         }
     }
 

@@ -45,7 +45,7 @@ extension Messages {
         case .empty: "is empty"
         case .nameNotUTF8: "the file name is not UTF-8; rename the file"
         case .tooDeep: "too many nested folders; name an inner folder"
-        case .utf16: "UTF-16 text is not supported; save it as UTF-8"
+        case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
         case .tooLarge(let limit): "larger than the limit of \(limit) bytes"
         case .system(let failure): sentence(for: failure)
         }

@@ -13,7 +13,7 @@ extension Messages {
         case .reservedPlace:
             "the name .watchword is reserved for Watchword's own files; choose another path"
         case .keptGeneration:
-            "a kept generation is read-only; copy it to another folder to change it"
+            "a previous generation is read-only; copy it to another folder to change it"
         case .folder: "is a folder, not a vault"
         case .symbolicLink: "is a symbolic link; name the vault itself"
         case .notAFile: "not a regular file"
@@ -33,7 +33,8 @@ extension Messages {
         case .damaged(.recordRestored(let id)):
             "the vault was tampered with: entry \(id.text) was wiped, but its old secret is back; "
                 + "the entry cannot be opened"
-        // The checksum is right, but the vault key does not authenticate the content: this is no accident.
+        // The checksum is right, but the vault key does not authenticate the content: this is no
+        // accident.
         case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
             .damaged(.changes):
             "the vault was tampered with: entries may be missing or have weaker access control"
@@ -64,7 +65,7 @@ extension Messages {
         case .proofRefused(.otherPurpose):
             "your confirmation was for another purpose; confirm again"
         case .presenceNeeded: "the entry requires confirmation at each use; run the command again"
-        case .differentCheckRequired: "the entry accepts only another check; see watchword show"
+        case .differentCheckRequired: "the entry requires a different check; see watchword show"
         case .busy: "another program is changing the vault; try again"
         case .changedMeanwhile:
             "another program, such as a file-sync client, replaced the vault while it was being saved; its "
@@ -116,7 +117,7 @@ extension Messages {
         case .countedEntries:
             "failures are already counted for 90 entries; use one of those entries first"
         case .secret: "the secret is longer than 65,536 bytes"
-        case .generations: "the vault has been saved too often; create a new vault"
+        case .generations: "the vault has been saved too many times; create a new vault"
         }
     }
 
@@ -205,8 +206,8 @@ extension Messages {
         switch error {
         case .length(let count, let expected):
             "a recovery key has \(expected) letters and digits, not \(count)"
-        case .notALetter: "a recovery key has only the letters A–Z and the digits 2–7"
-        case .mistyped: "the recovery key has a typing error"
+        case .notALetter: "a recovery key contains only the letters A–Z and the digits 2–7"
+        case .mistyped: "the recovery key contains a typing error"
         }
     }
 

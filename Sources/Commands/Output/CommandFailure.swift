@@ -13,8 +13,8 @@ import SymbolDrawing
 
 /// Why a command failed.
 ///
-/// Each case has the place, safe for a terminal, and the underlying error, but no content. ``Words``
-/// provides the message, ``ExitCode`` the exit status.
+/// Each case has the place, safe for a terminal, and the underlying error, but no content.
+/// ``Words`` provides the message, ``ExitCode`` the exit status.
 enum CommandFailure: ProgramFailure {
     case usage(UsageError)
     // Prompts.

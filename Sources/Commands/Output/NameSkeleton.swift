@@ -3,9 +3,10 @@ import SecretVault
 
 /// A normalised form of a name; names that look alike have the same skeleton.
 ///
-/// Case, width and style are folded (`Ｇ`, `𝐆` and `g`), invisible characters are removed, and letters of
-/// other alphabets are replaced by the Latin letters that they resemble. This is coarser than Unicode's
-/// tables (NFKC, UTS 39), which none of our libraries has. A false match only causes an id to be shown.
+/// Case, width and style are folded (`Ｇ`, `𝐆` and `g`), invisible characters are removed, and
+/// letters of other alphabets are replaced by the Latin letters that they resemble. This is coarser
+/// than Unicode's tables (NFKC, UTS 39), which none of our libraries has. A false match only causes
+/// an id to be shown.
 struct NameSkeleton: Hashable {
     // Swift compares strings by canonical equivalence.
     private let text: String
@@ -72,7 +73,8 @@ extension Unicode.Scalar {
         switch value {
         // Fullwidth forms are in ASCII order.
         case 0xFF01...0xFF5E: return Unicode.Scalar(value - 0xFEE0)?.lowercased
-        // Superscripts, subscripts, small capitals, letter-like symbols, enclosed and mathematical letters.
+        // Superscripts, subscripts, small capitals, letter-like symbols, enclosed and mathematical
+        // letters.
         case 0x02B0...0x02B8, 0x1D00...0x1D6A, 0x2070...0x209C, 0x2100...0x214F, 0x2460...0x24EA,
             0x1D400...0x1D7FF, 0x1F110...0x1F189:
             break
@@ -90,8 +92,8 @@ extension Unicode.Scalar {
 
     private var lowercased: Unicode.Scalar? { properties.lowercaseMapping.unicodeScalars.first }
 
-    /// Cyrillic, Greek, Armenian and rare Latin letters, dashes, dots, colons and slashes, with the ASCII
-    /// characters that they resemble.
+    /// Cyrillic, Greek, Armenian and rare Latin letters, dashes, dots, colons and slashes, with the
+    /// ASCII characters that they resemble.
     private static let homoglyphs: [Unicode.Scalar: Unicode.Scalar] = {
         let rows: KeyValuePairs<Unicode.Scalar, String> = [
             "a": "\u{430}\u{410}\u{3B1}\u{391}\u{251}",

@@ -3,7 +3,8 @@ import CommandRunner
 import POSIX
 import SecretVault
 
-/// Files with secrets: readable by their owner only, and never overwriting a file without `--force`.
+/// Files with secrets: readable by their owner only, and never overwriting a file without
+/// `--force`.
 enum SecretFile {
     /// Writes `bytes` to the file named by an option; `-` is standard output.
     static func write(_ bytes: [UInt8], to path: String, _ session: Session)

@@ -4,7 +4,8 @@ import POSIX
 
 /// Makes untrusted text safe for a terminal by escaping control and invisible characters.
 ///
-/// A label or a QR code can then not move the cursor, change colours, reverse the line or hide text.
+/// A label or a QR code can then not move the cursor, change colours, reverse the line or hide
+/// text.
 enum VisibleText {
     /// The maximum number of output bytes per input byte: a control character becomes `\u{1B}`.
     private static let growth = 6

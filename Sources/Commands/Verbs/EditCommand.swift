@@ -41,8 +41,8 @@ enum EditCommand {
         var name = EntryName(entry)
         var revised: (old: EntryContent, new: EntryContent)?
         let verdict = try session.change(vault) { changes throws(VaultError) -> Verdict in
-            // Another program may have changed the entry since it was checked: keep the current values of
-            // all other properties.
+            // Another program may have changed the entry since it was checked: keep the current
+            // values of all other properties.
             let now = try changes.entry(entry.id)
             let presence = now.accessControl.presence
             if isChecked, presence.isPerUse, presence != entry.accessControl.presence {

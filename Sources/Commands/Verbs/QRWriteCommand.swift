@@ -22,7 +22,8 @@ enum QRWriteCommand {
     static func draw(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
         let png = session.arguments[.png]
         let svg = session.arguments[.svg]
-        // Images may be printed and photographed, so they get more error correction than a terminal.
+        // Images may be printed and photographed, so they get more error correction than a
+        // terminal.
         if let png { try SecretFile.write(picture(of: text), to: png, session) }
         if let svg {
             try SecretFile.write(symbol(of: text, .medium).svg(), to: svg, session)
@@ -37,8 +38,8 @@ enum QRWriteCommand {
 
     /// The QR code of `text` as a PNG image.
     ///
-    /// The bytes are as secret as the text, but libpng needs them in ordinary memory. They are written to
-    /// a private file.
+    /// The bytes are as secret as the text, but libpng needs them in ordinary memory. They are
+    /// written to a private file.
     static func picture(of text: SecretBytes) throws(CommandFailure) -> [UInt8] {
         let image = try symbol(of: text, .medium).image()
         do { return try writePNG(image) } catch { throw .picture(error) }

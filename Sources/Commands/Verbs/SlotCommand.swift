@@ -128,7 +128,8 @@ enum SlotCommand {
 
     /// The slot whose passphrase changes; `nil` if the vault has no passphrase.
     ///
-    /// If the recovery key unlocked the vault, and there are several passphrases, `--slot` is required.
+    /// If the recovery key unlocked the vault, and there are several passphrases, `--slot` is
+    /// required.
     private static func slotToChange(
         _ wanted: Int?, of vault: UnlockedVault, _ session: Session
     ) throws(CommandFailure) -> SlotSummary? {

@@ -5,7 +5,7 @@ import OneTimePassword
 
 /// `totp` and `hotp`: print codes without a vault.
 enum TOTPCommand {
-    /// The maximum of `--count`.
+    /// The maximum value of `--count`.
     private static let countLimit = 1_000_000
 
     static func timeBased(_ session: Session) throws(CommandFailure) -> ExitCode {

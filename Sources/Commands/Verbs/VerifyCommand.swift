@@ -62,7 +62,8 @@ enum VerifyCommand {
 
     /// The value of `--window`.
     ///
-    /// The default is one step to each side, and ten ahead for counters, whose earlier codes are used up.
+    /// The default is one step to each side, and ten ahead for counters, whose earlier codes are
+    /// used up.
     private static func window(_ session: Session, for factor: MovingFactor)
         throws(CommandFailure) -> Window
     {

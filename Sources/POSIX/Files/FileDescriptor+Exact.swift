@@ -22,16 +22,16 @@ extension FileDescriptor {
 }
 
 extension FileDescriptor {
-    /// Reads the count that precedes a frame from a descriptor that somebody else owns.
+    /// Reads the length that precedes a frame from a descriptor that is owned elsewhere.
     ///
-    /// - Returns: `nil` if the other side ended first.
+    /// - Returns: `nil` if the other side closed the connection first.
     public static func readCount(from number: Int32) throws(SystemCallFailure) -> Int? {
         var bytes: [UInt8] = []
         guard try read(exactly: 4, from: number, appendingTo: &bytes) else { return nil }
         return Int(UInt32(littleEndian: bytes.span))
     }
 
-    /// Writes a frame, its count first, to a descriptor that somebody else owns.
+    /// Writes a frame, its length first, to a descriptor that is owned elsewhere.
     public static func writeFrame(
         _ bytes: [UInt8], to number: Int32
     ) throws(SystemCallFailure) {
@@ -40,6 +40,7 @@ extension FileDescriptor {
 }
 
 extension ProcessEnd {
-    /// Exits with `status` immediately, without the clean-up that a confined process cannot do.
+    /// Exits with `status` immediately, without exit handlers, whose system calls a confined
+    /// process may not make.
     public static func atOnce(with status: Int32) -> Never { _exit(status) }
 }

@@ -24,8 +24,8 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes once as much as the pipe accepts; a reader that has gone is reported as ended, not by
-    /// `SIGPIPE`.
+    /// Writes once as much as the pipe accepts; a closed read end is reported as
+    /// ``Progress/ended``, not by `SIGPIPE`.
     public func writeAvailable(_ bytes: Span<UInt8>) throws(SystemCallFailure) -> Progress {
         let (result, failure) = withoutPipeSignal {
             unsafe bytes.withUnsafeBytes { bytes in
@@ -44,7 +44,7 @@ extension FileDescriptor {
 
 /// Blocks `SIGPIPE` in this thread during `body`, and discards the signal that `body` causes.
 ///
-/// The program's handling of its own standard output is not affected.
+/// How the program handles `SIGPIPE` for its own standard output is not affected.
 private func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
     var pipeSignal = sigset_t()
     var before = sigset_t()

@@ -4,7 +4,7 @@ internal import Glibc
 @safe public struct FileDescriptor: ~Copyable, Sendable {
     /// The descriptor's number.
     ///
-    /// It is lent; the borrower must not close it.
+    /// The caller must not close it.
     public let number: Int32
 
     /// Takes ownership of an open descriptor.
@@ -72,7 +72,7 @@ internal import Glibc
     }
 }
 
-/// Retries a system call as long as a signal interrupts it.
+/// Repeats a system call until no signal interrupts it.
 func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

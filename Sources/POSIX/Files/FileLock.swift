@@ -7,7 +7,7 @@ public enum FileLockError: Error, Hashable, Sendable {
     /// A system call failed.
     case system(SystemCallFailure)
 
-    /// The failed system call; if the lock was busy, the one that acquires it.
+    /// The system call that failed; if the lock was busy, the call that acquires a lock.
     public var failure: SystemCallFailure {
         switch self {
         case .busy: SystemCallFailure(call: "flock", number: EWOULDBLOCK)
@@ -30,7 +30,7 @@ public struct FileLock: ~Copyable, Sendable {
     /// The file is never removed: otherwise two processes could lock two different files.
     ///
     /// - Parameters:
-    ///   - sharing: whether the lock is shared with other holders that also share it.
+    ///   - sharing: whether to acquire a shared lock; an exclusive lock has only one holder.
     ///   - timeout: how long to wait while another process holds the lock.
     public init(
         _ name: String, in folder: borrowing Folder, sharing: Bool = false, timeout: Duration

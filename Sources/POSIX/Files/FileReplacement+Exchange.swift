@@ -10,7 +10,8 @@ extension FileReplacement {
     /// Where the file system cannot exchange files, the old file is compared just before it is
     /// replaced.
     ///
-    /// - Throws: ``FileReplacementError/changed`` if the file holds anything else; it is then kept.
+    /// - Throws: ``FileReplacementError/changed`` if the file holds anything else; the file is then
+    ///   kept.
     func exchange(
         in folder: borrowing Folder, besides own: borrowing Folder, expecting old: [UInt8]
     ) throws(FileReplacementError) {
@@ -72,8 +73,8 @@ extension FileReplacement {
     /// Removes the new file, which was not put in place; the next writer removes what is left.
     func discardNew(in own: borrowing Folder) {
         do throws(FileReplacementError) {
-            // If a displaced file could not be put back, leave it and the new file, by which the
-            // next writer recognises it.
+            // If a displaced file could not be put back, leave both it and the new file, which the
+            // next writer needs to recognise it.
             if try holdsAnything(displaced, in: own) {
                 guard try areOneFile(aside, in: own, displaced, in: own) else { return }
             }
@@ -116,7 +117,7 @@ extension FileReplacement {
         do { return try folder.holds(name) } catch { throw .system(error) }
     }
 
-    /// Whether both names are there and are names of one file.
+    /// Whether both names exist and refer to the same file.
     func areOneFile(
         _ name: String, in folder: borrowing Folder, _ second: String, in other: borrowing Folder
     ) throws(FileReplacementError) -> Bool {

@@ -79,7 +79,7 @@ extension FileReplacement {
         return try areOneFile(leftover, in: own, previous, in: own)
     }
 
-    /// Whether the file begins like ours, or is a truncated beginning of ours.
+    /// Whether the file begins like one of ours, or is one that was truncated within its beginning.
     private func beginsAsOurs(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(FileReplacementError) -> Bool
     {

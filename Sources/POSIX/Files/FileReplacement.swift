@@ -6,8 +6,8 @@ public enum FileReplacementError: Error, Hashable, Sendable {
     case inTheWay(name: String)
     /// A system call failed; the old file is unchanged.
     case system(SystemCallFailure)
-    /// Another program replaced the file after it was read. That program's file stays, and the new one is
-    /// discarded.
+    /// Another program replaced the file after it was read. That program's file is kept, and the
+    /// new one is discarded.
     case changed
     /// The new file is in place, but the system did not confirm that its name is on disk.
     case notConfirmed(SystemCallFailure)
@@ -16,11 +16,11 @@ public enum FileReplacementError: Error, Hashable, Sendable {
 /// Replaces one file atomically: at every moment, the complete old or new file exists, even if the
 /// process is killed, the disk is full or the power fails.
 ///
-/// Its working files are the previous generation and, while a writer is active, the new file, the one
-/// that becomes the previous one, and the one that was just replaced. They are next to the file
+/// Its working files are the previous generation and, while a writer is active, the new file, the
+/// next previous generation, and the file that was just replaced. They are next to the file
 /// (`name.previous`, `name.new`, `name.previous.new`, `name.displaced`) or in a separate folder
-/// (`previous`, `new`, `previous.new`, `displaced`). Writers are serialised by a ``FileLock``. A file
-/// that is not provably ours is never changed.
+/// (`previous`, `new`, `previous.new`, `displaced`). Writers are serialised by a ``FileLock``. A
+/// file that is not provably ours is never changed.
 public struct FileReplacement: Sendable {
     let name: String
     /// The beginning of every generation of this file.
@@ -30,7 +30,7 @@ public struct FileReplacement: Sendable {
     let previous: String
     let aside: String
     let newPreviousName: String
-    /// Under this name the new file changes places with the old one.
+    /// The name under which the new file is exchanged with the old one.
     let displaced: String
 
     /// Replaces the file `name`, with its working files next to it.
@@ -75,10 +75,11 @@ public struct FileReplacement: Sendable {
         case absent
         /// It is not kept.
         case none
-        /// It is kept as the previous generation, instead of the one before it.
+        /// It is kept as the previous generation, in place of the generation before it.
         case kept
         /// It must be erased: the previous generation is overwritten now. The old file is erased
-        /// later by ``eraseAllButCurrent(in:besides:)`` or, after a kill, by the next writer.
+        /// later by ``eraseAllButCurrent(in:besides:)`` or, if the process is killed, by the next
+        /// writer.
         case purged
     }
 
@@ -96,8 +97,8 @@ public struct FileReplacement: Sendable {
 
     /// The same, with the working files in the folder `own` on the same file system.
     ///
-    /// - Parameter old: what the file must still contain when it is replaced. With `nil`, any content is
-    ///   replaced.
+    /// - Parameter old: what the file must still contain when it is replaced. If it is `nil`, any
+    ///   content is replaced.
     /// - Throws: ``FileReplacementError/changed`` if it contains anything else.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
@@ -138,7 +139,7 @@ public struct FileReplacement: Sendable {
                 }
             }
         } catch {
-            // Report the first failure; a file that stays here is removed next time.
+            // Report the first failure; the next writer removes any file that is left here.
             discardNew(in: own)
             throw error
         }
@@ -178,8 +179,8 @@ public struct FileReplacement: Sendable {
 
     /// Removes the file permanently, without keeping a copy.
     ///
-    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` if it was removed, but perhaps not
-    ///   permanently.
+    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` if it was removed, but may return after
+    ///   a power failure.
     public func remove(in folder: borrowing Folder) throws(FileReplacementError) {
         try expectOwnOrNothing(name, in: folder)
         try system { () throws(SystemCallFailure) in try folder.remove(name) }

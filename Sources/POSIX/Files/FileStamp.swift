@@ -21,7 +21,7 @@ public struct FileStamp: Hashable, Sendable {
         changedAt = (facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec)
     }
 
-    /// Whether both stamps are of the same file in the same state.
+    /// Whether both stamps describe the same file in the same state.
     public static func == (left: FileStamp, right: FileStamp) -> Bool {
         left.device == right.device && left.number == right.number && left.size == right.size
             && left.changedAt == right.changedAt

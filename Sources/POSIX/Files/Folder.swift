@@ -80,8 +80,8 @@ public enum FolderExposure: Hashable, Sendable {
         try facts(of: name) != nil
     }
 
-    /// The kernel's information on `name`, without following a symbolic link; `nil` if it does not
-    /// exist.
+    /// The kernel's information about `name`, without following a symbolic link; `nil` if it does
+    /// not exist.
     func facts(of name: String) throws(SystemCallFailure) -> stat? {
         var facts = stat()
         if unsafe fstatat(descriptor.number, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 {
@@ -153,7 +153,7 @@ extension FileDescriptor {
         }
     }
 
-    /// The kernel's information on the file.
+    /// The kernel's information about the file.
     func facts() throws(SystemCallFailure) -> stat {
         var facts = stat()
         guard unsafe fstat(number, &facts) == 0 else {

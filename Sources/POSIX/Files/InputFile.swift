@@ -20,7 +20,7 @@ public enum InputFileError: Error, Hashable, Sendable {
     case nameNotUTF8
     /// It is nested in more folders than are searched.
     case tooDeep
-    /// It is a text in UTF-16, but UTF-8 is required.
+    /// It is UTF-16 text, but UTF-8 is required.
     case utf16
     /// A system call failed.
     case system(SystemCallFailure)
@@ -68,7 +68,8 @@ public struct InputFile: ~Copyable {
         case S_IFDIR: throw .folder
         case S_IFIFO:
             guard acceptingPipes else { throw .pipe }
-            // Opening must not wait for a writer, but reading waits for an existing one.
+            // Opening must not wait for a writer, but reading should wait for data, so clear
+            // `O_NONBLOCK`.
             guard fcntl(file.number, F_SETFL, O_RDONLY) == 0 else {
                 throw .system(SystemCallFailure(call: "fcntl", number: errno))
             }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The maximum number of open files of this process; each connection is one (`RLIMIT_NOFILE`).
+/// The limit on open files of this process (`RLIMIT_NOFILE`); each connection counts as one.
 public enum OpenFileLimit {
     /// Raises the limit to `wanted` files, or as far as permitted.
     ///

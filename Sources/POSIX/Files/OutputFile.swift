@@ -86,8 +86,8 @@ public enum OutputFile {
         }
     }
 
-    // The old file stays complete until the new one is. Files next to it may be somebody else's, so
-    // the new one starts with an unused name.
+    // The old file stays complete until the new one is. Files next to it may belong to somebody
+    // else, so the new one is created under an unused name.
     private static func replace(
         _ name: String, with bytes: Span<UInt8>, in folder: borrowing Folder
     ) throws(OutputFileError) {
@@ -121,7 +121,7 @@ public enum OutputFile {
         }
     }
 
-    /// An unpredictable name; if it is in use anyway, creating the file fails.
+    /// An unpredictable name; if it happens to be in use, creating the file fails.
     private static func freshName() throws(OutputFileError) -> String {
         var chance: UInt64 = 0
         guard unsafe getentropy(&chance, MemoryLayout<UInt64>.size) == 0 else {

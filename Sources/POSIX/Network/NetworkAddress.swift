@@ -31,7 +31,7 @@ internal import Glibc
     /// Whether it is an IPv4 address.
     public var isVersion4: Bool { bytes.starts(with: Self.mapping) }
 
-    /// Identifies one sender: the address or, for IPv6, its first 64 bits, because a sender usually
+    /// Identifies the sender: the address or, for IPv6, its first 64 bits, because a sender usually
     /// controls its whole /64 network.
     public var sender: NetworkAddress { isVersion4 ? self : prefix(bits: 64) }
 

@@ -14,7 +14,8 @@ public enum ConnectionFailure: Error, Hashable, Sendable {
     case system(SystemCallFailure)
 }
 
-/// Makes TCP connections, for processes that give up the right to do so before using one.
+/// Makes TCP connections, for processes that give up the right to connect before they use a
+/// connection.
 public enum OutgoingConnection {
     /// Looks up the host and connects to the first of its addresses that answers.
     ///
@@ -23,8 +24,8 @@ public enum OutgoingConnection {
     /// - Parameters:
     ///   - host: a name, or an address without brackets.
     ///   - loopbackOnly: whether to skip addresses outside this machine.
-    ///   - timeout: for all addresses together, excluding the name lookup: the C library has its
-    ///     own limits.
+    ///   - timeout: for all addresses together. It does not cover the name lookup, for which the C
+    ///     library has its own timeouts.
     public static func open(
         host: String, port: UInt16, loopbackOnly: Bool, timeout: Duration
     ) throws(ConnectionFailure) -> FileDescriptor {
@@ -76,7 +77,7 @@ public enum OutgoingConnection {
         return file
     }
 
-    /// Checks for the error of a background connection attempt.
+    /// Throws the error of a non-blocking connection attempt, if it failed.
     private static func check(_ number: Int32) throws(ConnectionFailure) {
         var failure: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

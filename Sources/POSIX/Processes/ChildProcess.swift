@@ -4,8 +4,8 @@ internal import Glibc
 /// A program started with pipes to its standard input and from its standard output.
 ///
 /// It gets an empty environment, no argument but its name, `/dev/null` as standard error, default
-/// signal handling, and no other descriptor, neither ours nor an inherited one. It is killed and
-/// reaped when the last reference is released.
+/// signal handling, and no other descriptor, whether ours or inherited. It is killed and reaped
+/// when the last reference is released.
 @safe public final class ChildProcess {
     /// How a child process ended.
     public enum Ending: Hashable, Sendable {
@@ -15,7 +15,7 @@ internal import Glibc
         case crashed(signal: Int32)
         /// The kernel killed it for a system call that its filter does not allow.
         case forbiddenCall
-        /// It exceeded its limit of processor time.
+        /// It exceeded its CPU time limit.
         case processorTimeSpent
         /// It was killed from outside: by us, or by the kernel because memory ran out.
         case killed
@@ -103,8 +103,8 @@ internal import Glibc
             unsafe posix_spawnattr_setsigdefault(&attributes, &every))
         try check(
             "posix_spawnattr_setsigmask", unsafe posix_spawnattr_setsigmask(&attributes, &none))
-        // A separate process group, so that a Ctrl-C that the parent survives does not interrupt
-        // the picture being read. The child still dies with the parent.
+        // A separate process group, so that a Ctrl-C that the parent handles does not interrupt the
+        // reading of a picture. The child still dies with the parent.
         try check("posix_spawnattr_setpgroup", unsafe posix_spawnattr_setpgroup(&attributes, 0))
         let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
         try check(

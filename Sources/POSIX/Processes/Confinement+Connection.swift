@@ -1,7 +1,8 @@
 internal import Glibc
 
 // Confinement of a process that talks to one untrusted server, in two steps: it reads its task and
-// connects, which needs many system calls; then it gives these up, and only then receives data.
+// connects, which needs many system calls; then it gives up these calls, and only then receives
+// data.
 extension Confinement {
     /// The first step, before anything else: the process will die with its parent, cannot be
     /// dumped, gains no privileges, and keeps only the standard streams.

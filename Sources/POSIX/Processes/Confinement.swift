@@ -12,7 +12,7 @@ public enum Confinement {
     public struct Limits: Sendable {
         /// The address space in bytes, including libraries.
         public let addressSpace: Int
-        /// The processor time in seconds over the process's whole life.
+        /// The CPU time in seconds over the process's whole life.
         public let processorSeconds: Int
 
         /// Creates limits.
@@ -30,8 +30,7 @@ public enum Confinement {
     /// so that no orphaned child keeps running.
     ///
     /// - Throws: the failed step by its call's name, such as `seccomp_load` on a kernel or in a
-    ///   container without seccomp. The process must then not touch the data that it wanted to be
-    ///   confined for.
+    ///   container without seccomp. The process must then not read the untrusted data.
     public static func enter(_ limits: Limits) throws(SystemCallFailure) {
         try beginLife()
         try tighten(limits)
@@ -61,7 +60,8 @@ public enum Confinement {
         try limit(RLIMIT_FSIZE, to: 0)
     }
 
-    /// Resets all signal handlers: Swift's crash handler would print memory.
+    /// Resets all signal handlers, because Swift's crash handler would print the contents of
+    /// memory.
     private static func restoreSignals() {
         for number in 1..<NSIG where number != SIGKILL && number != SIGSTOP {
             signal(number, SIG_DFL)

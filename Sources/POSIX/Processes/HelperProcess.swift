@@ -1,9 +1,11 @@
-/// A helper program, with the frames that cross the pipes to it and from it.
+/// A helper program and the frames that are exchanged with it over pipes.
 ///
-/// A helper works on untrusted input, so an attacker may control it. The size of a frame is checked before
-/// memory is reserved, nothing here blocks, and the helper is killed when its last owner releases it.
+/// A helper processes untrusted input, so an attacker may control it. The size of a frame is
+/// checked before memory is reserved, nothing here blocks, and the helper is killed when its last
+/// owner releases it.
 ///
-/// It must be used from one thread, which must outlive it: the kernel kills the helper with that thread.
+/// It must be used from one thread, which must outlive it: the kernel kills the helper when that
+/// thread ends.
 public final class HelperProcess {
     /// Why a helper could not be started.
     public enum StartError: Error, Hashable, Sendable {
@@ -15,7 +17,7 @@ public final class HelperProcess {
         case system(SystemCallFailure)
     }
 
-    /// What receiving without waiting yielded.
+    /// The result of a non-blocking receive.
     public enum Received {
         /// The first frame of a helper that identifies itself before it gets any work.
         case greeting(WipedBuffer)
@@ -29,13 +31,13 @@ public final class HelperProcess {
         case malformed
     }
 
-    /// How many bytes cross the pipes at once.
+    /// The maximum sizes of messages, in bytes.
     public struct Limits: Sendable {
-        /// Bytes of the greeting; `nil` for a helper that sends none.
+        /// The maximum size of the greeting; `nil` for a helper that sends none.
         let greeting: Int?
-        /// Bytes of any later frame.
+        /// The maximum size of any later frame.
         let frame: Int
-        /// Bytes that can wait to be sent.
+        /// The maximum number of bytes that can be queued for sending.
         let outgoing: Int
 
         /// Sets the limits.
@@ -61,11 +63,11 @@ public final class HelperProcess {
 
     /// The longest single wait.
     ///
-    /// Time for which all processes are stopped (Ctrl-Z) counts as this much at most, so that a pause does
-    /// not use up a helper's timeout.
+    /// If all processes are stopped (Ctrl-Z) during a wait, at most this much time is counted, so
+    /// that the stop does not use up a helper's timeout.
     private static let slice = Duration.milliseconds(500)
 
-    /// Starts the program at `path` and does not wait for it.
+    /// Starts the program at `path` without waiting for it.
     ///
     /// - Parameters:
     ///   - timeout: How long the helper may take until ``restartTimeout(_:)`` is called.
@@ -100,7 +102,7 @@ public final class HelperProcess {
 
     // MARK: Receiving
 
-    /// Reads what has arrived of the next frame.
+    /// Reads the part of the next frame that has arrived.
     public func receive() throws(SystemCallFailure) -> Received {
         switch try incoming.advance(from: child.output) {
         case .wouldWait: return .wouldWait
@@ -116,9 +118,10 @@ public final class HelperProcess {
         }
     }
 
-    /// Reads what has arrived into `buffer`, for a helper that sends one reply without frames and ends.
+    /// Reads what has arrived into `buffer`, for a helper that sends one response without a frame
+    /// and then exits.
     ///
-    /// - Returns: `.ended` also when the buffer is full.
+    /// - Returns: `.ended` if the helper has closed its end or the buffer is full.
     public func receiveReply(
         into buffer: WipedBuffer
     ) throws(SystemCallFailure) -> FileDescriptor.Progress {
@@ -132,7 +135,9 @@ public final class HelperProcess {
     /// Whether part of ``outgoing`` is still to be sent.
     public var hasUnsent: Bool { sent < outgoing.count }
 
-    /// Appends a frame to ``outgoing``, with the bytes that `fill` appends; if it throws, nothing is left to send.
+    /// Appends a frame to ``outgoing``, with the bytes that `fill` appends.
+    ///
+    /// If `fill` throws, ``outgoing`` is emptied.
     public func appendFrame<Result, Failure: Error>(
         _ fill: (WipedBuffer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -149,9 +154,9 @@ public final class HelperProcess {
         }
     }
 
-    /// Sends what the pipe takes.
+    /// Sends as much as the pipe accepts.
     ///
-    /// - Returns: `.moved` once everything is sent, `.ended` if the helper reads no more.
+    /// - Returns: `.moved` once everything is sent, `.ended` if the helper has closed its input.
     public func flush() throws(SystemCallFailure) -> FileDescriptor.Progress {
         while hasUnsent {
             let progress = try outgoing.withBytes { bytes throws(SystemCallFailure) in
@@ -163,7 +168,7 @@ public final class HelperProcess {
         return .moved(sent)
     }
 
-    /// Wipes ``outgoing``, sent or not.
+    /// Wipes ``outgoing``, including unsent bytes.
     public func removeOutgoing() {
         outgoing.removeAll()
         sent = 0
@@ -174,13 +179,13 @@ public final class HelperProcess {
     /// Becomes ready when the helper has written something or has ended.
     public var readable: Polling.Interest { .reading(child.output) }
 
-    /// Becomes ready when the helper can take more bytes.
+    /// Becomes ready when the helper can accept more bytes.
     public var writable: Polling.Interest { .writing(child.input) }
 
     /// Gives the helper a new timeout.
     public func restartTimeout(_ timeout: Duration) { timeLeft = timeout }
 
-    /// Counts time against the timeout.
+    /// Subtracts time from the helper's remaining time.
     public func countWait(_ waited: Duration) { timeLeft = max(timeLeft - waited, .zero) }
 
     /// Waits until `interest` is ready or the timeout has passed, and counts the time.

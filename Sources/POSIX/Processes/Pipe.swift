@@ -21,8 +21,8 @@ struct Pipe: ~Copyable {
 }
 
 extension FileDescriptor {
-    /// The same open file with a number above 2, in case a closed standard stream's number was
-    /// reused.
+    /// The same open file with a number above 2, in case it was given the number of a closed
+    /// standard stream.
     fileprivate consuming func aboveStandardStreams() throws(SystemCallFailure) -> FileDescriptor {
         number > STDERR_FILENO ? self : try duplicate()
     }

@@ -7,22 +7,20 @@ public enum ProcessHardening {
     /// handler.
     ///
     /// Call it first. When the program traps, Swift's handler prints the memory that each register
-    /// points to; it is replaced by the system's silent default. A reader that has gone causes a
-    /// failed write (`EPIPE`) instead of a signal, because a picture reader that crashes must not
+    /// points to; it is replaced by the system's silent default. A write to a pipe without a reader
+    /// fails (`EPIPE`) instead of raising a signal, because a picture reader that crashes must not
     /// end this process.
     public static func apply() throws(SystemCallFailure) {
         for crash in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGQUIT] {
             try set(crash, SIG_DFL)
         }
         try set(SIGPIPE, SIG_IGN)
-        // Exceeding the file size limit causes a failed write with an error message, not
-        // termination.
+        // A write that exceeds the file size limit fails with an error, and does not end the
+        // process.
         try set(SIGXFSZ, SIG_IGN)
-        // The parent process may have ignored SIGCHLD, but we need our children's exit status.
-        try set(SIGCHLD, SIG_DFL)
         try release([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGABRT])
-        // If SIGCHLD stayed ignored, the kernel would discard our children's exit status, and reuse
-        // their process numbers while we still refer to them.
+        // The parent process may have ignored SIGCHLD. Then the kernel would discard our children's
+        // exit status, and reuse their process numbers while we still refer to them.
         try set(SIGCHLD, SIG_DFL)
         guard linux_prctl(Int32(LINUX_PR_SET_DUMPABLE), 0) == 0 else {
             throw SystemCallFailure(call: "prctl", number: errno)
@@ -34,7 +32,7 @@ public enum ProcessHardening {
         }
     }
 
-    /// Makes the kernel kill this process when its parent has ended.
+    /// Makes the kernel kill this process when its parent ends.
     ///
     /// - Throws: `getppid` with `ESRCH` if the parent has already ended.
     public static func dieWithParent() throws(SystemCallFailure) {

@@ -6,7 +6,7 @@ internal import Glibc
 /// The program can restore its state first, above all a terminal's echo, and then deliver the
 /// signal with ``deliver(_:)``.
 @safe public struct SignalQueue: ~Copyable {
-    /// A signal by which the user or the system ends, stops or redraws a program.
+    /// A signal by which the user or the system ends or stops a program, or makes it redraw.
     public enum Signal: Int32, CaseIterable, Sendable {
         case hangUp = 1
         case interrupt = 2

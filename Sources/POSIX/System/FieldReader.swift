@@ -1,16 +1,16 @@
-/// Reads the fields of a binary format in order: numbers, and strings after a length of 32 bits.
+/// Reads the fields of a binary format in order: numbers, and strings that follow a 32-bit length.
 ///
 /// The bytes are lent to each step, since a type that stores a `Span` cannot be written in this
-/// Swift. They may be secret: only ``text(_:limit:)`` copies any.
+/// Swift. They may be secret: only ``text(_:limit:)`` copies them.
 public struct FieldReader: Sendable {
-    /// The order of a number's bytes.
+    /// The byte order of numbers.
     public enum ByteOrder: Sendable {
         case bigEndian, littleEndian
     }
 
     /// The bytes are malformed.
     ///
-    /// The caller reports what they were.
+    /// The caller knows what they encode, and reports the error.
     public struct Unreadable: Error, Hashable, Sendable {
         /// Creates the error.
         public init() {}
@@ -81,7 +81,7 @@ extension OutputSpan<UInt8> {
         }
     }
 
-    /// Appends a length of 32 bits, big-endian, and the bytes.
+    /// Appends a 32-bit length, big-endian, and the bytes.
     public mutating func append(string bytes: Span<UInt8>) {
         append(UInt64(bytes.count), bytes: 4)
         for index in bytes.indices { append(bytes[index]) }

@@ -3,7 +3,7 @@ internal import Glibc
 /// A point in time for deadlines, on a clock that cannot be set and continues during system sleep.
 ///
 /// `ContinuousClock` reads the same clock. It belongs to Swift's concurrency library, which depends
-/// on libdispatch: programs that use nothing else from these would load both at every start.
+/// on libdispatch: a program that uses nothing else from either would load both at every start.
 public struct Moment: Comparable, Sendable {
     /// The time since the kernel started.
     public let sinceStart: Duration

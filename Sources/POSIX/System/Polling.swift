@@ -26,9 +26,8 @@ public enum Polling {
 
     /// Waits until one of `interests` is ready, a descriptor has failed, or `timeout` has passed.
     ///
-    /// - Returns: the time that passed, at most `timeout`. Time for which this process was stopped
-    ///   (Ctrl-Z) is not counted beyond that, because the process at the other end was stopped with
-    ///   it.
+    /// - Returns: the time that passed, at most `timeout`. If this process was stopped (Ctrl-Z), no
+    ///   more than that is counted, because the process at the other end was stopped too.
     public static func wait(
         for interests: [Interest], timeout: Duration
     ) throws(SystemCallFailure) -> Duration {

@@ -26,7 +26,7 @@ extension SystemCallFailure {
 }
 
 extension SystemCallFailure {
-    /// Whether the reader of a pipe has gone.
+    /// Whether the read end of a pipe is closed.
     public var isBrokenPipe: Bool { number == EPIPE }
 
     /// Whether this user lacks permission.
@@ -40,15 +40,15 @@ extension SystemCallFailure {
 }
 
 extension SystemCallFailure {
-    /// Whether something has the name already.
+    /// Whether the name is already in use.
     var meansExists: Bool { number == EEXIST }
 
-    // File systems without hard links answer one of these.
+    // File systems without hard links return one of these.
     var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 
-    // File systems and kernels that can't let two names change places answer one of these.
+    // File systems and kernels that cannot exchange two names return one of these.
     var meansNoExchange: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
 
-    /// Whether a folder, a symbolic link or a socket has the name of the file that was to be opened.
+    /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.
     public var meansNotAFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
 }

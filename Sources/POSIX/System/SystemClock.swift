@@ -11,8 +11,8 @@ public enum SystemClock {
         return Int64(now.tv_sec)
     }
 
-    /// Milliseconds within the current second, 0 to 999, so that a countdown can wake at the full
-    /// second.
+    /// Milliseconds within the current second, 0 to 999, so that a countdown can wake exactly on
+    /// the second.
     public static func milliseconds() -> Int {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
@@ -35,8 +35,8 @@ public enum SystemClock {
     /// with any offset (time_namespaces(7)).
     ///
     /// The kernel gives the first namespace a fixed number. A comparison with the namespace of
-    /// process 1 would be less reliable: most users cannot read that, and a process namespace has
-    /// its own process 1.
+    /// process 1 would be less reliable: most users cannot read the namespace of process 1, and a
+    /// PID namespace has its own process 1.
     public static func isBootTimeShifted() -> Bool {
         var facts = stat()
         guard unsafe stat("/proc/self/ns/time", &facts) == 0 else {

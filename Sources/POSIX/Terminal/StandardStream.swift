@@ -26,7 +26,7 @@ public enum StandardStream: Int32, Sendable {
     /// Waits until the output is on disk, if it goes to a file.
     public func synchronize() throws(SystemCallFailure) {
         guard retrying({ fsync(rawValue) }) < 0 else { return }
-        // A terminal, a pipe or a socket is not on disk.
+        // A terminal, a pipe or a socket cannot be synchronised.
         guard ![EINVAL, EROFS, ENOTSUP].contains(errno) else { return }
         throw SystemCallFailure(call: "fsync", number: errno)
     }
@@ -54,7 +54,7 @@ public enum StandardStream: Int32, Sendable {
 
 /// Ways to end the process other than by returning.
 public enum ProcessEnd {
-    /// Ends the process silently by `SIGPIPE`, as is usual when the reader of a pipe has gone.
+    /// Ends the process silently by `SIGPIPE`, as is usual when the read end of a pipe is closed.
     public static func ofBrokenPipe() -> Never {
         signal(SIGPIPE, SIG_DFL)
         raise(SIGPIPE)
@@ -62,6 +62,6 @@ public enum ProcessEnd {
         exit(with: 128 + SIGPIPE)
     }
 
-    /// Ends with `status`.
+    /// Ends the process with `status`.
     public static func exit(with status: Int32) -> Never { Glibc.exit(status) }
 }

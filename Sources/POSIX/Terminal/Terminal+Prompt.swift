@@ -77,7 +77,7 @@ extension Terminal {
         let beforeSignal: (SignalQueue.Signal) -> Void
     }
 
-    // The kernel edits the line; bytes arrive after Return was pressed.
+    // The kernel edits the line; its bytes arrive when Return is pressed.
     private func read(
         into answer: inout OutputSpan<UInt8>, _ question: Question, signals: borrowing SignalQueue
     ) throws(TerminalError) -> PromptOutcome {

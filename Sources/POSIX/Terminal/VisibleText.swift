@@ -22,14 +22,14 @@ extension String {
     }
 }
 
-/// Decides for each scalar of a text whether it is shown or escaped.
+/// Decides whether each scalar of a text is shown or escaped.
 ///
 /// Most scalars are decided on their own (``Swift/Unicode/Scalar/isInvisible``). Joiners and
 /// variation selectors are kept where they have a visible effect: in an emoji sequence (UTS 51),
 /// after a virama, and for the non-joiner between letters that join (UAX 31, section 2.3).
 /// Elsewhere, for example between Latin letters, they could only be used to imitate another name.
 public struct VisibleScalars {
-    /// How the scalars so far end.
+    /// What the scalars so far end with.
     private enum Context { case other, emoji, styledEmoji, keycap, virama, joiningLetter }
 
     private var context = Context.other
@@ -66,7 +66,7 @@ public struct VisibleScalars {
         switch scalar.value {
         // A joiner after a joiner has no effect.
         case 0x200C, 0x200D: .other
-        // Nor does a second selector.
+        // Nor has a second selector.
         case 0xFE0E, 0xFE0F: .styledEmoji
         case 0x23, 0x2A, 0x30...0x39: .keycap
         case _ where scalar.isEmoji: .emoji
@@ -84,7 +84,7 @@ extension Unicode.Scalar {
     ///
     /// These are control and format characters (ESC, the bidirectional overrides), separators,
     /// default-ignorable characters (joiners, variation selectors, fillers), and private or
-    /// unassigned characters. ``VisibleScalars`` decides about joiners and variation selectors that
+    /// unassigned characters. ``VisibleScalars`` handles joiners and variation selectors that
     /// affect their neighbours.
     public var isInvisible: Bool {
         switch properties.generalCategory {

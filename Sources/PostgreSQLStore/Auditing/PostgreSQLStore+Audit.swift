@@ -21,7 +21,8 @@ extension PostgreSQLStore {
     /// The audit cannot detect that events were cut off together with the recorded end of their
     /// chain, unless a checkpoint of a later event was kept.
     ///
-    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and ``ChainCheckpoint/text``.
+    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and
+    ///   ``ChainCheckpoint/text``.
     public static func audit(
         at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
         timeout: Duration = .seconds(10)
@@ -42,7 +43,7 @@ extension PostgreSQLSession {
     fileprivate func audit(
         _ marks: [ChainCheckpoint], key: AuditKey
     ) throws(PostgreSQLFailure) -> PostgreSQLAuditReport {
-        // One transaction reads one snapshot, whatever is appended in the meantime.
+        // A transaction reads a single snapshot, even if events are appended in the meantime.
         let begun = try run([
             .text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), .run(.chains, .none),
         ])

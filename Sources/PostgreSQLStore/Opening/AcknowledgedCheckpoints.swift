@@ -63,7 +63,7 @@ final class AcknowledgedCheckpoints: Sendable {
     /// All known ends.
     var ends: [AcknowledgedCheckpoint] { content.withLock { Array($0.ends.values) } }
 
-    /// False once the database was seen to be behind.
+    /// False once the database has been found to be behind.
     var isSound: Bool { content.withLock { !$0.isBehind } }
 
     /// Checks that the database contains everything that it acknowledged.

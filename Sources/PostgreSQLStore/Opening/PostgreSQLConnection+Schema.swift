@@ -35,10 +35,10 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// The number of schema steps that the database has had.
+    /// The number of schema steps that were applied to the database.
     func takenSteps() throws(PostgreSQLFailure) -> Int {
-        // Reads the catalogue's tables, because a session's cache (which `to_regclass` uses) may be
-        // older than the tables that another process created.
+        // Query the system catalogue's tables, because a session's cache (which `to_regclass` uses)
+        // may be older than the tables that another process created.
         let isThere = try number(
             "SELECT count(*) FROM pg_catalog.pg_class AS class JOIN pg_catalog.pg_namespace AS space "
                 + "ON space.oid = class.relnamespace "

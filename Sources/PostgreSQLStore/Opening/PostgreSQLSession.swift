@@ -12,8 +12,7 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Connects, sets up the session, and checks that the database still contains everything that
     /// it acknowledged.
     ///
-    /// - Parameter failsFast: whether a caller is waiting that needs a quick failure more than a long
-    ///   attempt.
+    /// - Parameter failsFast: whether to fail quickly, because a caller is waiting.
     init(
         _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
         known: AcknowledgedCheckpoints, failsFast: Bool = false
@@ -29,7 +28,7 @@ final class PostgreSQLSession: @unchecked Sendable {
         let results = try connection.run(
             settings + [.text("SELECT taken FROM steps")] + prepared, timeout: timeout * 3
         ).results()
-        // Another machine may have installed a newer version since.
+        // Another machine may have migrated the tables to a newer version since.
         let taken = try results[settings.count]
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
         guard taken == Int64(Schema.steps.count) else { throw .newer }

@@ -5,8 +5,8 @@ extension PostgreSQLStore {
     /// other keys.
     ///
     /// Two machines that each create a key would give it the same number, and a digest keyed on one
-    /// machine would be wrong on the other. The first key registered under a number is therefore
-    /// valid, and a machine that has a different key under that number must not use it.
+    /// machine would be wrong on the other. The first key registered under a number therefore owns
+    /// the number, and a machine that has a different key under it must not use that key.
     ///
     /// - Parameter fingerprints: identify the keys; see ``KeyVersion/fingerprint``.
     /// - Returns: the numbers under which another machine registered a different key.

@@ -47,9 +47,9 @@ internal import POSIX
         self.settings = settings
     }
 
-    // Limits how long a connection attempt takes, and detects a dead connection; the system's
-    // defaults are hours. The session must be writable, because a read-only server cannot keep a
-    // code from being used again.
+    // These settings limit the time for a connection attempt and detect a dead connection; the
+    // system's defaults are hours. The session must be writable, because a read-only server cannot
+    // keep a code from being used again.
     private static let before: [(keyword: String, value: String)] = [
         ("fallback_application_name", "watchword-server"), ("connect_timeout", "5"),
         ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),

@@ -4,18 +4,18 @@ internal import POSIX
 
 /// A connection to the server, closed on deinitialisation.
 ///
-/// For one thread at a time.
+/// Use it from one thread at a time.
 @safe final class PostgreSQLConnection {
     private let handle: OpaquePointer
     private let warnings = Warnings()
-    /// Whether the server issued a warning in the last pipeline that no function raised.
+    /// Whether the server itself, not a function, issued a warning in the last pipeline.
     ///
     /// It is not known which command caused it: libpq delivers a warning before the results of
     /// earlier commands. A warning at the end of a transaction has no context; warnings from
     /// functions, such as triggers, have one.
     private(set) var isWarned = false
 
-    /// Connects and authenticates as the connection string says.
+    /// Connects and authenticates with the connection string.
     ///
     /// - Throws: libpq's message, which contains hosts and roles, never a password.
     init(_ address: PostgreSQLAddress) throws(ConnectionRefused) {
@@ -37,7 +37,8 @@ internal import POSIX
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether the connection is open, as far as is known; a server that went away has closed it.
+    /// Whether the connection is open, as far as is known; a server that has shut down has closed
+    /// it.
     var stands: Bool {
         guard unsafe PQstatus(handle) == CONNECTION_OK else { return false }
         var request = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)

@@ -1,7 +1,7 @@
 internal import CPostgreSQL
 
-/// A command that the server refused, or a connection that is lost; it contains no data of the
-/// command.
+/// A command that the server refused, or a connection that is lost; it contains none of the
+/// command's data.
 struct PostgreSQLFailure: Error, Hashable {
     /// The scope of the failure.
     enum Extent: Hashable {
@@ -24,7 +24,7 @@ struct PostgreSQLFailure: Error, Hashable {
     static let timedOut = PostgreSQLFailure(extent: .connection, code: "timeout")
     /// The connection broke or could not be opened.
     static let broken = PostgreSQLFailure(extent: .connection, code: "connection")
-    /// The command could not be sent, for example because memory is short.
+    /// The command could not be sent, for example because memory ran out.
     static let notSent = PostgreSQLFailure(extent: .connection, code: "send")
     /// A row that this program cannot have written.
     static let invalidRow = PostgreSQLFailure(extent: .transaction, code: "row")

@@ -2,7 +2,7 @@ internal import CPostgreSQL
 
 /// The result of a command, freed on deinitialisation.
 ///
-/// For one thread.
+/// Use it from one thread only.
 @safe final class PostgreSQLResult {
     private let handle: OpaquePointer
 

@@ -23,7 +23,7 @@ struct ReadJob: Sendable {
     var timesAborted = 0
 
     /// The maximum number of retries after such aborts.
-    static let maximalTimesGivenUp = 5
+    static let maximumAborts = 5
 }
 
 extension PostgreSQLSession {
@@ -51,7 +51,7 @@ extension PostgreSQLSession {
             case .done(let result): group.finish(result)
             case .failed(let failure) where failure.isPassing:
                 again += giveUp(group.jobs, because: failure)
-            // One read may have failed the statement; separately, the others still succeed.
+            // One read may have made the statement fail; the others can still succeed separately.
             case .failed(let failure) where group.jobs.count > 1 && !failure.isBusy:
                 again += refuse(group.jobs, because: failure)
             case .failed(let failure):
@@ -67,7 +67,7 @@ extension PostgreSQLSession {
         var again: [ReadJob] = []
         for var job in jobs {
             job.timesAborted += 1
-            if job.timesAborted > ReadJob.maximalTimesGivenUp {
+            if job.timesAborted > ReadJob.maximumAborts {
                 job.finish(.failure(failure))
             } else {
                 again.append(job)

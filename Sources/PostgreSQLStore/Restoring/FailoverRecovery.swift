@@ -20,7 +20,7 @@ struct FailoverRecovery {
     private var lease: ChainLease
     private var position: UInt64 = 0
 
-    /// Begins the transaction: others can read, and wait before they write.
+    /// Begins the transaction; other sessions can read, but wait before they write.
     init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
         self.session = session
         self.key = key

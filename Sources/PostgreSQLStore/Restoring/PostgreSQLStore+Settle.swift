@@ -19,7 +19,8 @@ extension PostgreSQLStore {
         do { return try connection.takenSteps() > 0 } catch { throw PostgreSQLStoreError(error) }
     }
 
-    /// Ends everything in a database that may have been spent after the state that it is in.
+    /// Ends everything that may have been spent after the state to which a database was rolled
+    /// back.
     ///
     /// A database needs this if it was restored from a backup, or if its standby took over without
     /// the last commits. Afterwards it refuses everything up to `now`;

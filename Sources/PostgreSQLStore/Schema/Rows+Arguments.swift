@@ -15,7 +15,8 @@ struct SubjectLimit: Sendable {
 
     /// A number that is the same in every process.
     ///
-    /// Two subjects with the same number only wait for each other.
+    /// If two subjects have the same number, their commits wait for each other; nothing else
+    /// changes.
     var lockNumber: Int32 {
         let sum = subject.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return Int32(bitPattern: sum)

@@ -1,9 +1,9 @@
-/// The tables, as a list of migration steps; the table `steps` counts the steps that a database has
-/// had.
+/// The tables, as a list of migration steps; the table `steps` counts the steps that were applied
+/// to a database.
 ///
 /// A released step never changes; a new version adds one.
 enum Schema {
-    /// The SQL of each step; the table `steps` holds the number of steps taken.
+    /// The SQL of each step; the table `steps` holds the number of applied steps.
     static let steps = [first]
 
     /// The first of the two numbers of the advisory locks for schema steps and chains: “wwdb”.

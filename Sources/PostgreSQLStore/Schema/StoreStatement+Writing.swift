@@ -82,7 +82,8 @@ extension StoreStatement {
         case .closeChains: "UPDATE chains SET is_open = false"
         case .leap: "UPDATE counter SET position = position + $1::bigint"
         case .appendEvents:
-            // The counter comes late: other transactions wait for it until this one ends.
+            // The counter is locked late, because other transactions wait for it until this one
+            // ends.
             "WITH met AS (SELECT FROM chains WHERE number = $1::bigint "
                 + "AND head_sequence = $5::bigint AND head_digest = $6::bytea AND is_open "
                 + "FOR UPDATE), "

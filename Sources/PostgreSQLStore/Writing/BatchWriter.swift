@@ -3,7 +3,7 @@ internal import POSIX
 internal import Verification
 
 // `@unchecked Sendable` is safe: after the handover, only the connection's thread uses it.
-/// A connection that commits, with its lease on an event chain.
+/// A connection that commits, with its lease of an event chain.
 final class BatchWriter: @unchecked Sendable {
     typealias Verdict = ConnectionPool<BatchWriter, CommitJob>.Verdict
 
@@ -65,8 +65,8 @@ final class BatchWriter: @unchecked Sendable {
                     try takeAnotherLease()
                 case .failed(let failure) where failure.isPassing && retries.wait(): continue
                 case .failed(let failure):
-                    // One member may have failed the transaction; separately, the others still
-                    // succeed.
+                    // One member may have made the transaction fail; the others can still succeed
+                    // separately.
                     if failure.isOfOneMember, members.count > 1 {
                         return commitEachAlone(members.map(\.job))
                     }
@@ -137,7 +137,7 @@ extension BatchWriter {
         switch failure.code {
         case "WW409":
             let losers = Set(failure.detail.split(separator: ",").compactMap { Int($0) })
-            // Without members that lost, the same transaction would be repeated for ever.
+            // If no member lost, the same transaction would be repeated forever.
             guard !losers.isEmpty else { throw .invalidRow }
             return .conflict(losers)
         case "WW410": return .leaseLost

@@ -18,9 +18,8 @@ struct ChainLease {
             // Read before the stored ends, because other threads of this process keep appending to
             // their chains.
             let marks = known.marks
-            // Chains that other servers use are also checked: after tampering with one, beginning
-            // a new
-            // one would not help.
+            // Chains that other servers use are also checked: if one was tampered with, starting a
+            // new one would not help.
             let open = try Self.open(on: session)
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {

@@ -51,8 +51,8 @@ struct CommitJob: Sendable {
 
     /// The largest number of members of one transaction.
     ///
-    /// Without a limit, a growing transaction would keep its first member waiting, and every
-    /// process that waits for the position counter.
+    /// Without a limit, a growing transaction would delay its first member and every process that
+    /// waits for the position counter.
     private static let largestBatch = 64
 }
 
@@ -103,7 +103,7 @@ extension StoreChange {
         case .endAnswers(let credential): [.answers(of: credential.bytes)]
         case .insertClient(let row), .updateClient(let row):
             [.client(row.id), .clientDigest(row.digest), .clientName(Array(row.name.utf8))]
-        // Of two dummy writes to one slot, either may stay.
+        // If two dummy writes go to one slot, either may win.
         case .writeDummy, .appendEvent: []
         }
     }

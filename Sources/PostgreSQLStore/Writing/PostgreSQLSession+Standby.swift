@@ -4,8 +4,8 @@ extension PostgreSQLSession {
     /// Checks that none of our commits has waited for a standby longer than a statement may take.
     ///
     /// Such a commit holds its connection and its event chain until the standby is back. Cancelling
-    /// it would not help: it would become visible although no standby has it. One more commit would
-    /// wait in the same way, and so on until the server accepts no more connections.
+    /// it would not help: it would become visible although no standby has it. Each further commit
+    /// would wait in the same way, until the server accepts no more connections.
     func expectStandby() throws(PostgreSQLFailure) {
         let query = """
             SELECT count(*) FROM pg_stat_activity

@@ -1,7 +1,6 @@
 internal import POSIX
 
-/// The schedule on which a transaction is retried that the database aborted in favour of another
-/// one.
+/// The schedule for retrying a transaction that the database aborted in favour of another one.
 struct Retries {
     private let deadline: ContinuousClock.Instant
     private var delay = Duration.milliseconds(2)

@@ -69,7 +69,7 @@ extension SQLiteSession {
         _ marks: [ChainCheckpoint], key: AuditKey
     ) throws(SQLiteStoreError) -> AuditReport {
         try opening { () throws(MemberFailure) in
-            // One transaction reads one snapshot, whatever is appended in the meantime.
+            // A transaction reads a single snapshot, even if events are appended in the meantime.
             try database { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
             let isSound = try database { () throws(SQLiteFailure) in
                 try connection.prepare("PRAGMA integrity_check(1)")

@@ -6,8 +6,9 @@ extension SQLiteStore {
     ///
     /// Other connections can keep reading and writing. The copy contains sealed seeds and keyed
     /// digests, which are useless without the keys; store the keys elsewhere. The copy must not be
-    /// opened as a database: it would accept again what was spent after the backup.
-    /// ``restore(from:to:key:keepingClients:ended:now:trustingClock:)`` turns it into a database.
+    /// opened as a database: it would again accept codes and secrets that were spent after the
+    /// backup. ``restore(from:to:key:keepingClients:ended:now:trustingClock:)`` turns it into a
+    /// database.
     ///
     /// - Throws: ``SQLiteStoreError/exists`` if something exists at `path`. An unfinished copy
     ///   leaves only a file whose name ends in `.new`.
@@ -35,7 +36,7 @@ extension DatabaseLocation {
 
     /// Creates an empty temporary file and replaces one that an earlier attempt left unfinished.
     ///
-    /// - Throws: ``SQLiteStoreError/exists`` if there is a database of this name, or a leftover
+    /// - Throws: ``SQLiteStoreError/exists`` if there is a database with this name, or a leftover
     ///   file that SQLite would treat as part of the new database.
     func makeAside(in folder: borrowing Folder) throws(SQLiteStoreError) -> DatabaseLocation {
         for name in names {

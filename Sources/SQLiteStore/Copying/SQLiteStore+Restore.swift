@@ -108,7 +108,7 @@ extension SQLiteSession {
     /// gets an old position.
     private static let positionGap: UInt64 = 1_000_000_000
 
-    /// When the backup was made, if it says so, and the newest time recorded in it.
+    /// When the backup was made, if it records that, and the newest time recorded in it.
     fileprivate func times(
         _ key: AuditKey
     ) throws(SQLiteStoreError) -> (backedUpAt: UnixTime?, newest: UnixTime) {

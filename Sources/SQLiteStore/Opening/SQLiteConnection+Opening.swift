@@ -47,7 +47,7 @@ extension SQLiteConnection {
         do { try execute("COMMIT") } catch { throw SQLiteStoreError(error) }
     }
 
-    /// Returns how many schema steps the file has had, 0 for an empty file.
+    /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
     ///
     /// Refuses the file of another program or of a newer version.
     func expectOurs() throws(SQLiteStoreError) -> Int64 {
@@ -70,7 +70,7 @@ extension SQLiteConnection {
         return version
     }
 
-    /// Begins an event chain; from now on, all events are appended to it.
+    /// Begins an event chain, to which all later events are appended.
     func beginChain(
         key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
     ) throws(MemberFailure) {

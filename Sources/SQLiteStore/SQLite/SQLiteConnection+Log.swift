@@ -1,8 +1,8 @@
 internal import CSQLite
 
-// Controls when the write-ahead log is checkpointed, instead of SQLite.
+// Controls when the write-ahead log is checkpointed, in place of SQLite's automatic checkpoints.
 extension SQLiteConnection {
-    /// Starts to count the log's pages, and turns off SQLite's automatic checkpoints.
+    /// Starts counting the log's pages, and turns off SQLite's automatic checkpoints.
     func countLog() {
         unsafe sqlite3_wal_hook(
             handle,
@@ -33,7 +33,7 @@ extension SQLiteConnection {
         guard synced == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: synced) }
     }
 
-    /// Keeps the log when this connection closes and is the last one.
+    /// Keeps the log file if this is the last connection to close.
     func keepLog() {
         // Only versions before 3.16, which are not supported, refuse this call.
         _ = unsafe watchword_keep_log(handle)

@@ -3,7 +3,7 @@ internal import POSIX
 
 /// An open database file, closed on deinitialisation.
 ///
-/// Use it from one thread at a time: SQLite does not lock (`SQLITE_OPEN_NOMUTEX`).
+/// Use it from one thread at a time: SQLite does not serialise its calls (`SQLITE_OPEN_NOMUTEX`).
 @safe struct SQLiteConnection: ~Copyable {
     enum Access {
         /// Reads and writes an existing file.

@@ -11,7 +11,7 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
     public let call: Call
     /// SQLite's extended result code (https://sqlite.org/rescode.html).
     public let code: Int32
-    /// SQLite's name of the primary result code, such as `SQLITE_FULL`.
+    /// SQLite's name for the primary result code, such as `SQLITE_FULL`.
     public var name: String {
         switch code & 0xff {
         case SQLITE_BUSY: "SQLITE_BUSY"

@@ -2,9 +2,9 @@ internal import CSQLite
 
 /// A prepared statement that finalises itself; used only on its connection's current thread.
 ///
-/// Arguments are bound and columns are read one after the other. SQLite copies bound values into
-/// memory that it does not wipe, so bind only what the database may contain: sealed seeds and keyed
-/// digests, never plaintext secrets.
+/// Arguments are bound, and columns are read, in order. SQLite copies bound values into memory that
+/// it does not wipe, so bind only what the database may contain: sealed seeds and keyed digests,
+/// never plaintext secrets.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private var argument: Int32 = 0
@@ -104,7 +104,8 @@ internal import CSQLite
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return nil
         case SQLITE_BLOB, SQLITE_TEXT:
-            // In the order that SQLite's manual requires; an empty value has no address.
+            // These calls are in the order that SQLite's manual requires; an empty value has no
+            // address.
             let start = unsafe sqlite3_column_blob(handle, column)
             let count = Int(unsafe sqlite3_column_bytes(handle, column))
             return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
@@ -126,7 +127,8 @@ internal import CSQLite
         }
     }
 
-    // Both calls repeat the step's error, which was already reported, or cannot fail.
+    // Ignore both results: they repeat the step's error, which was already reported, or report
+    // success.
     private func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)

@@ -1,5 +1,5 @@
-/// The tables, as a list of migration steps; `PRAGMA user_version` counts the steps that a database
-/// has had.
+/// The tables, as a list of migration steps; `PRAGMA user_version` counts the steps that were
+/// applied to a database.
 ///
 /// A released step never changes; a new version adds one.
 enum Schema {
@@ -8,10 +8,10 @@ enum Schema {
 
     /// The page size of a new file in bytes.
     ///
-    /// It is small because a commit writes whole pages, each for one or two rows.
+    /// It is small because a commit writes whole pages, often for only one or two rows each.
     static let pageSize = 2_048
 
-    /// The SQL of each step; `PRAGMA user_version` is the number of steps taken.
+    /// The SQL of each step; `PRAGMA user_version` is the number of applied steps.
     static let steps = [first]
 
     // Credentials are stored by row number, so that the tree's inner pages hold only integers.

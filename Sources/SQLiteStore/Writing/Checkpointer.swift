@@ -32,7 +32,7 @@ final class Checkpointer: Sendable {
     func ask() {
         let isNew = state.withLock { state in
             guard !state.isOver, !state.isWanted else { return false }
-            // If the system cannot create a thread, the writer does all the checkpoints.
+            // If the system cannot create a thread, the writer runs all the checkpoints.
             if state.thread == nil { state.thread = WorkerThread { self.run() } }
             state.isWanted = true
             return true

@@ -11,7 +11,7 @@ final class DatabaseWriter: @unchecked Sendable {
     /// The chain's end, as it was last written or checked.
     private(set) var known: ChainTail?
     private let location: DatabaseLocation
-    /// `nil` if the writer has the file to itself and is about to leave WAL mode.
+    /// `nil` if the writer has exclusive use of the file and is about to leave WAL mode.
     private var log: WriteAheadLog?
     /// How long to wait for another process's lock.
     private let timeout: Duration
@@ -56,7 +56,8 @@ final class DatabaseWriter: @unchecked Sendable {
             return try complete(members, guardingAll: guardingAll)
         } catch {
             guard members.count > 1 else { return all(error) }
-            // One member may be what fills the disk; the smaller ones may still fit on their own.
+            // A single large member may have filled the disk; smaller ones may still fit on their
+            // own.
             if error.storeFailure.kind == .full { return members.flatMap { commit([$0]) } }
             // One member may have failed and rolled back the others as well.
             return guardingAll ? all(error) : commit(members, guardingAll: true)

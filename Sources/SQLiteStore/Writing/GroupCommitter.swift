@@ -23,7 +23,7 @@ final class GroupCommitter: Sendable {
         var isClosed = false
         /// The writer, while it is idle.
         var idle: DatabaseWriter?
-        /// How many jobs in a row ran without any other caller present.
+        /// How many consecutive jobs ran while no other caller was waiting.
         var alone = GroupCommitter.quietness
 
         var isQuiet: Bool { alone >= GroupCommitter.quietness }
@@ -34,8 +34,8 @@ final class GroupCommitter: Sendable {
     /// Without a limit, a growing transaction would keep its first member waiting.
     private static let largestBatch = 256
 
-    /// After this many jobs in a row without another caller, the next one is assumed to be alone,
-    /// too.
+    /// After this many consecutive jobs without another caller, the next caller is also assumed to
+    /// be alone.
     private static let quietness = 8
 
     /// Whether a caller's thread may block on the disk.
@@ -86,8 +86,8 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    /// Reads on the write connection, whose cache holds the pages it wrote last; returns `nil` if
-    /// the writer is busy.
+    /// Reads on the write connection, whose cache holds the pages that it wrote most recently;
+    /// returns `nil` if the writer is busy.
     func readHere<Found>(
         _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
     ) throws(SQLiteFailure) -> Found? {

@@ -9,7 +9,7 @@ struct WriteAheadLog {
     static let interval: Int32 = 512
     /// The length, 8 MiB in pages, from which the writer checkpoints the rest itself.
     ///
-    /// After that, the next commit that meets no reader restarts the log.
+    /// After that, the next commit restarts the log, unless a reader still needs it.
     static let usualLength: Int32 = 4_096
 
     let checkpointer: Checkpointer

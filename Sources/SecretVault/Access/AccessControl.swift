@@ -25,7 +25,7 @@ public struct AccessControl: Hashable, Sendable {
 
     /// What happens when a check fails.
     public enum OnFailure: Hashable, Sendable {
-        /// The record is locked for longer and longer waits.
+        /// The record is locked out, longer after each failure.
         case lockOut
         /// After this many failures in a row, a tombstone replaces the record.
         case wipe(after: FailureCount)

@@ -10,7 +10,8 @@ public enum AccessControlError<Failure: Error>: Error {
 
 /// What a failed check cost.
 public enum RefusalCost: Hashable, Sendable {
-    /// Nothing yet: this many more failures in a row cost neither a wait nor the secret.
+    /// Nothing yet: `left` more failures in a row are allowed before one costs a wait or the
+    /// secret.
     case free(left: Int)
     /// The next attempt is allowed after this many seconds.
     case wait(seconds: Int64)

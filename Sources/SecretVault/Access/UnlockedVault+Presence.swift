@@ -35,12 +35,13 @@ extension UnlockedVault {
     /// Proves presence with `check`, to open the entry `id`.
     ///
     /// The attempt is recorded before the check runs, and its outcome before it is reported.
-    /// Interruptions are deferred in between; a check that waits for a person handles them itself.
-    /// An attempt stays undecided if the process was killed, or if the check failed in a way that
-    /// may conceal a guess; it costs a wait, but never the entry. After five attempts in a row the
-    /// entry is locked out, or it is wiped after as many refused attempts as it is set to. An
-    /// earlier proof for the entry becomes invalid. If the entry does not accept the check, the
-    /// check does not run, and ``VaultError/differentCheckRequired`` is thrown.
+    /// Interrupting signals are deferred in between; a check that waits for a person handles them
+    /// itself. An attempt stays undecided if the process was killed, or if the check failed in a
+    /// way that may conceal a guess; it costs a wait, but never the entry. After five attempts in a
+    /// row the entry is locked out; an entry that is set to be wiped is wiped when its refused
+    /// attempts reach the limit. An earlier proof for the entry becomes invalid. If the entry does
+    /// not accept the check, the check does not run, and ``VaultError/differentCheckRequired`` is
+    /// thrown.
     ///
     /// - Parameters:
     ///   - words: the purpose, as shown to the person.

@@ -1,6 +1,7 @@
 internal import POSIX
 
-/// Exclusive access to a vault's attempts file: holds its lock while it exists.
+/// Exclusive access to a vault's attempts file; holds the file's lock for the lifetime of the
+/// value.
 ///
 /// A process that needs both this lock and the vault's lock takes this one first.
 struct AttemptCounter: ~Copyable {

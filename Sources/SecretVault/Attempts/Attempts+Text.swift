@@ -34,7 +34,8 @@ extension Attempts {
 
     /// Parses the text of a slot; ignores what follows its last line.
     ///
-    /// - Throws: ``VaultError/newerVersion(_:)``, ``VaultError/damaged(_:)`` or ``VaultError/truncated``.
+    /// - Throws: ``VaultError/newerVersion(_:)``, ``VaultError/damaged(_:)`` or
+    ///   ``VaultError/truncated``.
     static func read(_ bytes: [UInt8]) throws(VaultError) -> (Attempts, sequence: UInt64) {
         var line = LineReader(bytes)
         try line.next()

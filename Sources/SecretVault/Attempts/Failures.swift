@@ -6,9 +6,9 @@
 ///
 /// Every decision depends only on this value and on a clock reading. Within one boot, the boot
 /// clock measures the wait, so setting the wall clock has no effect. Across a reboot, the wall
-/// clock measures it and is never taken to be earlier than a time already seen; the rest of the
-/// wait then runs by the new boot's clock. If the boot clock cannot be trusted, a wait that was
-/// begun by another clock starts again and is measured by the wall clock.
+/// clock measures it and is never taken to be earlier than a time already seen; the new boot's
+/// clock then measures the rest of the wait. If the boot clock cannot be trusted, a wait that
+/// started on another clock restarts on the wall clock.
 struct Failures: Hashable {
     /// Attempts in a row that were checked and refused.
     let refused: UInt64
@@ -64,7 +64,7 @@ struct Failures: Hashable {
 
     /// A copy without one undecided attempt, which was not made.
     ///
-    /// The wait stays, up to what the remaining attempts cost.
+    /// The wait is kept, limited to what the remaining attempts cost.
     func withdrawing() -> Failures? {
         guard undecided > 0 else { return self }
         guard count > 1 else { return nil }

@@ -24,7 +24,7 @@ struct GenerationMark: Hashable {
         return text.bytes
     }
 
-    /// The beginning that all marks of this vault share, and no other vault's.
+    /// The beginning of every mark of this vault, and of no other vault's marks.
     var beginning: [UInt8] {
         var text = VaultText()
         text.write(GenerationMark.firstLine)

@@ -95,7 +95,7 @@ struct LineReader {
         bytes[left].elementsEqual(bytes[right])
     }
 
-    /// The error for a line that does not belong here in a vault.
+    /// The error for a line that a vault cannot have at this position.
     var damaged: VaultError { .damaged(.line(number)) }
 
     private func wordAhead() -> Range<Int> {
@@ -117,7 +117,7 @@ struct LineReader {
 }
 
 extension LineReader {
-    /// Decodes a word of Base64 that encodes `count` bytes.
+    /// Decodes a Base64 word that encodes `count` bytes.
     func base64(in word: Range<Int>, count: Int) throws(VaultError) -> [UInt8] {
         guard word.count == Base64.encodedCount(of: count) else { throw damaged }
         let data = try base64(in: word)
@@ -125,7 +125,7 @@ extension LineReader {
         return data
     }
 
-    /// Decodes a word of Base64; only the canonical encoding is accepted.
+    /// Decodes a Base64 word; only the canonical encoding is accepted.
     func base64(in word: Range<Int>) throws(VaultError) -> [UInt8] {
         do { return try Base64.decode(bytes.span.extracting(word)) } catch { throw damaged }
     }

@@ -29,7 +29,7 @@ struct Manifest {
 
     /// Opens a file's manifest.
     ///
-    /// Its records may differ from those of the file.
+    /// The records in the manifest may differ from those in the file.
     init(opening document: VaultDocument, with key: VaultKey) throws(VaultError) {
         let plaintext = try SealedBox.open(
             document.manifest, under: key.derived(for: .manifest),
@@ -41,7 +41,7 @@ struct Manifest {
         }
     }
 
-    /// The first record that the manifest lists and the file lacks.
+    /// The first record that is in the manifest but not in the file.
     func gone(from document: VaultDocument) -> RecordID? {
         let there = Set(document.records.map(\.id))
         return entries.first { !there.contains($0.id) }?.id

@@ -1,7 +1,7 @@
 internal import Cryptography
 
 /// A parsed vault file, before any key is known: every line is where the format requires it, and
-/// the last line rules out accidental damage.
+/// the digest in the last line rules out accidental damage.
 struct VaultDocument {
     let bytes: [UInt8]
     let vaultID: [UInt8]

@@ -1,6 +1,6 @@
 internal import POSIX
 
-/// Exclusive write access to a vault: holds its lock while it exists.
+/// Exclusive write access to a vault; holds the vault's lock for the lifetime of the value.
 struct VaultWriter: ~Copyable {
     let location: VaultLocation
     let folder: Folder
@@ -34,7 +34,7 @@ struct VaultWriter: ~Copyable {
     /// Creates the first file of the vault `vaultID`.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
-    ///   meantime, or if another vault of this name has left its previous generation.
+    ///   meantime, or if the previous generation of another vault with this name is still there.
     func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
         guard try !holdsPrevious() else {
             throw location.error(.inTheWay(name: VaultLocation.previous))

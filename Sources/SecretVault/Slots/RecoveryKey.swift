@@ -22,7 +22,7 @@ public struct RecoveryKey: Sendable {
     /// The key in the form to write down: 14 groups of four letters and digits, separated by
     /// dashes.
     ///
-    /// The last 24 bits are a checksum that detects mistakes in writing.
+    /// The last 24 bits are a checksum that detects copying mistakes.
     public func text() throws(VaultError) -> SecretBytes {
         let check = try RecoveryKey.check(of: secret)
         let bytes = SecretBytes(capacity: RecoveryKey.count + RecoveryKey.checkCount) { output in
@@ -76,7 +76,7 @@ public struct RecoveryKey: Sendable {
         self.secret = secret
     }
 
-    // 24 bits of a digest of 256 random bits do not help anybody to guess the rest.
+    // 24 bits of a digest of 256 random bits do not help an attacker guess the key.
     private static func check(of secret: SecretBytes) throws(VaultError) -> [UInt8] {
         let message = SecretBytes(capacity: label.count + secret.count) { output in
             output.append(copying: label.span)

@@ -20,8 +20,8 @@ extension VaultChanges {
 
     /// Adds a recovery key to the existing ways to open the vault.
     ///
-    /// - Parameter recoveryKey: a new key that its owner has already received. A saved key that
-    ///   nobody has cannot be used, and nobody knows of it.
+    /// - Parameter recoveryKey: a new key that its owner has already received. Otherwise a failure
+    ///   in between would leave a slot whose key nobody has.
     public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
         insert(
             try TrustedSlot.sealing(key, under: recoveryKey, number: freeNumber(), created: now))
@@ -29,15 +29,15 @@ extension VaultChanges {
 
     /// Replaces the passphrase of a slot.
     ///
-    /// The vault gets a new key, so the old passphrase with an older file opens nothing that is
-    /// saved from now on. The previous generation is erased, because the old passphrase would still
-    /// open it.
+    /// The vault gets a new key, so even with an older file the old passphrase opens nothing that
+    /// is saved from now on. The previous generation is erased, because the old passphrase would
+    /// still open it.
     ///
     /// - Parameters:
     ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that has reused
     ///     its number since is not changed.
-    ///   - keepsKey: whether the vault keeps its key. The old passphrase with an older file then
-    ///     opens everything that is saved later.
+    ///   - keepsKey: whether the vault keeps its key. Together with an older file, the old
+    ///     passphrase then opens everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
     public mutating func changePassphrase(
         of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64,

@@ -3,19 +3,19 @@ internal import POSIX
 /// The exclusive right to sign in with a vault's enrolled secrets; the kernel releases it when the
 /// process dies.
 ///
-/// In two concurrent sign-ins, each would present a secret that the other's response retires, and
-/// the server would treat it as stolen. Other changes to the vault are not blocked.
+/// Two concurrent sign-ins would each present a secret that the response to the other one replaces,
+/// and the server would treat it as stolen. Other changes to the vault are not blocked.
 public struct LoginLock: ~Copyable, Sendable {
     private let lock: FileLock
 
     fileprivate init(_ lock: consuming FileLock) { self.lock = lock }
 
-    /// Ends the turn; so does `deinit`.
+    /// Releases the lock; so does `deinit`.
     public consuming func end() {}
 }
 
 extension UnlockedVault {
-    /// Waits for the turn, then reads the vault again.
+    /// Acquires the lock, then reads the vault again.
     ///
     /// - Parameter timeout: how long to wait while another process signs in.
     /// - Throws: ``VaultError/busy`` if the other process does not finish in time.

@@ -21,7 +21,7 @@ public final class UnlockedVault {
     private let foundReports: [VaultReport]
     /// The entries that have used the presence proved by unlocking.
     var usedOnce: Set<RecordID> = []
-    /// The purpose of each entry's last proof, until that is spent.
+    /// The purpose of each entry's last proof, until the proof is spent.
     var purposes: [RecordID: PresencePurpose] = [:]
 
     init(
@@ -111,7 +111,7 @@ public final class UnlockedVault {
     /// If this fails, the next save with the key does the same.
     func listTombstones() {
         guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
-        // The owner did not ask for this save, so keep what is to be reported about the file.
+        // The owner did not ask for this save, so keep the current report about the file.
         let found = markReport
         defer { markReport = found }
         do throws(VaultError) {

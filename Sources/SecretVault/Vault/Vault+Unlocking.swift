@@ -5,12 +5,12 @@ extension Vault {
     /// Opens the vault at `path`.
     ///
     /// An attempt with a passphrase is recorded before it is made, and its outcome before it is
-    /// reported. Interruptions are deferred in between. An attempt without an outcome costs a wait,
-    /// but never a record; so does one that a slot refused while another slot was not tried. After
-    /// five failed attempts in a row the vault is locked out. Records that have reached their limit
-    /// of refused attempts are wiped before anything is tried, and again before the outcome is
-    /// reported. A recovery key cannot be guessed, so it is not counted, opens the vault during a
-    /// wait, and clears the count.
+    /// reported. Interrupting signals are deferred in between. An attempt without an outcome costs
+    /// a wait, but never a record; so does one that a slot refused while another slot was not
+    /// tried. After five failed attempts in a row the vault is locked out. Records that have
+    /// reached their limit of refused attempts are wiped before anything is tried, and again before
+    /// the outcome is reported. A recovery key cannot be guessed, so it is not counted, opens the
+    /// vault during a wait, and clears the count.
     ///
     /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
@@ -141,7 +141,7 @@ private struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Tries `opener` where attempts cannot be counted; a running wait still applies.
+    /// Tries `opener` where attempts cannot be counted; a wait that is not over still applies.
     func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {

@@ -125,7 +125,7 @@ public struct VaultChanges {
 
     /// Increments the counter of an HOTP entry.
     ///
-    /// - Returns: the entry as it was, with the counter that is now used.
+    /// - Returns: the entry as it was, with the counter that is now spent.
     public mutating func advanceCounter(of id: RecordID) throws(VaultError) -> EntryContent {
         let content = try content(of: id)
         guard case .oneTimePassword(let credential) = content,
@@ -153,8 +153,8 @@ public struct VaultChanges {
     ///
     /// The same passphrases and recovery keys open the vault as before. Anyone who can open an
     /// older file cannot open anything that is saved from now on. The previous generation is
-    /// erased, because the old key opens it. Revisions and the failures counted against entries
-    /// stay.
+    /// erased, because the old key opens it. Revisions and the failures counted against entries do
+    /// not change.
     public mutating func rekey() throws(VaultError) {
         let new = try VaultKey.make(of: state.vaultID)
         state = try state.rekeyed(from: key, to: new)
@@ -211,7 +211,7 @@ extension VaultChanges {
     ///
     /// If both are HOTP with the same secret, the result has the greater of the two counters.
     ///
-    /// A counter that went back would repeat codes that were already issued.
+    /// A lower counter would repeat codes that were already issued.
     public mutating func content(_ content: EntryContent, notBehind id: RecordID)
         throws(VaultError) -> EntryContent
     {

@@ -74,7 +74,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case busy
     /// Another vault replaced this one while it was open.
     case replaced
-    /// While the vault was being saved, another program (such as one that synchronizes folders)
+    /// While the vault was being saved, another program (such as one that synchronises folders)
     /// replaced its file. The other program's file was kept, and nothing was saved.
     case changedMeanwhile
     /// While this vault was open, another process gave it a new key.

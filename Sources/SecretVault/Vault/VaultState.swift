@@ -227,7 +227,7 @@ extension VaultState {
     /// The start of the next generation: a copy with the next number, and every tombstone in the
     /// manifest.
     ///
-    /// If an older file was restored, the next generation is newer than every one seen here. The
+    /// If an older file was restored, the next generation is newer than any that was seen here. The
     /// mark is not authenticated, so an implausibly high one is ignored and cannot exhaust the
     /// numbers.
     func next(after mark: GenerationMark?) throws(VaultError) -> VaultState {

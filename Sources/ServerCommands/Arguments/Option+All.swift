@@ -41,7 +41,7 @@ extension Option {
         "proxies to trust X-Forwarded-For from (default none)"
     ).settableByEnvironment
     static let noClockCheck = Option(
-        "no-clock-check", "be ready even if the clock is not synchronised"
+        "no-clock-check", "report ready even if the clock is not synchronised"
     ).settableByEnvironment
     static let keepEvents = Option(
         "keep-events", .text("DAYS|all"), "how long to keep events (default 400 days)"

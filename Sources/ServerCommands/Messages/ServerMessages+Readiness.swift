@@ -12,23 +12,23 @@ extension ServerMessages {
 
     private static func advice(for complaint: ClockComplaint) -> String {
         switch complaint {
-        case .beforeBuild: "set the clock: it is before the release of this program"
+        case .beforeBuild: "set the clock: it shows a time before the release of this program"
         case .unsynchronized, .tooInexact:
-            "synchronise the clock, for example with chrony or systemd-timesyncd; give --no-clock-check "
-                + "only if the host of this machine keeps the time"
+            "synchronise the clock, for example with chrony or systemd-timesyncd; use "
+                + "--no-clock-check only if the host of this virtual machine synchronises it"
         case .unknown:
-            "let the server call adjtimex (ProtectClock= in the unit blocks it); give --no-clock-check "
-                + "only if the host of this machine keeps the time"
+            "allow the server to call adjtimex (ProtectClock= in the unit blocks it); use "
+                + "--no-clock-check only if the host of this virtual machine synchronises the clock"
         }
     }
 
     private static func advice(for error: VerifierError) -> String {
         switch error {
         case .store(let failure): advice(for: failure)
-        case .keyMissing(let id): "put a key file in place that contains key \(id.number)"
+        case .keyMissing(let id): "install a key file that contains key \(id.number)"
         case .contended, .overloaded, .tooManyDenials:
-            "wait; if it lasts, add processors or servers"
-        case .cryptography: "check that memory is left, and restart the server"
+            "wait; if the overload persists, add processors or servers"
+        case .cryptography: "check that memory is available, and restart the server"
         case .damagedRow: damaged
         case .answerTooLong, .answered: "restart the server, and report this as a bug"
         }
@@ -43,12 +43,12 @@ extension ServerMessages {
         case (.busy, _):
             "end the program or transaction that locks the database; the server continues by itself"
         case (.full, _): "free space on the disk of the database; the server continues by itself"
-        case (.readOnly, _): "permit the server to write to the database"
+        case (.readOnly, _): "allow the server to write to the database"
         case (.damaged, "behind"):
             "the database lacks acknowledged events: stop all servers and run watchword-server restore "
                 + "without FILE"
         case (.damaged, _): damaged
-        case (.newer, _): "install the version of watchword-server that made the database"
+        case (.newer, _): "install the version of watchword-server that created the database"
         }
     }
 

@@ -59,8 +59,8 @@ enum ServerMessages {
             "this machine's clock says \(now.text), which is before the release of this program; set the clock"
         case .untrustedClock(let now, isPossible: true):
             "this machine's clock says \(now.text), but the kernel does not report it as synchronised; restore "
-                + "needs the time to refuse spent codes. Synchronise the clock, or check it yourself and use "
-                + "--clock-is-right"
+                + "needs the correct time to refuse spent codes. Synchronise the clock, or check "
+                + "it yourself and use --clock-is-right"
         case .notAList(let path, let line):
             "\(path): line \(line) is not a credential id (cr_…)"
         case .noCheckpoint(let path):

@@ -156,8 +156,7 @@ enum Serve {
             say: { event, facts in log.say(event, facts) })
         var problem: String?
         while true {
-            // The first run is at the start, because a server may be restarted before the interval
-            // ends.
+            // Run at startup, too: a server may be restarted before the interval ends.
             await housekeeping.tidy()
             await writeDenials(context, log, atEnd: false)
             service.logCountedRefusals()

@@ -56,7 +56,7 @@ final class ServerLog: Sendable {
     /// Queues a line, which includes its line feed.
     func write(_ line: SecretBytes) { if lines.append(line) { wakenings.yield() } }
 
-    /// Logs an event of the server itself; it contains no text from a stranger.
+    /// Logs an event of the server itself; it contains no text from a request.
     func say(_ event: String, _ facts: [(String, String)]) {
         let facts = facts.map { ($0.0, JSONValue.text($0.1)) }
         write(

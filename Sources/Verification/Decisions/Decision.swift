@@ -8,11 +8,11 @@ struct Decision<Outcome: Sendable>: Sendable {
     var changes: [StoreChange]
     /// The credential whose secrets the outcome contains.
     ///
-    /// The recorded response ends together with it.
+    /// When the credential ends, so does the recorded response.
     var secretsOf: CredentialID?
     /// Whether the response is recorded for a repeated request.
     ///
-    /// Denials are not recorded where a repeated request is denied again anyway. So an attacker
+    /// Denials are not recorded if a repeated request would be denied again anyway, so an attacker
     /// cannot fill the disk with denials, and no denial outlives its cause.
     var keepsAnswer = true
     /// An event that is written only as often as ``DenialCounter`` permits.

@@ -13,8 +13,8 @@ struct CountedDenial: Sendable {
 }
 
 extension Decision {
-    /// The decision with an event that is written as often as ``DenialCounter`` permits, or always if
-    /// `sender` is `nil`.
+    /// The decision with an event that is written as often as ``DenialCounter`` permits, or always
+    /// if `sender` is `nil`.
     func counting(
         _ event: Event, _ others: [Event] = [], by sender: DenialCounter.Sender?
     ) -> Decision {

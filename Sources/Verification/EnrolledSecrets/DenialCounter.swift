@@ -57,9 +57,10 @@ final class DenialCounter: Sendable {
     private let capacity: Int
     private let pages = Mutex<[Sender: Page]>([:])
 
-    /// - Parameter capacity: the number of strangers with their own page.
+    /// - Parameter capacity: the maximum number of senders without a valid secret that have their
+    ///   own page.
     ///
-    /// Holders always have one.
+    /// Holders of a secret always have one.
     init(capacity: Int = 1_024) { self.capacity = capacity }
 
     /// The number of senders that have a page.
@@ -140,7 +141,7 @@ final class DenialCounter: Sendable {
 extension DenialCounter.Sender {
     /// Whether the sender is a holder.
     ///
-    /// Strangers cannot increase the number of holders.
+    /// Senders without a valid secret cannot increase the number of holders.
     fileprivate var isHolder: Bool { if case .holder = self { true } else { false } }
 
     /// The sender of a request without a valid secret; `nil` if the verifier is not given
@@ -152,8 +153,7 @@ extension DenialCounter.Sender {
 }
 
 extension Event {
-    /// The event as a summary of several denials, without the facts that are not the same for all
-    /// of them.
+    /// The event as a summary of several denials, without the facts in which they differ.
     fileprivate func summed(isMixed: Bool, hasOrigin: Bool) -> Event {
         Event(
             kind, reason: reason, time: time, subject: isMixed ? nil : subject,

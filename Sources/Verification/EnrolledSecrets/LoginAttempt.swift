@@ -42,7 +42,7 @@ struct LoginAttempt: Sendable {
         let generation = wasIssued ? secret.generation : nil
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
-        // Only the clock says that the secret has expired, and a clock can be corrected, so nothing
+        // Only the clock shows that the secret has expired, and the clock may be wrong, so nothing
         // is revoked. This applies to reuse as well: a device whose successor is denied presents
         // the previous secret.
         case .current, .again, .successor, .reuse:
@@ -111,7 +111,7 @@ struct LoginAttempt: Sendable {
     private func accept(
         _ record: CredentialRecord, _ chain: SecretChain, _ derivation: SecretDerivation
     ) throws(VerifierError) -> Decision<LoginOutcome> {
-        // Everything from here on uses the current key. This is how digests move to a new key.
+        // From here on, use only the current key: this is how digests move to a new key.
         let key = context.keys.current
         let generation = chain.generation + 1
         let next = try deciding { () throws(CryptographyFailure) in

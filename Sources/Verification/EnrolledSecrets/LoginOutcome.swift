@@ -30,7 +30,7 @@ public struct LoginOutcome: Sendable {
 
 /// Why a device is told to delete its secret.
 ///
-/// It obeys no other reason.
+/// A device ignores any other reason.
 public enum WipeReason: String, CaseIterable, Hashable, Sendable {
     /// The credential was revoked.
     case revoked
@@ -44,8 +44,8 @@ public enum WipeReason: String, CaseIterable, Hashable, Sendable {
 
 /// The 16 fresh random bytes that a device stores before it presents a secret.
 ///
-/// The next secret is derived from them, so that only the device that sent a request can get a lost
-/// response again.
+/// The next secret is derived from them, so that only the device that sent a request can get its
+/// lost response again.
 public struct RotationNonce: Hashable, Sendable {
     /// Exactly 16 bytes.
     public let bytes: [UInt8]

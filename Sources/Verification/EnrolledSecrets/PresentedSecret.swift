@@ -3,8 +3,8 @@ internal import Cryptography
 /// The parts of an enrolled secret: 32 bytes that only its holder knows, its generation and a mark.
 ///
 /// The server computes the mark with its own key. The mark lets it recognise every secret that it
-/// ever issued without storing any of them, so it can tell an earlier secret from a guess, however
-/// old, and the row does not grow.
+/// ever issued without storing any of them, so it can tell even a very old secret from a guess, and
+/// the row does not grow.
 struct PresentedSecret: Sendable {
     /// The 32 bytes that only the holder knows.
     let secret: SecretBytes

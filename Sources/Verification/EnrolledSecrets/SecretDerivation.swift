@@ -6,7 +6,7 @@ struct SecretDerivation: Sendable {
     let lookup: LookupKey
     let meter: WorkMeter?
 
-    /// HMAC-SHA-256(pepper, credential ‖ secret): the only thing stored of a secret.
+    /// HMAC-SHA-256(pepper, credential ‖ secret): only this digest of a secret is stored.
     func digest(
         of secret: PresentedSecret, under key: KeyVersion
     ) throws(CryptographyFailure) -> [UInt8] {

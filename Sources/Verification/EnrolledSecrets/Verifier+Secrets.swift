@@ -67,8 +67,8 @@ extension Verifier {
                         credential: record.id, secret: secret.token, generation: 0)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
-                    // Ends the response that contains the ticket. The response to this request is
-                    // recorded afterwards.
+                    // This ends the recorded response that contains the ticket; the response to
+                    // this request is recorded afterwards.
                     .endAnswers(of: record.id), context.event(.enrolled, of: record),
                 ], secretsOf: record.id)
         }
@@ -112,8 +112,7 @@ extension Verifier {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
-            // A credential's tickets are deleted when it ends, so a ticket that still exists was
-            // put back.
+            // A credential's tickets are deleted when it ends, so somebody has put this one back.
             guard var record = try await record(row.credential), record.state == .active,
                 case .secret(var chain) = record.material
             else { return denied(row, context, because: .revoked) }

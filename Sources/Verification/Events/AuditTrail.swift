@@ -19,7 +19,7 @@ public struct AuditTrail: Sendable {
         case altered(node: [UInt8], sequence: UInt64)
         /// Events after this number are missing at the end.
         case cutOff(node: [UInt8], behind: UInt64)
-        /// There is an event after the recorded head.
+        /// This event comes after the recorded head.
         case behindHead(node: [UInt8], sequence: UInt64)
         /// An event is not at its original position, or other events are missing before it.
         case moved(node: [UInt8], sequence: UInt64)

@@ -2,14 +2,14 @@ internal import Cryptography
 
 /// An event in its place in a node's chain, as stored.
 public struct ChainedEvent: Hashable, Sendable {
-    /// The store's own number: 1 and up over all nodes, in the order in which events became
+    /// The store's own number, counted from 1 over all nodes in the order in which events became
     /// visible.
     ///
     /// Gaps have no meaning.
     public let position: UInt64
     /// The node whose chain contains the event: 16 bytes.
     public let node: [UInt8]
-    /// The number in the chain: 1 and up, without gaps.
+    /// The number in the chain, counted from 1 without gaps.
     public let sequence: UInt64
     /// The position of the chain's last event before the commit that wrote this one.
     ///
@@ -65,8 +65,8 @@ public struct ChainRecord: Hashable, Sendable {
 
 /// The start of a node's chain, and the reason why it does not start earlier.
 ///
-/// It is authenticated for this purpose only. Without the key, nobody can make a start from a head
-/// or an event's digest.
+/// Its authentication code is valid for this purpose only, so nobody can turn a head or an event's
+/// digest into a start without the key.
 public struct ChainStart: Hashable, Sendable {
     /// The node whose chain it is: 16 bytes.
     public let node: [UInt8]
@@ -126,7 +126,7 @@ public struct PrunedEvents: Hashable, Sendable {
 /// An attacker with write access to the database can still put back an older head together with the
 /// older events. A checkpoint that was kept elsewhere, such as a line in a log, reveals that.
 public struct ChainCheckpoint: Hashable, Sendable {
-    /// Whose chain: 16 bytes.
+    /// The node whose chain it is in: 16 bytes.
     public let node: [UInt8]
     /// The number of the event; 0 means before the first event.
     public let sequence: UInt64

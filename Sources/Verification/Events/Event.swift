@@ -5,7 +5,7 @@
 public struct Event: Hashable, Sendable {
     /// What happened.
     public let kind: Kind
-    /// The reason; `nil` if the kind says everything.
+    /// The reason; `nil` if the kind alone explains the event.
     public let reason: Reason?
     /// The time of the event.
     public let time: UnixTime
@@ -50,13 +50,13 @@ public struct Event: Hashable, Sendable {
         case replayed
         /// A device repeated a request and received the same response again.
         case repeated
-        /// The limit of consecutive failures was reached, so attempts have to wait.
+        /// The limit on consecutive failures was reached, so attempts have to wait.
         ///
         /// Reported once.
         case locked
         /// A credential was disabled and is no longer accepted.
         case disabled
-        /// A wait was ended.
+        /// An administrator ended a wait.
         case unlocked
         /// The counter or the drift was reset with two consecutive codes.
         ///
@@ -76,8 +76,8 @@ public struct Event: Hashable, Sendable {
         case keysRotated
         /// The database was restored from a backup.
         ///
-        /// The number is the count of credentials revoked for it. If a credential is named, it
-        /// stays active, but accepts nothing from before the restore.
+        /// The number is the count of credentials that the restore revoked. If a credential is
+        /// named, it stays active, but accepts nothing from before the restore.
         case restored
         /// An application was added; ``Origin/client`` names it.
         case clientAdded

@@ -2,9 +2,9 @@ public import Cryptography
 
 /// The end of one node's event chain, in which each event's digest covers the previous one.
 ///
-/// A store has one for each of its writers and updates it together with the rows: if a commit
-/// fails, it continues with the earlier chain. A node is anything that appends alone, be it a
-/// process or a database.
+/// A store has one for each of its writers and updates it together with the rows. If a commit
+/// fails, the store continues with the earlier chain. A node is anything that is the only one to
+/// append to its chain: a process or a database.
 public struct EventChain: Sendable {
     /// The node: 16 random bytes.
     public let node: [UInt8]

@@ -2,8 +2,8 @@ public import Cryptography
 
 /// The oldest events of a store, which are to be pruned, and the new starts of the chains.
 ///
-/// An attacker with write access to the database can change the time column and add rows. So an
-/// event is only pruned if it is chained to an authentic start and its time matches its body.
+/// An attacker with write access to the database can change the time column and add rows. An event
+/// is therefore pruned only if it is chained to an authentic start and its time matches its body.
 /// Otherwise the server would erase its own history and authenticate the gap.
 public struct ExpiredEvents: Hashable, Sendable {
     /// The number of events to prune.

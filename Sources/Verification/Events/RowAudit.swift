@@ -1,6 +1,6 @@
 public import Cryptography
 
-/// Compares the stored rows with the events, and finds rows that are not what was written last.
+/// Compares the stored rows with the events, and finds rows that differ from what was written last.
 ///
 /// Pass every event in the order of positions to ``take(_:)``, then every row to ``check(_:)``,
 /// then call ``findings()``. A row whose events are all pruned cannot be compared.
@@ -51,7 +51,7 @@ public struct RowAudit: Sendable {
         }
     }
 
-    /// What the last event of the row must say; `nil` if events do not record such rows.
+    /// The mark that the row's last event must contain; `nil` if events do not record such rows.
     private func mark(of row: some StoredRow) throws(CryptographyFailure) -> RowMark? {
         switch row {
         case let row as CredentialRow: RowMark(row, code: try key.code(of: row))

@@ -4,8 +4,8 @@ public import Cryptography
 ///
 /// Without them, its rows are useless.
 ///
-/// Each version is 32 random bytes. From them are derived the key that seals seeds, the pepper of
-/// digests and the key that rotates enrolled secrets. New rows use the current version; the others
+/// Each version is 32 random bytes, from which the key that seals seeds, the pepper of digests and
+/// the key that rotates enrolled secrets are derived. New rows use the current version; the others
 /// open the rows that still use them.
 ///
 /// In addition, there is one lookup key, for everything that must be the same under every version:
@@ -88,7 +88,7 @@ public struct KeyRing: Sendable {
 
     /// The ring without `id`.
     ///
-    /// Rows that still use that version become useless.
+    /// Rows that still use that version can no longer be used.
     ///
     /// - Throws: ``KeyRingError/isCurrent`` for the current version.
     public func retiring(_ id: KeyID) throws(KeyRingError) -> KeyRing {

@@ -4,8 +4,8 @@ internal import Cryptography
 public struct KeyVersion: Sendable {
     /// The version's number, which is stored in every row that uses it.
     public let id: KeyID
-    /// Distinguishes this key from another one with the same number from elsewhere: 16 bytes that
-    /// reveal nothing about the key.
+    /// Distinguishes this key from a key with the same number in another ring: 16 bytes that reveal
+    /// nothing about the key.
     public let fingerprint: [UInt8]
     /// The version's key as stored in the file.
     let secret: SecretBytes
@@ -15,7 +15,7 @@ public struct KeyVersion: Sendable {
     let sealing: SealingKey
     /// Keys the digests of enrolled secrets and recovery codes (NIST SP 800-63B-4, 3.1.1.2).
     let digests: HMACKey
-    /// The same key, for codes that are computed only to take equal time.
+    /// The same key, for dummy codes, which are computed only to take equal time.
     let pepper: SecretBytes
     /// Derives the secrets and tickets that a login issues.
     let rotation: SecretBytes
@@ -44,7 +44,7 @@ public struct KeyVersion: Sendable {
 
     /// The key that seals one recorded response.
     ///
-    /// A busy server seals more responses than one key may.
+    /// A busy server seals more responses than one key may seal.
     func answerKey(_ name: [UInt8]) throws(VerifierError) -> SealingKey {
         let salt: [UInt8] = []
         let derived = try deciding { () throws(CryptographyFailure) in
@@ -57,7 +57,7 @@ public struct KeyVersion: Sendable {
     }
 }
 
-/// The number of a key version: 1 and up, in order of creation.
+/// The number of a key version, counted from 1 in order of creation.
 public struct KeyID: Hashable, Comparable, Sendable {
     /// 1 to 4,294,967,295.
     public let number: UInt32

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// Computes the keyed indexes by which rows are found, without revealing what they stand for.
+/// Computes the keyed indexes by which rows are found, without revealing what is indexed.
 struct LookupKey: Sendable {
     private let seeds: HMACKey
     private let tokens: HMACKey

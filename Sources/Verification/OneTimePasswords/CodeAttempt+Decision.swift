@@ -4,7 +4,7 @@ extension CodeAttempt {
         var right: [(record: CredentialRecord, offset: Int64)] = []
         var spent: [(record: CredentialRecord, isChanged: Bool)] = []
         var wrong: [CredentialRecord] = []
-        /// Credentials with a running wait, and the remaining milliseconds.
+        /// Credentials whose wait is not over, and the remaining milliseconds.
         var waiting: [(record: CredentialRecord, wait: Int64)] = []
         var disabled: [CredentialRecord] = []
 
@@ -132,8 +132,8 @@ extension CodeAttempt {
                 credential: credential ?? (tried.count == 1 ? tried[0].id : nil))
         }
         if !findings.spent.isEmpty {
-            // A replay is not a guess, so it does not count: submitting a form twice locks nobody
-            // out.
+            // A replay is not a guess, so it is not counted: a form that is submitted twice locks
+            // nobody out.
             denial = .replayed
             let changed = findings.spent.filter(\.isChanged)
             changes = changed.map { .updateCredential($0.record.row) }

@@ -113,10 +113,11 @@ extension CodeAttempt {
         }
     }
 
-    /// Does the work of the usual check that was not done, so that unknown subjects, waits and all
-    /// kinds of one-time passwords take the same time.
+    /// Does the rest of the work of the usual check, so that unknown subjects, waits and all kinds
+    /// of one-time passwords take the same time.
     ///
-    /// - Returns: the body of the dummy row; `nil` for a recovery code or if a credential was checked.
+    /// - Returns: the body of the dummy row; `nil` for a recovery code or if a credential was
+    ///   checked.
     func pad(beyond checked: [CredentialRecord]) throws(VerifierError) -> [UInt8]? {
         var done = checked.reduce(0) { $0 + codeCount(of: $1) }
         var dummyCredential: [UInt8]?

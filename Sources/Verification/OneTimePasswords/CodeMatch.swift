@@ -45,8 +45,8 @@ extension TOTPState {
         return .right(offset: first)
     }
 
-    /// Centres the next window on the step that matched, unless the old centre would then lie
-    /// outside: a late code must not exclude the next code that arrives on time.
+    /// Centres the next window on the step that matched, unless that window would exclude the old
+    /// centre: a late code must not exclude the next code that arrives on time.
     private mutating func follow(_ offset: Int64, _ profile: WindowProfile, at now: UnixTime) {
         let reach = offset < 0 ? profile.ahead : profile.behind
         adjustDrift(by: offset.magnitude <= UInt64(reach) ? offset : 0, at: now)
@@ -55,8 +55,8 @@ extension TOTPState {
     /// Looks for two consecutive codes, the second one within ±``Policy/maximalDrift`` of the
     /// server's clock, and spends both (RFC 6238, section 6).
     ///
-    /// The tracked drift does not move this window, so several resynchronisations reach no further
-    /// than one.
+    /// The tracked drift does not move this window, so repeated resynchronisations reach no further
+    /// than a single one.
     mutating func resynchronize(
         _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
         at now: UnixTime, meter: WorkMeter?

@@ -36,7 +36,7 @@ struct TOTPState: Hashable, Sendable {
     /// Changes the drift by the offset of a login, up to ``Policy/maximalDrift`` and by at most one
     /// step per ``Policy/driftInterval``.
     ///
-    /// Otherwise somebody who has many codes could move the window along with them.
+    /// Otherwise somebody who has collected many codes could move the window with them.
     mutating func adjustDrift(by steps: Int64, at now: UnixTime) {
         let isDue =
             driftAdjustedAt.map { now.milliseconds(since: $0) >= Policy.driftInterval } ?? true
@@ -47,7 +47,7 @@ struct TOTPState: Hashable, Sendable {
 
     /// Sets the drift that two consecutive codes proved.
     ///
-    /// The next change needs no wait.
+    /// The next login may change the drift at once.
     mutating func setDrift(to steps: Int64) {
         precondition(isPermitted(steps), "a resynchronisation searches only this range")
         drift = steps

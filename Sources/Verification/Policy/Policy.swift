@@ -7,11 +7,12 @@ public struct Policy: Hashable, Sendable {
     /// The number of consecutive failures after which attempts have to wait (RFC 4226, section
     /// 7.3): 1 to 10.
     public let freeFailures: Int
-    /// Consecutive failures that disable (NIST SP 800-63B-4, section 3.2.2): at most 100.
+    /// The number of consecutive failures that disable a credential (NIST SP 800-63B-4, section
+    /// 3.2.2): at most 100.
     public let disablingFailures: Int
     /// The maximum time without use of an enrolled secret, in milliseconds: 90 days.
     ///
-    /// After that it is denied but not revoked, because only the clock says so.
+    /// After that it is denied but not revoked, because the clock may be wrong.
     public let idleLifetime: Int64
     /// The maximum age of an enrolled secret, in milliseconds: a year.
     ///
@@ -108,7 +109,7 @@ public enum PolicyError: Error, Hashable, Sendable {
     case lookAhead
     /// 1 to 10.
     case freeFailures
-    /// More than the failures without a wait, and at most 100.
+    /// More than ``Policy/freeFailures``, and at most 100.
     case disablingFailures
     /// More than 0.
     case lifetime
@@ -121,9 +122,10 @@ public enum PolicyError: Error, Hashable, Sendable {
 public enum WindowProfile: String, CaseIterable, Hashable, Sendable {
     /// Only the expected step.
     case strict
-    /// One step behind as well, the most that RFC 6238 recommends for the transmission delay.
+    /// The expected step and one behind it, the most that RFC 6238 recommends for the transmission
+    /// delay.
     case rfc
-    /// One step behind and one ahead.
+    /// The expected step, one behind it and one ahead of it.
     case wide
 
     /// Steps behind the expected one.

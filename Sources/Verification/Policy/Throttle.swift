@@ -19,7 +19,7 @@ struct Throttle: Hashable, Sendable {
         case none
         /// Attempts have to wait, for the first time.
         ///
-        /// This is the one moment to notify the subject.
+        /// The subject is notified only now.
         case locked
         /// Attempts have to wait longer.
         case waiting
@@ -32,7 +32,7 @@ struct Throttle: Hashable, Sendable {
 
     /// The remaining wait in milliseconds; `nil` if an attempt may be checked.
     ///
-    /// If the clock was set back, the wait starts again once (``isAhead(of:)``). It never becomes
+    /// If the clock was set back, the wait restarts once (``isAhead(of:)``). It never becomes
     /// longer than ``wait``.
     func remainingWait(at now: UnixTime) -> Int64? {
         guard let waitsSince else { return nil }
@@ -40,7 +40,7 @@ struct Throttle: Hashable, Sendable {
         return elapsed < wait ? wait - elapsed : nil
     }
 
-    /// Whether the wait started in the future, so that it has to start again now.
+    /// Whether the wait started in the future, so that it must restart now.
     func isAhead(of now: UnixTime) -> Bool { waitsSince.map { $0 > now } ?? false }
 
     /// Restarts the current wait at `now`.

@@ -23,7 +23,7 @@ struct CredentialRecord: Sendable {
     var throttle = Throttle()
     var material: Material
 
-    /// What codes and secrets are checked against.
+    /// The data that codes and secrets are checked against.
     enum Material: Sendable {
         case time(TOTPState)
         case counter(HOTPState)

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import Synchronization
 
-/// Hashes recovery codes one at a time, so that an attacker who sends many of them keeps at most
-/// one processor core and one mebibyte of memory busy.
+/// Hashes recovery codes one at a time, so that an attacker who sends many of them uses at most one
+/// processor core and one mebibyte of memory.
 final class RecoveryHashing: Sendable {
     private actor Queue {
         func hash(

@@ -77,7 +77,7 @@ struct RecoverySet: Hashable, Sendable {
         salt = try reader.readBytes()
         logN = Int(try reader.read(UInt8.self))
         remaining = Int(try reader.read(UInt8.self))
-        // The cost is limited before anything is computed with it.
+        // Limit the cost before any hash is computed with it.
         guard salt.count == Self.saltCount, (10...14).contains(logN),
             remaining <= RecoveryCode.setCount
         else { throw .malformed }

@@ -13,8 +13,8 @@ extension CredentialRow {
     ///
     /// The codes spent between the backup and `now` are unknown, so all of them are refused. TOTP
     /// credentials stay active: every step that could have been accepted by now counts as spent,
-    /// whatever the drift since the backup. That is up to 21 steps ahead of the clock, usually ten
-    /// and a half minutes.
+    /// however far the clock has drifted since the backup. That is up to 21 steps ahead of the
+    /// clock, usually ten and a half minutes.
     ///
     /// HOTP credentials, recovery codes and enrolled secrets do not show how old they are, so they
     /// are revoked and must be enrolled again, and so are unconfirmed enrolments. Credentials that

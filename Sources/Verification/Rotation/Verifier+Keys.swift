@@ -4,8 +4,8 @@ internal import Cryptography
 public struct KeyRotation: Hashable, Sendable {
     /// The number of rows sealed under the current key.
     public let resealed: Int
-    /// The rows that still use other keys: enrolled secrets until their next login, responses for a
-    /// day.
+    /// The rows that still use other keys: those of enrolled secrets until the next login,
+    /// responses for a day.
     public let left: [KeyUsage]
 }
 
@@ -15,7 +15,8 @@ extension Verifier {
         try await read { store throws(StoreFailure) in try await store.keyUsage() }
     }
 
-    /// Seals everything under the current key that another key seals, while the verifier is in use.
+    /// Reseals under the current key everything that another key seals; the verifier can stay in
+    /// use.
     ///
     /// It can be interrupted at any time and started again.
     ///

@@ -97,7 +97,7 @@ public struct DummyRow: Hashable, Sendable {
 public enum CommitOutcome: Hashable, Sendable {
     /// All changes are made and durable.
     case done
-    /// A condition did not hold, because another commit was faster.
+    /// A condition did not hold, because another commit came first.
     ///
     /// Nothing was changed; read and decide again.
     case conflict

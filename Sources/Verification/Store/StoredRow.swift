@@ -17,7 +17,7 @@ public protocol StoredRow: Sendable {
 }
 
 extension StoredRow {
-    /// `nil`: most rows are only written with the key.
+    /// By default `nil`: most rows are written only with the key.
     public var authenticatedBytesOnceEnded: [UInt8]? { nil }
 }
 

@@ -4,11 +4,11 @@ extension VerificationStore {
     /// What may be deleted at `now`: the single rule for everything that is deleted because of its
     /// age.
     ///
-    /// To a clock that is ahead, everything is old, and deleted data does not come back when the
-    /// clock is corrected. So nothing is deleted because of an unconfirmed clock: the events must
-    /// confirm the time (``confirmsClock(_:keepingEventsFor:key:)``), on the scale of the lifetime of
-    /// the data. A caller that can check the clock otherwise, such as with the kernel, does so
-    /// first. Nothing in use is deleted because of its age at all: an expired secret is denied, and
+    /// By a clock that is ahead, everything is old, and deleted data does not come back when the
+    /// clock is corrected. An unconfirmed clock therefore deletes nothing: the events must confirm
+    /// the time (``confirmsClock(_:keepingEventsFor:key:)``), on the scale of the lifetime of the
+    /// data. A caller that has another way to check the clock, such as the kernel, uses it first.
+    /// Nothing that is in use is ever deleted because of its age: an expired secret is denied, and
     /// its credential stays unchanged.
     ///
     /// - Parameters:
@@ -56,12 +56,12 @@ extension VerificationStore {
     /// Whether the events confirm that it is `now`, so that data that is old at that time may be
     /// deleted.
     ///
-    /// To a clock that jumped ahead, everything is old, and events written since then prove
-    /// nothing. So there must be an event from between one and four weeks ago; for data with a
-    /// lifetime of less than eight weeks, from between an eighth and a half of the lifetime ago. A
-    /// clock that is further ahead must run for the week, or the eighth, before anything is deleted
-    /// because of it. If nothing happened for that long, old data stays until something does. An
-    /// event that is not authentic confirms nothing.
+    /// By a clock that jumped ahead, everything is old, and events written since then prove
+    /// nothing. There must therefore be an event from between one and four weeks ago; for data with
+    /// a lifetime of less than eight weeks, from between an eighth and a half of the lifetime ago.
+    /// A clock that is further ahead must run for the week, or the eighth, before anything is
+    /// deleted because of it. If nothing happened for that long, old data stays until something
+    /// does. An event that is not authentic confirms nothing.
     ///
     /// - Parameters:
     /// - lifetime: the lifetime of the data, in milliseconds.

@@ -12,7 +12,7 @@ public protocol VerificationStore: Sendable {
     ///
     /// - Parameters:
     /// - includingRevoked: whether to include revoked rows.
-    /// - limit: the maximum number of rows; the newest are left out.
+    /// - limit: the maximum number of rows; if there are more, the newest are left out.
     func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
@@ -43,8 +43,8 @@ public protocol VerificationStore: Sendable {
 
     /// Events after `position`, in the order of positions.
     ///
-    /// Once an event is visible, no event with an earlier position appears. So reading on from the
-    /// last position misses none.
+    /// Once an event is visible, no event with an earlier position appears. A reader that continues
+    /// from the last position therefore misses none.
     func events(
         after position: UInt64, limit: Int
     ) async throws(StoreFailure) -> [ChainedEvent]
@@ -61,7 +61,7 @@ public protocol VerificationStore: Sendable {
     func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome
 }
 
-/// The use of a key version.
+/// How many rows and responses use a key version.
 public struct KeyUsage: Hashable, Sendable {
     /// The key version.
     public let keyID: KeyID
@@ -82,7 +82,7 @@ public struct KeyUsage: Hashable, Sendable {
 
 /// What may be deleted.
 public struct Pruning: Hashable, Sendable {
-    /// Unconfirmed enrolments, tickets and responses that have expired at this time are deleted;
+    /// Unconfirmed enrolments, tickets and responses that have expired by this time are deleted;
     /// `nil` keeps them.
     ///
     /// With an unconfirmed enrolment, the secrets in its recorded responses are deleted.
@@ -105,9 +105,9 @@ public struct Pruning: Hashable, Sendable {
 public struct PruningOutcome: Hashable, Sendable {
     /// Deleted pending rows.
     public let credentials: Int
-    /// Tickets.
+    /// Deleted tickets.
     public let tickets: Int
-    /// Answers.
+    /// Deleted recorded responses.
     public let answers: Int
     /// Events.
     public let events: Int

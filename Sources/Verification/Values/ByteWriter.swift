@@ -1,11 +1,11 @@
 /// Writes the values of a stored row in sequence.
 ///
 /// Numbers are big-endian. A two-byte length precedes a text or byte string. A byte 0 or 1 precedes
-/// an optional value. So no two lists of values have the same encoding.
+/// an optional value. No two lists of values therefore have the same encoding.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Rows and events are rarely longer.
+    /// The initial capacity in bytes; rows and events are rarely longer.
     private static let usualCount = 384
 
     init() { bytes.reserveCapacity(Self.usualCount) }

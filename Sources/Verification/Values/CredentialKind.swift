@@ -1,4 +1,4 @@
-/// The kind of authenticator that a credential is.
+/// The kind of authenticator that a credential represents.
 public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
     /// Time-based one-time passwords (RFC 6238).
     case totp

@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// An identifier: 16 random bytes, which reveal nothing and are not secret.
 ///
-/// Its text form is a prefix for the kind of thing, followed by base64url (RFC 4648, section 5).
+/// Its text form is a prefix for the kind of object, followed by base64url (RFC 4648, section 5).
 public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     /// Exactly 16 bytes.
     public let bytes: [UInt8]
@@ -29,7 +29,7 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     /// The text form.
     public var text: String { Named.prefix + Base64URL.encode(bytes.span) }
 
-    /// A random identifier that belongs to nothing, for a dummy lookup at a random position.
+    /// A random identifier that no row has, for a dummy lookup at a random position.
     public static func anywhere() -> PrefixedID {
         let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
         let bytes = words.flatMap { word in
@@ -47,7 +47,7 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     }
 }
 
-/// A kind of thing, whose identifiers cannot be mistaken for those of another kind.
+/// Names a kind of object, so that its identifiers cannot be mistaken for those of another kind.
 public protocol PrefixedName: Sendable {
     /// The prefix of its identifiers' text form.
     static var prefix: String { get }

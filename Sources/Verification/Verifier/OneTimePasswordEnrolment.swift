@@ -81,10 +81,11 @@ public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
     case digits
     /// The time step is not 1 to 120 seconds.
     case period
-    /// The counter starts at 2^64 - 1, which disables (NIST SP 800-63B-4, section 3.1.4.1).
+    /// The counter starts at 2^64 - 1, which is never accepted (NIST SP 800-63B-4, section
+    /// 3.1.4.1).
     case counter
-    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of any kind,
-    /// which a key URI does not preserve; or both are empty, which would leave the key URI without
-    /// a label.
+    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of
+    /// any kind, which a key URI does not preserve; or both are empty, which would leave the key
+    /// URI without a label.
     case text(Text)
 }

@@ -9,7 +9,8 @@ extension Verifier {
     ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
         let name = name.prefix(bytes: ClientRow.maximalNameCount)
         return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
-            // The store also enforces this, so the slower of two concurrent calls gets here again.
+            // The store also enforces this, so the slower of two concurrent calls returns to this
+            // check.
             guard try await !clients().contains(where: { $0.revokedAt == nil && $0.name == name })
             else { return Decision(outcome: nil, changes: []) }
             let (key, digest) = try Self.newClientKey(context)

@@ -77,8 +77,8 @@ extension Verifier {
             record.material = .recovery(set)
             record.keyID = context.keys.current.id
             record.confirmedAt = context.now
-            // If two sets are enrolled concurrently, the unique fingerprint makes one of them start
-            // again and replace the other.
+            // If two sets are enrolled concurrently, the unique fingerprint makes one enrolment
+            // start again and replace the other's set.
             record.fingerprint = try deciding { () throws(CryptographyFailure) in
                 try context.keys.lookup.fingerprint(ofSetFor: subject)
             }
@@ -133,7 +133,7 @@ extension Verifier {
         try await records(of: subject).count < policy.maximalCredentials
     }
 
-    /// The same check as a condition of the commit, because of concurrent enrolments.
+    /// The same check as a condition of the commit, which also holds against concurrent enrolments.
     func room(for subject: Subject) -> StoreChange {
         .expectRoom(for: subject, limit: policy.maximalCredentials)
     }

@@ -3,10 +3,10 @@ internal import Cryptography
 /// The entry point of the module: verifies codes and secrets, each of which is valid once, and
 /// manages credentials.
 ///
-/// Every decision is one commit to the store, on condition that the rows have not changed since
-/// they were read. A verifier that loses a race decides again. A response is returned only after
-/// the commit is durable. So any number of verifiers, in any number of processes, can use the same
-/// store. No state that decisions depend on is kept in memory.
+/// Every decision is one commit to the store, which succeeds only if the rows have not changed
+/// since they were read. A verifier that loses a race decides again. A response is returned only
+/// after the commit is durable. Any number of verifiers, in any number of processes, can therefore
+/// use the same store. No state that decisions depend on is kept in memory.
 public struct Verifier: Sendable {
     let store: any VerificationStore
     let policy: Policy

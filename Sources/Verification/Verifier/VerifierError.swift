@@ -12,7 +12,7 @@ public enum VerifierError: Error, Sendable {
     case keyMissing(KeyID)
     /// A row does not open or is malformed: it was changed, swapped, or written by a newer version.
     case damagedRow
-    /// Other commits were faster too many times.
+    /// The decision lost the race against other commits too many times.
     case contended
     /// Too many recovery codes are being checked.
     case overloaded

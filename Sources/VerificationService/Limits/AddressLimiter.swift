@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// Limits the request rate of each client address with a token bucket.
 ///
-/// IPv6 addresses count by their /64 network, because one host usually has all of it. A full bucket
-/// carries no information and is deleted. If there are still too many buckets, new addresses share
-/// one, so that an attacker who changes addresses can exceed neither the memory nor the limit.
+/// IPv6 addresses are grouped by /64 network, because one host usually has the whole network. A
+/// full bucket carries no information and is deleted. If there are still too many buckets, new
+/// addresses share one, so that an attacker who changes addresses can exceed neither the memory nor
+/// the limit.
 final class AddressLimiter: Sendable {
     private struct Bucket {
         /// Thousandths of a request.
@@ -36,7 +37,7 @@ final class AddressLimiter: Sendable {
 
     /// Takes a token and returns `nil`, or returns the number of seconds until the next token.
     ///
-    /// - Parameter address: any text; all texts that are not addresses share one bucket.
+    /// - Parameter address: any text; all strings that are not addresses share one bucket.
     func take(_ address: String, now: ContinuousClock.Instant) -> Int? {
         let key = NetworkAddress.sender(of: address)
         return state.withLock { state in
@@ -82,7 +83,7 @@ final class AddressLimiter: Sendable {
 
     /// Deletes full buckets.
     ///
-    /// Runs at most once a second, because it visits all of them.
+    /// Runs at most once a second, because it visits every bucket.
     private func sweep(_ state: inout State, now: ContinuousClock.Instant) {
         guard now - state.sweptAt >= .seconds(1) else { return }
         state.sweptAt = now

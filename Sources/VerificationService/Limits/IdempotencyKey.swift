@@ -17,14 +17,14 @@ struct IdempotencyKey: Hashable, Sendable {
 
     /// A digest of the sender and the key: the stored response's primary key.
     let digest: [UInt8]
-    /// A digest of the request, keyed with the idempotency key, which is not stored: a body may contain a
-    /// short code.
+    /// A digest of the request, keyed with the idempotency key, which is not stored, because a body
+    /// may contain a short code that could be guessed from an unkeyed digest.
     let request: [UInt8]
 
     /// Reads the key of a request; `nil` if it has none.
     ///
-    /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the device's ticket or
-    ///   secret.
+    /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the device's
+    ///   ticket or secret.
     init?(of request: HTTPRequest, asker: [UInt8]) throws(Problem) {
         guard let text = try request.value(of: Self.header) else { return nil }
         let key = Array(text.utf8)

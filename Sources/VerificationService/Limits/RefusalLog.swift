@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Limits the log lines of requests without a valid API key, so that they do not fill the disk.
 ///
-/// For each address and outcome, one line a minute is written at once. The others are counted;
-/// ``takeDue(at:all:)`` returns one line for all of them when the minute is over. The number of
-/// addresses and outcomes is limited; further addresses share one line per outcome.
+/// For each address and outcome, the first line of a minute is written at once. The others are
+/// counted; ``takeDue(at:all:)`` returns one line for all of them when the minute is over. The
+/// number of addresses and outcomes is limited; further addresses share one line per outcome.
 final class RefusalLog: Sendable {
     private struct Key: Hashable {
         /// `nil` for all addresses without their own entry.
@@ -89,7 +89,7 @@ final class RefusalLog: Sendable {
 extension NetworkAddress {
     /// The sender that an address in text form belongs to.
     ///
-    /// All other texts belong to one sender.
+    /// All texts that are not addresses belong to one sender.
     static func sender(of text: String) -> NetworkAddress {
         if let known = NetworkAddress(text) { return known.sender }
         guard let none = NetworkAddress(bytes: [UInt8](repeating: 0, count: 16)) else {

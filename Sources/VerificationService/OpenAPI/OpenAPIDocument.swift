@@ -155,7 +155,7 @@ enum OpenAPIDocument {
         ),
     ]
 
-    /// One response for each status, with the problem types that have it.
+    /// One response for each status, with the problem types that use the status.
     private static var problemResponses: [(String, JSONValue)] {
         let all = RouteTable.all.flatMap(\.allProblems) + [.methodNotAllowed([])]
         let statuses = Set(all.map(\.status)).sorted { $0.rawValue < $1.rawValue }

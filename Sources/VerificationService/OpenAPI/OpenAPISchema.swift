@@ -9,7 +9,7 @@ enum OpenAPISchema {
             : .object([("oneOf", .list(shapes.map(reference)))])
     }
 
-    /// The schemas of the shapes and of the shapes nested in them, each once.
+    /// The schemas of the shapes and of all nested shapes, without duplicates.
     static func schemas(of shapes: [Shape]) -> [(String, JSONValue)] {
         var schemas: [(String, JSONValue)] = []
         var rest = shapes

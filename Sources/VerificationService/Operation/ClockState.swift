@@ -10,9 +10,9 @@ package enum ClockState: Hashable, Sendable {
     case unknown
 }
 
-/// Why a clock cannot be trusted; the raw value stands in responses and logs.
+/// Why a clock cannot be trusted; the raw value appears in responses and logs.
 package enum ClockComplaint: String, CaseIterable, Sendable {
-    /// The clock is before the release of the program.
+    /// The clock shows a time before the release of the program.
     case beforeBuild = "clock-before-build"
     /// The clock is synchronised, but its error exceeds the tolerance.
     case tooInexact = "clock-too-inexact"
@@ -24,11 +24,11 @@ package enum ClockComplaint: String, CaseIterable, Sendable {
 
 /// The conditions on the clock under which a server reports ready (RFC 6238, section 3, R1).
 package struct ClockRequirement: Sendable {
-    /// A clock before this time is wrong.
+    /// A clock that shows an earlier time is wrong.
     package let builtAt: UnixTime
     /// The maximum error of the clock in milliseconds.
     package let tolerance: Int64
-    /// Whether to ask the kernel; `false` on machines where it cannot know.
+    /// Whether to ask the kernel; `false` on machines whose kernel cannot know.
     package let asksKernel: Bool
 
     /// 2026-11-01, shortly before this code was written.

@@ -19,8 +19,8 @@ struct Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Whether anyone could cause this response any number of times: no API key was accepted, and no
-    /// device's secret or ticket either.
+    /// Whether anyone could cause this response any number of times: no API key was accepted, and
+    /// no device's secret or ticket either.
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
         client == nil && (status.isProblem || route?.access != .device || outcome == "denied")
     }

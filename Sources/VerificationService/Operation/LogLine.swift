@@ -5,13 +5,13 @@ package import Verification
 /// The log line of a request: names that the server chose, numbers, and the sender.
 ///
 /// It contains the template of the route but no path, query, header or body, so it cannot contain a
-/// secret. Text that a stranger chose is escaped by the JSON printer.
+/// secret. The JSON printer escapes text that the sender chose.
 package struct LogLine: Hashable, Sendable {
     /// When the response was ready.
     package let time: UnixTime
     /// The `Request-Id` of the response.
     package let requestID: String
-    /// The method; `other` if no route has it.
+    /// The method; `other` if no route supports it.
     package let method: String
     /// The template of the route; `nil` if there is no such route.
     package let route: String?
@@ -21,7 +21,7 @@ package struct LogLine: Hashable, Sendable {
     package let outcome: String
     /// The name of the API client; `nil` for devices.
     package let client: String?
-    /// The client's address; empty if the line is for several.
+    /// The client's address; empty if the line represents several addresses.
     package private(set) var address: String
     /// Microseconds from the request to the response.
     package let duration: Int64

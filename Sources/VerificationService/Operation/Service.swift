@@ -59,8 +59,8 @@ package final class Service: Sendable {
     /// The response to a request that the listener rejected: rate-limited, logged and counted like
     /// all others.
     ///
-    /// - Parameter peer: the sender. The header of such a request is not trusted, so `X-Forwarded-For`
-    ///   is ignored.
+    /// - Parameter peer: the sender. The header of such a request is not trusted, so
+    ///   `X-Forwarded-For` is ignored.
     package func refuse(_ error: HTTPRequestError, peer: String) -> HTTPResponse {
         let nothing = SecretBytes(copying: [UInt8]().span)
         let request = HTTPRequest(method: "", target: "", body: nothing, peer: peer)

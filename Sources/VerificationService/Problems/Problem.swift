@@ -23,7 +23,7 @@ enum Problem: Error, Hashable, Sendable {
     case malformedHeader(String)
     /// A query parameter is unknown, duplicated or malformed.
     case malformedQuery
-    /// The body is not the expected JSON object; with the byte offset of the error, if known.
+    /// The body is not the expected JSON object; `at` is the byte offset of the error, if known.
     case malformedBody(at: Int?)
     /// An object contains a duplicate name.
     case doubledField(at: Int)
@@ -131,7 +131,7 @@ extension Problem {
         case .malformedQuery: "A query parameter is unknown, duplicated or malformed."
         case .malformedBody: "The body is not the JSON object that the route expects."
         case .doubledField: "An object contains a duplicate name."
-        case .unknownField: "The body contains a field that this route does not have."
+        case .unknownField: "The body contains a field that this route does not accept."
         case .missingField: "A required field is missing."
         case .invalidField: "A field has an invalid type or value."
         case .unknownClient: "A client that the request names is unknown or revoked."

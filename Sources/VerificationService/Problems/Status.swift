@@ -1,6 +1,6 @@
 /// The status codes that the service uses (RFC 9110, section 15; RFC 6585, section 4).
 ///
-/// No 3xx: a redirect would make the client send a secret again (OWASP ASVS 4.1.2).
+/// There is no 3xx status: a redirect would make the client send a secret again (OWASP ASVS 4.1.2).
 enum Status: Int, CaseIterable, Sendable {
     case ok = 200
     case created = 201

@@ -30,7 +30,7 @@ extension Service {
         }
         do throws(VerifierError) {
             // Build the response from the committed outcome. The recorder may also have been called
-            // for a decision that lost its race, and of that decision nothing is stored.
+            // for a decision that lost its race, which is not stored.
             let outcome = try await body(recorder)
             return answer(outcome)
         } catch {

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Verification
 
-/// The formats of texts in the API: the pattern for OpenAPI, and the check.
+/// The formats of texts in the API; each has a pattern for OpenAPI and a check.
 ///
 /// A test compares the two on sample texts.
 enum TextForm: CaseIterable, Hashable, Sendable {

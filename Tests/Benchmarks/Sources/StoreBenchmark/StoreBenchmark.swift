@@ -14,7 +14,8 @@ import Verification
 ///     denials STORE COUNT [wrong|unknown]  nanoseconds of COUNT wrong codes and unknown subjects
 ///     year STORE                  a year of logins, with daily pruning
 ///
-/// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the server's key file, or made when it is missing.
+/// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the
+/// server's key file, or made when it is missing.
 @main
 enum StoreBenchmark {
     static func main() async throws {
