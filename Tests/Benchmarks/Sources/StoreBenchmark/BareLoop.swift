@@ -3,6 +3,8 @@ import Verification
 
 /// The reference: a loop of the same conditional update of the same table, one per transaction,
 /// with direct calls of SQLite and the same durability.
+///
+/// It has no key, so its rows are not authentic afterwards: no verifier may use them.
 final class BareLoop {
     private let handle: OpaquePointer
     private let update: OpaquePointer
@@ -12,7 +14,8 @@ final class BareLoop {
         var opened: OpaquePointer?
         var prepared: OpaquePointer?
         let sql =
-            "UPDATE credentials SET version = version + 1, body = ?1 WHERE id = ?2 AND version < ?3"
+            "UPDATE credentials SET version = version + 1, body = ?1, authentication = zeroblob(16) "
+            + "WHERE id = ?2 AND version < ?3"
         guard sqlite3_open(path, &opened) == SQLITE_OK, let handle = opened,
             sqlite3_exec(
                 handle,

@@ -18,10 +18,14 @@ struct Decisions {
 
     func run() async throws {
         let store = try place.openFile()
+        // One half of the rows for the verifiers, the other half for the loop.
         let population = Population(count: Self.rows)
-        try await population.fill(store, keys: place.keys)
-        let rows = try store.credentials(under: nil, after: nil, limit: Self.rows)
-        guard let bare = BareLoop(path: place.address, rows: rows) else {
+        let everybody = Population(count: 2 * Self.rows)
+        try await everybody.fill(store, keys: place.keys)
+        let verified = Set(try (0..<Self.rows).map { try population.subject($0) })
+        let rows = try store.credentials(under: nil, after: nil, limit: 2 * Self.rows)
+            .filter { !verified.contains($0.subject) }
+        guard rows.count == Self.rows, let bare = BareLoop(path: place.address, rows: rows) else {
             throw BenchmarkError.refused
         }
         let attempts = Attempts(population)
