@@ -112,6 +112,29 @@ struct WindowTests {
         #expect(try await fixture.verify(code).denial == .replayed)
     }
 
+    @Test("a code that matches two credentials is a use of only one of them")
+    func sharedCode() async throws {
+        let fixture = try fixture(.wide)
+        // A search found the second key: both have the same code 300 s after the start.
+        let keys = ["a key of twenty byte", "another key 00716877"]
+        var credentials: [TestAuthenticator] = []
+        for key in keys {
+            credentials.append(try await fixture.enrolled(key: SecretBytes(text: key)))
+        }
+        fixture.clock.advance(seconds: 300)
+        let now = fixture.clock.now
+        let codes = try credentials.map { try $0.code(at: now) }
+        let outcome = try await fixture.verify(codes[0])
+        #expect(outcome.acceptance != nil)
+        var used = 0
+        for authenticator in credentials {
+            if try await fixture.summary(authenticator.credential).lastUsedAt == now { used += 1 }
+        }
+        #expect(used == 1)
+        // The code is spent for both.
+        #expect(try await fixture.verify(codes[1]).denial == .replayed)
+    }
+
     @Test("T-12 a clock that drifts by one step a day is tracked for 20 logins, and back")
     func drift() async throws {
         let fixture = try fixture(.wide)
