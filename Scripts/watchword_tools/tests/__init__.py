@@ -1,0 +1,1 @@
+"""The unit tests of the packages in watchword_tools."""
