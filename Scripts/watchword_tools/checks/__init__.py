@@ -1,0 +1,1 @@
+"""Checks of the tree that need no build."""
