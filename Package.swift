@@ -217,8 +217,8 @@ let package = Package(
             "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "SecretVault",
             "watchword-courier"),
         tests(
-            "CommandRunnerTests", "Arguments", "watchword", "watchword-courier",
-            "watchword-presence", "watchword-reader", "watchword-server"),
+            "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
+            "watchword-courier", "watchword-presence", "watchword-reader", "watchword-server"),
         tests(
             "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "POSIX", "SecretVault",

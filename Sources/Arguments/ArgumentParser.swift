@@ -9,6 +9,8 @@ package enum ArgumentParser<Verb: ProgramVerb> {
         case version
         /// The page of a verb, or of the program.
         case help(Verb?)
+        /// The lines to print for a completion script.
+        case completions([String])
     }
 
     /// Parses `arguments`, without the program's own name.
@@ -18,6 +20,9 @@ package enum ArgumentParser<Verb: ProgramVerb> {
         _ arguments: [String],
         environment: @escaping @Sendable (String) -> String? = { _ in nil }
     ) throws(UsageError) -> Request {
+        if arguments.first == CompletionRequest.verb {
+            return .completions(try Verb.table.completions(Array(arguments.dropFirst())))
+        }
         let verbs = Verb.allCases
         switch try CommandLineReader.read(arguments, by: Verb.table, environment) {
         case .version: return .version

@@ -9,15 +9,19 @@ struct CommandLineReader {
     }
 
     /// One option as written on the command line.
-    private struct Spoken {
+    struct Spoken {
         let spelling: String
         let option: Option?
         let value: String
     }
 
     private let known: KnownOptions
-    private var operands: [String] = []
-    private var spoken: [Spoken] = []
+    private(set) var operands: [String] = []
+    private(set) var spoken: [Spoken] = []
+    /// The last argument, if it is an option that needs a value.
+    private(set) var optionWithoutValue: Option?
+    /// Whether `--` was read, after which all arguments are operands.
+    private(set) var hasEndedOptions = false
     private var firstError: UsageError?
 
     /// Reads `arguments` with the verbs in `table`.
@@ -25,26 +29,32 @@ struct CommandLineReader {
         _ arguments: [String], by table: VerbTable,
         _ environment: @escaping @Sendable (String) -> String?
     ) throws(UsageError) -> Reading {
+        let (verb, reader) = interpret(arguments, by: table)
+        guard let verb else { return try reader.understandWithoutVerb(table) }
+        return try reader.understand(verb, table, environment)
+    }
+
+    /// The verb on the command line, if there is one, and `arguments` interpreted with its options.
+    static func interpret(
+        _ arguments: [String], by table: VerbTable
+    ) -> (VerbTable.Named?, CommandLineReader) {
         // The verb is nearly always first, and no other verb's options are needed.
         let leading = Array(arguments.prefix { !$0.hasPrefix("-") })
-        if let (verb, reader) = found(leading, in: arguments, table, isReversed: false) {
-            return try reader.understand(verb, table, environment)
-        }
+        if let found = found(leading, in: arguments, table, isReversed: false) { return found }
         // Until the verb is known, some options are ambiguous: they take a value with one verb and
         // none with another (`add --qr FILE`, `show --qr`). Both are tried.
-        var first: CommandLineReader?
-        for isReversed in [false, true] {
-            let known = KnownOptions(table: table, preferred: [], isReversed: isReversed)
-            let reader = CommandLineReader(sorting: arguments, known)
-            first = first ?? reader
-            if let (verb, reader) = found(
-                reader.operands, in: arguments, table, isReversed: isReversed)
-            {
-                return try reader.understand(verb, table, environment)
+        let readers = [false, true].lazy.map { isReversed in
+            CommandLineReader(
+                sorting: arguments,
+                KnownOptions(table: table, preferred: [], isReversed: isReversed))
+        }
+        for reader in readers {
+            let isReversed = reader.known.isReversed
+            if let found = found(reader.operands, in: arguments, table, isReversed: isReversed) {
+                return found
             }
         }
-        guard let first else { throw .missingVerb }
-        return try first.understandWithoutVerb(table)
+        return (nil, readers[0])
     }
 
     /// The verb that `words` begin with, and `arguments` interpreted with its options.
@@ -67,6 +77,7 @@ struct CommandLineReader {
         while let argument = rest.popFirst() {
             if argument == "--" {
                 operands += rest
+                hasEndedOptions = true
                 return
             } else if argument.hasPrefix("--") {
                 sortLong(argument, rest: &rest)
@@ -95,6 +106,7 @@ struct CommandLineReader {
             if let next = rest.popFirst() {
                 value = next
             } else {
+                optionWithoutValue = option
                 firstError = firstError ?? .missingValue(name)
             }
         }

@@ -26,6 +26,8 @@ package enum UsageError: Error, Hashable, Sendable {
     /// The option is given together with an entry that already specifies it.
     case specifiedByEntry(String)
     case twoReadersOfStandardInput
+    /// Only completion scripts use this verb.
+    case reservedForShells(String)
 }
 
 extension UsageError {
@@ -59,6 +61,8 @@ extension UsageError {
         case .specifiedByEntry(let name):
             "--\(name) is specified by the entry; leave out the option or NAME"
         case .twoReadersOfStandardInput: "only one option can read standard input"
+        case .reservedForShells(let verb):
+            "\(verb) is only for completion scripts; see \(program) completions --help"
         }
     }
 

@@ -13,7 +13,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
 
     /// Protects the process and parses its arguments.
     ///
-    /// Exits after printing a help page or the version, and if anything fails.
+    /// Exits after printing a help page, the version or completions, and if anything fails.
     package static func start() -> StartedCommand {
         let printer = Printer<Failure>(program: Verb.program, isQuiet: false)
         do {
@@ -28,6 +28,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
             case .version: try printer.line("\(Verb.program) \(ProgramVersion.text)")
             case .help(let verb):
                 try printer.line(verb.map(HelpPage<Verb>.of) ?? HelpPage<Verb>.ofProgram())
+            case .completions(let lines): for line in lines { try printer.line(line) }
             case .run(let verb, let arguments):
                 return StartedCommand(
                     verb: verb, arguments: arguments,

@@ -1,7 +1,4 @@
 @testable import Commands
 
-// The generic types, specialised for `watchword`'s table of verbs.
+// The generic type, specialised for `watchword`'s table of verbs.
 typealias ArgumentParser = Commands.ArgumentParser
-typealias HelpPage = Commands.HelpPage
-typealias ManualPage = Commands.ManualPage
-typealias CompletionScript = Commands.CompletionScript

@@ -1,71 +1,83 @@
-/// A shell's completion script, generated from the table of verbs.
+/// A shell's completion script.
 ///
-/// It completes verbs, options, their words and files. It never runs the program, so it never opens
-/// the vault.
-package enum CompletionScript<Verb: ProgramVerb> {
+/// The script asks the program for the candidates, with the hidden verb `__complete`; see
+/// ``CompletionRequest``. It runs the program that `PATH` finds, even if the user has typed a path.
+package enum CompletionScript {
     /// A shell that is supported.
     package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
+    /// The script for the shell that `word` names.
+    package static func of(_ word: String, program: String) throws(UsageError) -> String {
+        guard let shell = Shell(rawValue: word) else {
+            throw .needsOneOf(Shell.allCases.map(\.rawValue))
+        }
+        return of(shell, program: program)
+    }
+
     /// The script for `shell`.
-    package static func of(_ shell: Shell) -> String {
-        switch shell {
-        case .bash: bash
-        case .zsh: zsh
-        case .fish: fish
-        }
-    }
-
-    /// The program's name as part of a function name.
-    static var function: String { String(Verb.program.map { $0 == "-" ? "_" : $0 }) }
-
-    /// The first words of two-word verbs, such as `slot` and `qr`.
-    static var groups: [String] {
-        var groups: [String] = []
-        for verb in Verb.allCases {
-            let words = verb.name.split(separator: " ")
-            if words.count == 2, !groups.contains(String(words[0])) {
-                groups.append(String(words[0]))
+    static func of(_ shell: Shell, program: String) -> String {
+        // Part of a function's name.
+        let name = String(program.map { $0 == "-" ? "_" : $0 })
+        let script =
+            switch shell {
+            case .bash: bash(program, name)
+            case .zsh: zsh(program, name)
+            case .fish: fish(program, name)
             }
+        let title = "# \(shell) completion for \(program); made by: \(program) completions \(shell)"
+        // zsh finds the script by its first line.
+        return (shell == .zsh ? "#compdef \(program)\n" : "") + title + "\n" + script
+    }
+
+    /// For bash 4 and later; it does not need the bash-completion package.
+    private static func bash(_ program: String, _ name: String) -> String {
+        """
+        _\(name)() {
+            local current=${COMP_WORDS[COMP_CWORD]}
+            mapfile -t COMPREPLY < <(
+                \(program) __complete bash "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
+            if [[ ${COMPREPLY[0]} == $'\\tfiles' ]]; then
+                compopt -o filenames 2>/dev/null
+                mapfile -t COMPREPLY < <(compgen -f -- "${current#[=:@]}")
+            fi
         }
-        return groups
+        complete -F _\(name) \(program)
+        """
     }
 
-    /// The possible first words, each with a summary.
-    static var firstWords: [(word: String, summary: String)] {
-        var words: [(String, String)] = []
-        for verb in Verb.allCases {
-            let parts = verb.name.split(separator: " ").map(String.init)
-            if parts.count == 1 {
-                words.append((parts[0], verb.page.summary))
-            } else if !words.contains(where: { $0.0 == parts[0] }) {
-                words.append((parts[0], secondWords(of: parts[0]).joined(separator: ", ")))
-            }
+    /// For zsh's completion system, which loads the script as a function or evaluates it.
+    private static func zsh(_ program: String, _ name: String) -> String {
+        """
+        _\(name)() {
+            local -a lines
+            lines=(${(f)"$(\(program) __complete zsh $((CURRENT - 1)) "${(@Q)words}" 2>/dev/null)"})
+            if [[ $lines[1] == $'\\tfiles' ]]; then
+                [[ $PREFIX != --*=* ]] || compset -P '[^=]#='
+                _files
+            else
+                # _describe separates the description with a colon.
+                lines=(${${lines//:/\\\\:}/$'\\t'/:})
+                _describe argument lines
+            fi
         }
-        return words + [("help", "show help for a command")]
+        if [[ $funcstack[1] == _\(name) ]]; then _\(name) "$@"; else compdef _\(name) \(program); fi
+        """
     }
 
-    /// The possible words after `group`.
-    static func secondWords(of group: String) -> [String] {
-        Verb.allCases.map(\.name).filter { $0.hasPrefix(group + " ") }
-            .map { String($0.dropFirst(group.count + 1)) }
-    }
-
-    /// The options that take a value with every verb, so that a shell can skip the value.
-    static var namesWithValue: [String] {
-        let flags = Set(Verb.allOptions.filter { $0.value == .none }.map(\.name))
-        return Verb.allOptions.filter { $0.value != .none && !flags.contains($0.name) }.map(\.name)
-    }
-
-    /// The possible operands of `verb`; `nil` if they are not a fixed set of words.
-    static func operandWords(of verb: Verb) -> [String]? {
-        if case .word(let words) = verb.page.operands { words } else { nil }
-    }
-
-    /// Whether operands of `verb` are files.
-    static func takesFiles(_ verb: Verb) -> Bool {
-        switch verb.page.operands {
-        case .paths, .file, .optionalFile: true
-        default: false
-        }
+    /// For fish 3 and later.
+    ///
+    /// The first rule has a condition that asks the program; if it wants file names, the condition
+    /// is false and fish completes them itself.
+    private static func fish(_ program: String, _ name: String) -> String {
+        """
+        function __\(name)_complete
+            set -l words (commandline -opc)
+            set -l current (commandline -ct)
+            set -g __\(name)_lines (
+                \(program) __complete fish (count $words) $words "$current" 2>/dev/null)
+            test "$__\(name)_lines[1]" != \\tfiles
+        end
+        complete -c \(program) -n __\(name)_complete -f -a '$__\(name)_lines'
+        """
     }
 }

@@ -4,7 +4,7 @@ package struct CommandHelp: Sendable {
     /// The operands of a verb.
     package enum Operands: Sendable {
         case none
-        /// The name of an entry; never completed, because names are inside the locked vault.
+        /// The name of an entry.
         case name
         case optionalName
         case names
@@ -102,8 +102,6 @@ package struct ProgramHelp: Sendable {
     package let summary: String
     /// Command lines to copy.
     package let examples: [String]
-    /// The last paragraph of `--help`.
-    package let closing: String
     /// The part of the manual before the verbs, in mdoc(7).
     package let manualHead: String
     /// The part of the manual after the verbs.
@@ -111,12 +109,10 @@ package struct ProgramHelp: Sendable {
 
     /// Creates a page.
     package init(
-        summary: String, examples: [String], closing: String, manualHead: String,
-        manualTail: String
+        summary: String, examples: [String], manualHead: String, manualTail: String
     ) {
         self.summary = summary
         self.examples = examples
-        self.closing = closing
         self.manualHead = manualHead
         self.manualTail = manualTail
     }

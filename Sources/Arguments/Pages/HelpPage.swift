@@ -31,7 +31,10 @@ package enum HelpPage<Verb: ProgramVerb> {
         ]
         lines += columns(Verb.allCases.map { ($0.name, $0.page.summary) })
         lines += ["", "Global options:"] + table(Verb.global)
-        lines += ["", about.closing]
+        lines += [
+            "", "Help for a command: \(Verb.program) COMMAND --help",
+            "The manual page: \(Verb.program) manual",
+        ]
         return lines.joined(separator: "\n")
     }
 

@@ -68,7 +68,6 @@ struct Verb: ProgramVerb {
 typealias ArgumentParser = Arguments.ArgumentParser<Verb>
 typealias HelpPage = Arguments.HelpPage<Verb>
 typealias ManualPage = Arguments.ManualPage<Verb>
-typealias CompletionScript = Arguments.CompletionScript<Verb>
 
 extension ParsedArguments {
     /// Refuses two options that both read standard input or both write to standard output.

@@ -10,8 +10,7 @@ extension CommandHelp {
         ],
         examples: [
             "watchword login enrol Mill:ivan --server https://login.example --ticket-file -",
-            "watchword login enrol mill --server https://localhost:8420 --ca-file ca.pem "
-                + "--ticket-file t",
+            "watchword login enrol nas --server https://nas --ca-file c.pem --ticket-file t",
         ],
         details: [
             "The application issues the ticket, which can be used once, within ten minutes. The "

@@ -73,9 +73,9 @@ extension CommandHelp {
         ])
     static let completions = CommandHelp(
         summary: "print a shell's completion script",
-        operands: .word(["bash", "zsh", "fish"]), options: [],
+        operands: .word(CompletionScript.Shell.allCases.map(\.rawValue)), options: [],
         examples: [
-            "watchword completions bash >~/.local/share/bash-completion/completions/watchword",
+            "watchword completions bash >/etc/bash_completion.d/watchword",
             "watchword completions zsh >/usr/local/share/zsh/site-functions/_watchword",
             "watchword completions fish >~/.config/fish/completions/watchword.fish",
         ],

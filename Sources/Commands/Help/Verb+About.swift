@@ -6,7 +6,6 @@ extension Verb {
     static let about = ProgramHelp(
         summary: "Store one-time password keys in an encrypted vault, and print their codes.",
         examples: ["watchword init", "watchword import screenshots/", "watchword code github"],
-        closing: "Help for a command: watchword COMMAND --help. The manual: watchword manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
 
     private static let manualHead = """

@@ -5,10 +5,10 @@ import CommandRunner
 enum ManualCommand {
     static func completions(_ session: Session) throws(CommandFailure) -> ExitCode {
         let word = session.arguments.operands[0]
-        guard let shell = CompletionScript.Shell(rawValue: word) else {
-            throw .usage(.needsOneOf(CompletionScript.Shell.allCases.map(\.rawValue)))
+        let script = try session.usage { () throws(UsageError) in
+            try CompletionScript.of(word, program: Verb.program)
         }
-        try session.printer.line(CompletionScript.of(shell))
+        try session.printer.line(script)
         return .done
     }
 

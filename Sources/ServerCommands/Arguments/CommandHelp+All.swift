@@ -10,7 +10,7 @@ extension CommandHelp {
         ],
         examples: [
             "watchword-server serve",
-            "watchword-server serve --listen 0.0.0.0:8420 --tls-certificate c.pem --tls-key k.pem",
+            "watchword-server serve --tls-certificate chain.pem --tls-key key.pem",
         ],
         details: [
             "For PostgreSQL, --store takes a URL such as postgresql://ROLE@HOST/DATABASE, also "
@@ -135,7 +135,7 @@ extension CommandHelp {
         summary: "print the OpenAPI document", examples: ["watchword-server openapi"])
     static let completions = CommandHelp(
         summary: "print the completion script for a shell",
-        operands: .word(CompletionScript<ServerVerb>.Shell.allCases.map(\.rawValue)),
+        operands: .word(CompletionScript.Shell.allCases.map(\.rawValue)),
         examples: ["watchword-server completions bash"])
     static let manual = CommandHelp(
         summary: "print the manual page", examples: ["watchword-server manual"])

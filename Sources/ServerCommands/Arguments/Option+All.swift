@@ -25,20 +25,20 @@ extension Option {
         "insecure-http", "permit non-loopback addresses without TLS"
     ).settableByEnvironment
     static let profile = Option(
-        "profile", .choice(["strict", "rfc", "wide"]),
-        "accepted time steps (default wide)"
+        "profile", .choice(["strict", "rfc", "wide"]), placeholder: "NAME",
+        "accepted time steps: strict, rfc, wide (default)"
     ).settableByEnvironment
     static let foreignSecrets = Option(
-        "foreign-secrets", .choice(["count", "ignore"]),
-        "whether unknown secrets count (default ignore)"
+        "foreign-secrets", .choice(["count", "ignore"]), placeholder: "ACTION",
+        "unknown secrets: count or ignore (default)"
     ).settableByEnvironment
     static let addressRate = Option(
         "address-rate", .text("N[,BURST]"),
         "requests per second and burst (default 100,1000)"
     ).settableByEnvironment
     static let trustedProxy = Option(
-        "trusted-proxy", .text("ADDR[/BITS],…"),
-        "proxies to trust X-Forwarded-For from (default none)"
+        "trusted-proxy", .text("PROXY,…"),
+        "trust X-Forwarded-For from these ADDR[/BITS]"
     ).settableByEnvironment
     static let noClockCheck = Option(
         "no-clock-check", "report ready even if the clock is not synchronised"

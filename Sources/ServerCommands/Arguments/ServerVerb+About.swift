@@ -8,8 +8,6 @@ extension ServerVerb {
         examples: [
             "watchword-server serve", "watchword-server client add shop --scope verify,enrol",
         ],
-        closing:
-            "Help for a command: watchword-server COMMAND --help. The manual: watchword-server manual.",
         manualHead: manualHead, manualTail: [environment, exitStatus, end].joined(separator: "\n"))
 
     private static let manualHead = """

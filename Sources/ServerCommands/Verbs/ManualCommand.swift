@@ -5,11 +5,13 @@ import VerificationService
 /// `completions`, `manual` and `openapi`.
 enum ManualCommand {
     static func completions(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
-        guard let shell = CompletionScript<ServerVerb>.Shell(rawValue: session.operand) else {
-            let shells = CompletionScript<ServerVerb>.Shell.allCases.map(\.rawValue)
-            throw .usage(.needsOneOf(shells))
+        let script: String
+        do {
+            script = try CompletionScript.of(session.operand, program: ServerVerb.program)
+        } catch {
+            throw .usage(error)
         }
-        try session.printer.line(CompletionScript<ServerVerb>.of(shell))
+        try session.printer.line(script)
         return .done
     }
 

@@ -1,0 +1,110 @@
+/// What a word of the command line can be.
+enum Completion {
+    /// One of these words; none if there is nothing to offer.
+    case words([Candidate])
+    case files
+    case entryNames
+
+    /// A possible word, with one line that describes it.
+    struct Candidate {
+        let text: String
+        var summary = ""
+    }
+
+    /// What `current` can be after `words`.
+    init(of current: String, after words: [String], in table: VerbTable) {
+        let (verb, reader) = CommandLineReader.interpret(words, by: table)
+        let page = verb.map { table.page($0.place) }
+        let options = (page?.options ?? []) + table.global
+        if let option = reader.optionWithoutValue {
+            self = Completion(ofValueOf: option)
+        } else if !reader.hasEndedOptions, current.hasPrefix("-") {
+            self = Completion(of: current, among: options, given: reader.spoken.map(\.option))
+        } else if let page, let verb {
+            self = Completion(of: page.operands, at: reader.operands.count - verb.words)
+        } else {
+            self = .words(table.words(after: reader.operands))
+        }
+    }
+
+    /// Options, or the value of an option as in `--type=totp`.
+    private init(of current: String, among options: [Option], given: [Option?]) {
+        guard let end = current.firstIndex(of: "=") else {
+            let candidates = options.filter { !given.contains($0) }.flatMap { option in
+                option.spellings.map { Candidate(text: $0, summary: option.summary) }
+            }
+            self = .words(candidates.filter { $0.text.hasPrefix("--") || !current.hasPrefix("--") })
+            return
+        }
+        let name = current[..<end]
+        guard let option = options.first(where: { "--" + $0.name == name }) else {
+            self = .words([])
+            return
+        }
+        self = Completion(ofValueOf: option, prefix: name + "=")
+    }
+
+    private init(ofValueOf option: Option, prefix: String = "") {
+        self =
+            switch option.value {
+            case .file: .files
+            case .choice(let words), .beginning(let words, _):
+                .words(words.map { Candidate(text: prefix + $0) })
+            case .text, .none: .words([])
+            }
+    }
+
+    /// The operand at `index`.
+    private init(of operands: CommandHelp.Operands, at index: Int) {
+        guard index < operands.maximum else {
+            self = .words([])
+            return
+        }
+        self =
+            switch operands {
+            case .word(let words): .words(words.map { Candidate(text: $0) })
+            case .paths, .file, .optionalFile: .files
+            default: index >= operands.firstName ? .entryNames : .words([])
+            }
+    }
+}
+
+extension Option {
+    /// The ways to write the option.
+    fileprivate var spellings: [String] { ["--" + name] + (short.map { ["-\($0)"] } ?? []) }
+}
+
+extension VerbTable {
+    /// The words of verbs that can follow `words`, which are not a whole verb.
+    fileprivate func words(after words: [String]) -> [Completion.Candidate] {
+        if words.first == "help" {
+            return self.words(after: Array(words.dropFirst())).filter { $0.text != "help" }
+        }
+        switch words.count {
+        case 0: return firstWords
+        case 1:
+            return names.indices.compactMap { place in
+                let parts = names[place].split(separator: " ")
+                guard parts.count == 2, parts[0] == words[0] else { return nil }
+                return Completion.Candidate(text: String(parts[1]), summary: page(place).summary)
+            }
+        default: return []
+        }
+    }
+
+    /// Every first word of a verb, once; the words after it serve as its description.
+    private var firstWords: [Completion.Candidate] {
+        var words: [Completion.Candidate] = []
+        for (place, name) in names.enumerated() {
+            let parts = name.split(separator: " ").map(String.init)
+            if parts.count == 1 {
+                words.append(Completion.Candidate(text: name, summary: page(place).summary))
+            } else if let index = words.firstIndex(where: { $0.text == parts[0] }) {
+                words[index].summary += ", " + parts[1]
+            } else {
+                words.append(Completion.Candidate(text: parts[0], summary: parts[1]))
+            }
+        }
+        return words + [Completion.Candidate(text: "help", summary: "show help for a command")]
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Arguments
+@testable import Commands
+@testable import ServerCommands
+
+/// The help pages and manual pages of both programs, which their tables of commands generate.
+struct HelpTests {
+    @Test(
+        "every help page of watchword starts with valid examples, and has one line per option",
+        arguments: Commands.Verb.allCases)
+    func pages(_ verb: Commands.Verb) throws { try check(verb) }
+
+    @Test(
+        "every help page of watchword-server starts with valid examples, and has one line per option",
+        arguments: ServerVerb.allCases)
+    func serverPages(_ verb: ServerVerb) throws { try check(verb) }
+
+    private func check<Verb: ProgramVerb>(_ verb: Verb) throws {
+        let lines = HelpPage<Verb>.of(verb).split(separator: "\n")
+        #expect(lines[0] == "Examples:")
+        for option in verb.page.options {
+            #expect(lines.contains { isLine($0, of: option) }, "--\(option.name)")
+        }
+        let examples = verb.page.examples
+        #expect(examples.allSatisfy { $0.contains("\(Verb.program) ") })
+        for example in examples {
+            // Omit pipes and redirections, which the shell handles.
+            let command = example.prefix { !"|<>".contains($0) }
+            let words = command.split(separator: " ").map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: "'"))
+            }
+            let joined = joinQuoted(words, in: String(command))
+            let request = try ArgumentParser<Verb>.parse(Array(joined.dropFirst()))
+            guard case .run(let understood, _) = request else {
+                Issue.record("invalid example: \(example)")
+                continue
+            }
+            // A page may show another command, such as the one that prints a slot's number.
+            #expect(understood.name == verb.name || example != examples.last, "\(example)")
+        }
+    }
+
+    // The only quoted operands are names with one space.
+    private func joinQuoted(_ words: [String], in command: String) -> [String] {
+        guard command.contains("'"), let at = words.firstIndex(of: "router") else { return words }
+        return words[..<at] + [words[at] + " " + words[at + 1]] + words[(at + 2)...]
+    }
+
+    private func isLine(_ line: Substring, of option: Option) -> Bool {
+        line.hasPrefix("  ") && line.contains("--\(option.name) ") && line.hasSuffix(option.summary)
+    }
+
+    @Test("no line of a help page is wider than 80 columns")
+    func width() {
+        checkWidth(Commands.Verb.self)
+        checkWidth(ServerVerb.self)
+    }
+
+    private func checkWidth<Verb: ProgramVerb>(_: Verb.Type) {
+        let pages = [HelpPage<Verb>.ofProgram()] + Verb.allCases.map(HelpPage<Verb>.of)
+        for line in pages.flatMap({ $0.split(separator: "\n") }) {
+            #expect(line.count <= 80, "\(line)")
+        }
+    }
+
+    @Test("only the program's help page lists the global options, one per line")
+    func globalOptions() {
+        checkGlobalOptions(Commands.Verb.self)
+        checkGlobalOptions(ServerVerb.self)
+    }
+
+    private func checkGlobalOptions<Verb: ProgramVerb>(_: Verb.Type) {
+        let lines = HelpPage<Verb>.ofProgram().split(separator: "\n")
+        for option in Verb.global {
+            #expect(lines.contains { isLine($0, of: option) }, "--\(option.name)")
+            for verb in Verb.allCases {
+                #expect(!HelpPage<Verb>.of(verb).contains("  --\(option.name) "), "\(verb.name)")
+            }
+        }
+    }
+
+    @Test("an option that takes a value has the same kind of value in every command")
+    func optionsAgree() {
+        #expect(ambiguousOptions(of: Commands.Verb.self) == ["qr"])
+        #expect(ambiguousOptions(of: ServerVerb.self) == [])
+        let letters = Set(Commands.Verb.allOptions.filter { $0.short != nil }.map(\.name))
+        #expect(letters == ["quiet", "help", "version", "yes"])
+    }
+
+    private func ambiguousOptions<Verb: ProgramVerb>(of _: Verb.Type) -> Set<String> {
+        var seen: [String: Set<Option.Value>] = [:]
+        for option in Verb.allOptions { seen[option.name, default: []].insert(option.value) }
+        return Set(seen.filter { $0.value.count > 1 }.keys)
+    }
+
+    @Test("the manual page contains every command, option and exit status")
+    func completeness() {
+        checkManual(Commands.Verb.self, statuses: [0, 1, 2, 3, 4, 5, 6])
+        checkManual(ServerVerb.self, statuses: [0, 1, 2, 3, 6])
+    }
+
+    private func checkManual<Verb: ProgramVerb>(_: Verb.Type, statuses: [Int]) {
+        let page = ManualPage<Verb>.text
+        for verb in Verb.allCases {
+            for word in verb.name.split(separator: " ") { #expect(page.contains(word)) }
+            for option in verb.page.options { #expect(page.contains(option.name)) }
+        }
+        let listed = page.split(separator: "\n").filter { $0.hasPrefix(".It ") }
+            .compactMap { Int($0.dropFirst(4)) }
+        #expect(listed == statuses)
+    }
+
+    @Test(
+        "mandoc finds no problems in the manual page",
+        .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"),
+        arguments: ["watchword", "watchword-server"])
+    func manual(_ program: String) throws {
+        let mandoc = try #require(ForeignProgram("mandoc"))
+        let page = try ForeignProgram(path: BuiltProgram.path(program)).run(["manual"])
+        #expect(page.status == 0)
+        let outcome = try mandoc.run(["-Tlint", "-Wwarning"], input: page.output)
+        #expect(outcome.text == "")
+        #expect(outcome.status == 0)
+    }
+}
