@@ -1,0 +1,1 @@
+"""Makes the pictures in Vectors, independently of Watchword."""
