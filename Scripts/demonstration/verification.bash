@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# A server: enrols a user, and verifies codes.
+
+say "Start the server. It needs no options and creates its database and its key file. Here it uses free ports of this machine."
+export XDG_STATE_HOME=$folder/state
+printf '$ watchword-server serve\n'
+"$programs/watchword-server" serve --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 --no-clock-check \
+    2> "$folder/log" &
+running=$!
+address=
+until [ -n "$address" ]; do
+    kill -0 "$running" || { cat "$folder/log"; exit 1; }
+    address=$(sed -n 's/.*"service":"\([^"]*\)".*/\1/p' "$folder/log")
+    sleep 0.1
+done
+printf '$ watchword-server client add mill --scope verify,enrol,reasons,audit\nwwk_…\n'
+printf 'Authorization: Bearer %s\n' \
+    "$("$programs/watchword-server" client add mill --scope verify,enrol,reasons,audit)" > "$folder/header"
+
+say "Enrol Alice with a QR code: import the server's picture into her vault, as a phone's camera would."
+ask POST /v1/subjects/alice/credentials <<< '{"type":"totp","issuer":"Mill","account":"alice"}'
+credential=$(told credential)
+told qr_png | base64 -d > "$folder/alice.png"
+show import "$folder/alice.png"
+
+say "Her first code confirms the enrolment. It cannot be used again."
+ask POST "/v1/credentials/$credential/confirm" <<< "{\"code\":\"$(run code Mill:alice)\"}"
+expect '"result":"accepted"'
+
+say "Verify a code. The same code is denied the second time, and the application learns why."
+code=$(run code Mill:alice --next)
+ask POST /v1/verifications <<< "{\"subject\":\"alice\",\"code\":\"$code\"}"
+expect '"result":"accepted"'
+ask POST /v1/verifications <<< "{\"subject\":\"alice\",\"code\":\"$code\"}"
+expect '"reason":"replayed"'
