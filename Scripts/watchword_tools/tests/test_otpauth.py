@@ -71,6 +71,12 @@ class MigrationTests(unittest.TestCase):
         self.assertEqual((parts.scheme, parts.netloc), ("otpauth-migration", "offline"))
         self.assertEqual(base64.b64decode(parse_qs(parts.query)["data"][0]), expected)
 
+    def test_hash_functions_and_digits_are_exported_as_numbers(self):
+        for algorithm, digits, expected in [("SHA1", 6, (1, 1)), ("SHA256", 8, (2, 2)), ("SHA512", 8, (3, 2))]:
+            made = entry("A", "b", algorithm=algorithm, digits=digits, time=0)
+            data = parse_qs(urlsplit(migration([made], 1, 0, 5)).query)["data"][0]
+            self.assertIn(field(4, expected[0]) + field(5, expected[1]) + field(6, 2), base64.b64decode(data))
+
     def test_a_counter_is_exported(self):
         made = entry("A", "b", type="hotp", counter=41)
         data = parse_qs(urlsplit(migration([made], 2, 1, 5)).query)["data"][0]

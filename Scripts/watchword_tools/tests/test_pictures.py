@@ -33,7 +33,7 @@ class PNGTests(unittest.TestCase):
     def test_gray_of_each_depth(self):
         for depth, mode in [(1, "1"), (2, "L"), (4, "L"), (8, "L"), (16, "I")]:
             top = 2 ** depth - 1
-            values = [[top * ((x + y) % 2) for x in range(11)] for y in range(9)]
+            values = [[top * ((x + y) % 2) for x in range(21)] for y in range(19)]
             scale = 65535 if depth == 16 else 255
             expected = [scale * value // top for row in values for value in row]
             for options in [{}, {"filtered": True}, {"interlaced": True}]:
@@ -43,10 +43,15 @@ class PNGTests(unittest.TestCase):
 
     def test_colour_and_alpha(self):
         for colour, mode, width in [(2, "RGB", 3), (4, "LA", 2), (6, "RGBA", 4)]:
-            rows = [[tuple(range(9 * x + y, 9 * x + y + width)) for x in range(10)] for y in range(10)]
+            rows = [[tuple(range(9 * x + y, 9 * x + y + width)) for x in range(21)] for y in range(19)]
             for options in [{}, {"filtered": True}, {"interlaced": True}]:
                 with self.subTest(colour, **options):
                     self.assertEqual(self.decoded(rows, colour, 8, mode, **options), sum(rows, []))
+
+    def test_the_file_begins_with_the_header_of_the_standard(self):
+        header = png([[(0,), (1,), (0,)], [(1,), (0,), (1,)]], 3, 4, palette=bytes(6), interlaced=True)[:33]
+        self.assertEqual(header[:16], b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR")
+        self.assertEqual(header[16:29], b"\0\0\0\3\0\0\0\2\4\3\0\0\1")
 
     def test_palette_and_transparency(self):
         colours = bytes([1, 2, 3, 4, 5, 6])
