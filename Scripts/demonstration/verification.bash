@@ -4,6 +4,7 @@
 say "Start the server. It needs no options and creates its database and its key file. Here it uses free ports of this machine."
 export XDG_STATE_HOME=$folder/state
 printf '$ watchword-server serve\n'
+: > "$folder/log"  # The loop below may read it before the server's shell opens it.
 "$programs/watchword-server" serve --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 --no-clock-check \
     2> "$folder/log" &
 running=$!
