@@ -1,8 +1,14 @@
-"""The command line of a check."""
+"""The command lines of the checks."""
 import argparse
 import unittest
 
 from watchword_tools import ROOT
+
+
+def self_test(tests):
+    """Runs the named unit tests; returns the exit status."""
+    loaded = unittest.defaultTestLoader.loadTestsFromName(f"watchword_tools.tests.{tests}")
+    return 0 if unittest.TextTestRunner().run(loaded).wasSuccessful() else 1
 
 
 def run(description, check, tests):
@@ -13,8 +19,7 @@ def run(description, check, tests):
     parser.add_argument("--self-test", action="store_true", help="runs the unit tests of the check")
     options = parser.parse_args()
     if options.self_test:
-        loaded = unittest.defaultTestLoader.loadTestsFromName(f"watchword_tools.tests.{tests}")
-        return 0 if unittest.TextTestRunner().run(loaded).wasSuccessful() else 1
+        return self_test(tests)
     complaints = list(check(options.folder))
     for complaint in complaints:
         print(complaint)

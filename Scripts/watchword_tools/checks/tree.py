@@ -1,5 +1,6 @@
-"""The files of the tree that is checked, as Git lists them."""
+"""The files of the tree that is checked, as Git lists them, and the marked sections of its pages."""
 import os
+import re
 import subprocess
 
 
@@ -15,3 +16,8 @@ def files_of(root, *patterns):
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         return file.read()
+
+
+def section(name):
+    """Returns a pattern for a page's section `name`: the marker before it, its text, and the marker after it."""
+    return re.compile(rf"(<!-- {name}: .*? -->\n)(.*?)(<!-- end of {name} -->)", re.S)
