@@ -1,4 +1,4 @@
-// Tells the thread sanitizer of the two places where Swift's `Mutex` synchronises threads unseen.
+// Tells the thread sanitizer about the two places where Swift's `Mutex` synchronises threads unseen.
 //
 // An uncontended `Mutex` is an atomic instruction in our own code, which the sanitizer sees. A contended one
 // waits in Swift's library, which is not instrumented: without this, whatever a contended `Mutex` guards is

@@ -4,7 +4,7 @@
 export WATCHWORD_VAULT=$folder/vault
 head -c 18 /dev/urandom | base64 > "$folder/passphrase"
 
-say "Create a vault, which is one encrypted file. Here the passphrase comes from a file, as in a script; otherwise the terminal asks for it."
+say "Create a vault, which is one encrypted file. Here the passphrase comes from a file, as in a script; otherwise watchword prompts for it."
 show init --no-recovery-key
 
 say "Import pictures of QR codes. A confined process reads them, and each code becomes an entry."
@@ -15,7 +15,7 @@ show import Vectors/qr || imported=$?
 say "List the entries. This needs the passphrase, and shows no secrets."
 show list
 
-say "Print a code of each entry, and compare it with the code that oathtool computes from the same key."
+say "Print a code for each entry, and compare it with the code that oathtool computes from the same key."
 agreed=0
 differed=0
 time=$(date +%s)
@@ -33,7 +33,7 @@ compute() {
             ;;
         *://totp/*encoder=steam* | *://steam/*)
             code=$(run code "$id" --at "$time")
-            other="(oathtool has no Steam codes)"
+            other="(no Steam codes in oathtool)"
             ;;
         *)
             code=$(run code "$id" --at "$time")

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A server: enrols a user, and verifies codes.
 
-say "Start the server. It needs no options and creates its database and its key file. Here it uses free ports of this machine."
+say "Start the server. It needs no options and creates its database and its key file. Here it uses free ports on this machine."
 export XDG_STATE_HOME=$folder/state
 printf '$ watchword-server serve\n'
 : > "$folder/log"  # The loop below may read it before the server's shell opens it.

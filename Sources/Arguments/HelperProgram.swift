@@ -2,7 +2,7 @@ internal import POSIX
 
 /// The command line of a helper process, which takes no operands and communicates over pipes.
 package enum HelperProgram {
-    /// Calls `serve`, or prints what the only argument asks for.
+    /// Calls `serve`, or prints what the only argument requests.
     ///
     /// - Parameters:
     ///   - name: the program's name.
@@ -11,7 +11,7 @@ package enum HelperProgram {
         let about = "\(name) is a helper program of watchword; \(hint)."
         switch CommandLine.arguments.dropFirst().first {
         case nil:
-            // In a terminal, it would wait for input; say what the program is instead.
+            // On a terminal, `serve` would wait for input; print what the program is instead.
             guard !StandardStream.input.isTerminal else { refuse(about) }
             serve()
         case "--version": say("\(name) \(ProgramVersion.text)", on: .output)

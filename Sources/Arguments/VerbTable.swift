@@ -53,7 +53,7 @@ struct VerbTable {
     }
 }
 
-/// The options that an argument can mean while a command line is being read.
+/// The options that an argument can refer to while a command line is being read.
 struct KnownOptions {
     let table: VerbTable
     /// The options to look at first: the verb's own, once it is known.

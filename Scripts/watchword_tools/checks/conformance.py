@@ -26,7 +26,7 @@ def proofs(texts):
 
 
 def table(rows, found):
-    """Gives each row its state: proved, out of scope, missing, contradiction or unknown."""
+    """Assigns a state to each row: proved, out of scope, missing, contradiction or unknown."""
     states = []
     for row in rows:
         tests = found.get(row["id"], [])
@@ -44,7 +44,7 @@ def table(rows, found):
 
 
 def count_text(states):
-    """Says how many rows are in each state."""
+    """Returns the number of rows in each state, as text."""
     counts = {}
     for _, state, _ in states:
         counts[state] = counts.get(state, 0) + 1

@@ -102,7 +102,7 @@ def put_several_entries(vectors):
 def put_other_types_and_names(vectors):
     vectors.one("steam.png", "Steam Guard", entry("Steam", "trent", type="steam", digits=5, time=LATE), optimize=True)
     vectors.one("hotp.png", "HOTP", entry("Counting House", "victor", type="hotp", counter=7), optimize=True)
-    vectors.one("utf8-escaped.png", "percent-coded UTF-8 in the label",
+    vectors.one("utf8-escaped.png", "percent-encoded UTF-8 in the label",
                 entry("Größenwahn GmbH", "zoë@beispiel.de", time=EARLY), optimize=True)
     raw_label = entry("Café Ørsted", "walter@例え.jp", time=EARLY)
     vectors.one("utf8-raw.png", "raw UTF-8 and a raw space in the label", raw_label,

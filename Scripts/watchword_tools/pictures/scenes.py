@@ -7,7 +7,7 @@ from .symbols import symbol
 
 
 def screenshot(text, background, foreground, lines):
-    """Draws something like a page with a symbol, with bars in place of text."""
+    """Imitates a page with a symbol; bars represent the text."""
     image = Image.new("RGB", (420, 560), background)
     draw = ImageDraw.Draw(image)
     chance = random.Random(text)

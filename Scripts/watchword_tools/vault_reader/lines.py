@@ -5,7 +5,7 @@ import re
 
 
 class Damaged(Exception):
-    """The file does not match the format; the text says where."""
+    """The file does not match the format; the text names the place."""
 
 
 def expect(condition, where):
@@ -48,7 +48,7 @@ class Lines:
         return f"line {self.at + 1}"
 
     def take(self, word, count):
-        """Reads a line `word …` and returns its `count` further words; if None, returns the rest unsplit."""
+        """Reads a line `word …` and returns its `count` further words; if `count` is None, returns the rest unsplit."""
         expect(self.next_is(word), self.where())
         rest = self.lines[self.at][len(word) + 1:]
         words = rest.split(" ") if count is not None else [rest]

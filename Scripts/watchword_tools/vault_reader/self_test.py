@@ -50,7 +50,7 @@ def self_test_case(folder, case):
 
 
 def self_test_attempts(folder):
-    """Checks that every truncation and every flipped byte of a slot is detected, and that the older slot is read then."""
+    """Checks that every truncation and every flipped byte of a slot is detected, and that the older slot is then read."""
     names = [name for name in os.listdir(folder) if name.endswith(".attempts")]
     for name in names:
         with open(os.path.join(folder, name), "rb") as file:

@@ -14,7 +14,8 @@ package enum HelpPage<Verb: ProgramVerb> {
         if !page.options.isEmpty { lines += ["", "Options:"] + table(page.options) }
         if let option = page.options.first(where: \.isInEnvironment) {
             let hint =
-                "The environment can set most options: \(option.variable) for --\(option.name)."
+                "Most options can also be set by environment variables: \(option.variable) for "
+                + "--\(option.name)."
             lines += [""] + wrapped(hint, indent: 0)
         }
         lines += ["", "Global options: see \(Verb.program) --help."]

@@ -124,10 +124,10 @@ extension Verb {
         failure in a row.
         This stops somebody at the keyboard, but not somebody with a copy of the files, where
         attempts are not counted.
-        Confirmation through PAM is advisory: whoever controls the system, or runs programs as you,
-        can bypass it.
+        Confirmation through PAM is advisory: anybody who controls the system, or runs programs as
+        you, can bypass it.
         .Pp
-        Whoever can read this process's memory, or record keystrokes, can obtain the vault's
+        Anybody who can read this process's memory, or record keystrokes, can obtain the vault's
         secrets.
         A passphrase that is easy to guess does not protect the vault: its file can be copied, and
         passphrases can be tried elsewhere, at the cost set with

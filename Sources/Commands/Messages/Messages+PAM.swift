@@ -17,7 +17,7 @@ extension Messages {
         case .failed(let failure):
             "PAM could not complete the check (\(failure.call.rawValue): \(failure.code)); "
                 + "check that the device is connected"
-        case .ended: "a PAM module ended before it gave a result"
+        case .ended: "a PAM module exited before it returned a result"
         case .talksTooMuch: "a PAM module printed too much text"
         case .nonsense: "watchword-presence sent an invalid response"
         case .programNotFound:

@@ -33,8 +33,8 @@ extension Messages {
         case .damaged(.recordRestored(let id)):
             "the vault was tampered with: entry \(id.text) was wiped, but its old secret is back; "
                 + "the entry cannot be opened"
-        // The checksum is right, but the vault key does not authenticate the content: this is no
-        // accident.
+        // The checksum is right, but the vault key does not authenticate the content, so somebody
+        // changed the file on purpose.
         case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
             .damaged(.changes):
             "the vault was tampered with: entries may be missing or have weaker access control"

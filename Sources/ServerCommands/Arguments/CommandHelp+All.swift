@@ -13,15 +13,16 @@ extension CommandHelp {
             "watchword-server serve --tls-certificate chain.pem --tls-key key.pem",
         ],
         details: [
-            "For PostgreSQL, --store takes a URL such as postgresql://ROLE@HOST/DATABASE, also "
-                + "with several hosts and with libpq's parameters (sslmode, service, …). Do not put a "
-                + "password into the URL; use PGPASSFILE, a service file or the environment. Any "
-                + "number of servers can share the database. All of them need the same key file.",
+            "For PostgreSQL, --store takes a URL such as postgresql://ROLE@HOST/DATABASE, which "
+                + "may contain several hosts and libpq's parameters (sslmode, service, …). Do not "
+                + "put a password in the URL; use PGPASSFILE, a service file or the environment. "
+                + "Any number of servers can share the database. All of them need the same key "
+                + "file.",
             "The server creates what is missing: the database, and the key file (0600) beside "
                 + "it. Back up the database and the key file to different places. Either is useless "
                 + "without the other.",
             "The server accepts 4,096 connections, 200 from one address. If the system permits "
-                + "too few open files (ulimit -n), it accepts fewer, and the log says so.",
+                + "too few open files (ulimit -n), it accepts fewer and logs a warning.",
             "TERM finishes the requests in progress and stops the server; a second TERM stops "
                 + "it at once. HUP reads the certificate and its key again: open connections keep the "
                 + "old ones for at most five minutes. Without TLS, HUP changes nothing. All other "
@@ -40,8 +41,8 @@ extension CommandHelp {
         examples: ["watchword-server client renew shop"],
         details: [
             "CLIENT is a name or an id, as printed by client list. The old key stops working at "
-                + "once. Id, name and scopes stay, and the client can still redeem the logins of the "
-                + "devices that it enrolled. A revoked client cannot be renewed."
+                + "once. The id, name and scopes do not change, and the client can still redeem "
+                + "the logins of the devices that it enrolled. A revoked client cannot be renewed."
         ])
     static let clientRevoke = CommandHelp(
         summary: "revoke a client permanently", operands: .one("CLIENT"),
@@ -125,8 +126,9 @@ extension CommandHelp {
                 + "created again unless --keep-clients is given.",
             "The clock decides which time-based codes are refused. The kernel must report it as "
                 + "synchronised, and no event may be newer; otherwise, set the clock first. Use "
-                + "--clock-is-right only on machines where the kernel cannot tell: restore then "
-                + "refuses codes up to the clock's time or the newest event's, whichever is later.",
+                + "--clock-is-right only on machines where the kernel cannot report this: restore "
+                + "then refuses codes up to the clock's time or the newest event's, whichever is "
+                + "later.",
             "TOTP credentials remain valid, even if they were revoked or disabled after the "
                 + "copy was made, unless --ended names them. To find them, run audit ended on the "
                 + "lost database, or use the events that you exported with GET /v1/events.",

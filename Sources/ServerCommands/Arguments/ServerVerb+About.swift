@@ -102,7 +102,8 @@ extension ServerVerb {
         .Sh STANDARDS
         RFC 4226 (HOTP), RFC 6238 (TOTP), RFC 9457 (problem details), NIST SP 800-63B-4.
         .Sh SECURITY CONSIDERATIONS
-        Whoever has both the database and the key file can compute every code; either alone is useless.
+        Anybody who has both the database and the key file can compute every code.
+        Either alone is useless.
         Codes and device secrets are accepted only over TLS or on a loopback address, unless
         .Fl -insecure-http
         is given.

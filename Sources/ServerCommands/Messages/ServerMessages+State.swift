@@ -86,7 +86,7 @@ extension ServerMessages {
             "it was replaced by an older state, in which spent codes would be valid again"
         case .clockBehind(let time): clockBehind(time)
         case .forgedEnd:
-            "a recorded end of its event chains is not authentic; check that the key file belongs to it"
+            "a recorded end of its event chains is not authentic; check that this is its key file"
         case .empty: "it contains no watchword-server tables"
         case .store(let failure): sentence(for: failure)
         }
@@ -148,7 +148,7 @@ extension ServerMessages {
         case .moved(let node, let sequence):
             "node \(name(node)): event \(sequence) is not at its position, or earlier events are missing"
         case .movedHead(let node):
-            "node \(name(node)): the recorded position of its end is not that of its last event"
+            "node \(name(node)): the recorded position of its end does not match its last event"
         case .checkpoint(let node, let sequence):
             "node \(name(node)): the checkpoint at \(sequence) does not match, or its event is missing"
         }

@@ -53,12 +53,14 @@ enum ServerMessages {
         case .clientNameTaken:
             "another client has this name; choose another name, or revoke that client first"
         case .badClientName:
-            "a client's name has at most \(ClientRow.maximalNameCount) bytes and must "
-                + "not begin with cl_, which marks an id"
+            "a client's name must have at most \(ClientRow.maximalNameCount) bytes and must "
+                + "not begin with cl_, the prefix of ids"
         case .untrustedClock(let now, isPossible: false):
-            "this machine's clock says \(now.text), which is before the release of this program; set the clock"
+            "this machine's clock shows \(now.text), which is before the release of this program; "
+                + "set the clock"
         case .untrustedClock(let now, isPossible: true):
-            "this machine's clock says \(now.text), but the kernel does not report it as synchronised; restore "
+            "this machine's clock shows \(now.text), but the kernel does not report it as "
+                + "synchronised; restore "
                 + "needs the correct time to refuse spent codes. Synchronise the clock, or check "
                 + "it yourself and use --clock-is-right"
         case .notAList(let path, let line):
@@ -73,8 +75,8 @@ enum ServerMessages {
 
     static func shortage(of room: ConnectionLimit) -> String {
         "the limit on open files is \(room.files), and each connection needs one; the server accepts "
-            + "\(room.service) connections instead of \(ConnectionLimit.most) (ulimit -n, or LimitNOFILE= "
-            + "in the unit)"
+            + "\(room.service) connections instead of \(ConnectionLimit.most); raise the limit "
+            + "(ulimit -n, or LimitNOFILE= in the unit)"
     }
 
     static func sentence(for failure: SystemCallFailure) -> String {

@@ -70,7 +70,7 @@ enum BackupCommand {
             let count = usage.credentials.values.reduce(0, +)
             try session.printer.line(
                 "Key \(usage.keyID.number) is missing from \(places.keyFile). Credentials that use it: "
-                    + "\(count). Replace it with the key file from the time of the copy; until "
+                    + "\(count). Install the key file from the time of the copy; until "
                     + "then, these credentials are always denied."
             )
         }
