@@ -64,12 +64,10 @@ enum KeyFileError: Error, Hashable, Sendable {
     case lost
     case unreadable(PrivateFileError)
     case content(KeyRingError)
-    case notReplaced(FileReplacementError)
+    case notReplaced(PrivateFileError)
     /// Other users can write to its directory.
     case exposed
     case system(SystemCallFailure)
-    /// Another process is changing it.
-    case busy
 }
 
 extension ServerFailure {
@@ -102,7 +100,7 @@ extension ExitCode {
         self =
             switch error {
             case .lost, .unreadable, .content, .exposed: .badInput
-            case .notReplaced, .system, .busy: .system
+            case .notReplaced, .system: .system
             }
     }
 

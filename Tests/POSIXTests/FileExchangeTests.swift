@@ -81,7 +81,7 @@ struct FileExchangeTests {
     func replacedAfterReading(previous: FileReplacement.Previous) throws {
         let place = try Place()
         try place.put("ours: theirs", at: "file")
-        #expect(throws: FileReplacementError.changed) { try save(place, previous: previous) }
+        #expect(throws: PrivateFileError.changed) { try save(place, previous: previous) }
         var left = ["file": "ours: theirs", "own/previous": "ours: older"]
         if case .purged = previous { left["own/previous"] = nil }
         #expect(try place.files == left)
@@ -98,7 +98,7 @@ struct FileExchangeTests {
             try put()
             let before = try place.folder.bytes(of: "file")
             try place.opened { folder, own in
-                #expect(throws: FileReplacementError.changed) {
+                #expect(throws: PrivateFileError.changed) {
                     try file.exchange(in: folder, besides: own, expecting: read)
                 }
                 file.discardNames(in: own)
@@ -110,7 +110,7 @@ struct FileExchangeTests {
         try removeFile(place.folder.file("file"))
         try linkSymbolically("own", to: place.folder.file("file"))
         try place.opened { folder, own in
-            #expect(throws: FileReplacementError.changed) {
+            #expect(throws: PrivateFileError.changed) {
                 try file.exchange(in: folder, besides: own, expecting: read)
             }
             file.discardNew(in: own)
@@ -119,7 +119,7 @@ struct FileExchangeTests {
         try removeFile(place.folder.file("file"))
         try place.put("ours: new", at: "own/new")
         try place.opened { folder, own in
-            #expect(throws: FileReplacementError.changed) {
+            #expect(throws: PrivateFileError.changed) {
                 try file.exchange(in: folder, besides: own, expecting: read)
             }
             file.discardNew(in: own)
@@ -150,7 +150,7 @@ struct FileExchangeTests {
         try other.put("ours: theirs", at: "own/displaced")
         try other.put("ours: new", at: "own/new")
         try other.link("own/new", to: "file")
-        #expect(throws: FileReplacementError.changed) { try save(other) }
+        #expect(throws: PrivateFileError.changed) { try save(other) }
         #expect(try other.files == ["file": "ours: theirs", "own/previous": "ours: older"])
         // The same, and then yet another file came: both stay, and somebody must look at them.
         let third = try Place()
@@ -158,7 +158,7 @@ struct FileExchangeTests {
         try third.put("ours: new", at: "own/new")
         try third.put("ours: third", at: "file")
         let files = try third.files
-        #expect(throws: FileReplacementError.inTheWay(name: "displaced")) { try save(third) }
+        #expect(throws: PrivateFileError.inTheWay(name: "displaced")) { try save(third) }
         #expect(try third.files == files)
     }
 }

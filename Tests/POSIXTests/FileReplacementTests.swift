@@ -68,7 +68,7 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == [])
         try file.remove(in: Folder(opening: folder.path))
         try folder.write(Array("my notes".utf8), to: "file")
-        #expect(throws: FileReplacementError.inTheWay(name: "file")) {
+        #expect(throws: PrivateFileError.inTheWay(name: "file")) {
             try file.remove(in: Folder(opening: folder.path))
         }
         #expect(try text("file", in: folder) == "my notes")
@@ -127,7 +127,7 @@ struct FileReplacementTests {
         for (what, put) in cases {
             try put()
             let before = what == "a folder" ? [] : try folder.bytes(of: name)
-            #expect(throws: FileReplacementError.inTheWay(name: name), "\(what)") {
+            #expect(throws: PrivateFileError.inTheWay(name: name), "\(what)") {
                 try replace("two", in: folder)
             }
             if what != "a folder" { #expect(try folder.bytes(of: name) == before, "\(what)") }
@@ -144,16 +144,16 @@ struct FileReplacementTests {
         try replace("one", in: folder)
         try leave("notes", as: "file.previous", in: folder)
         for previous in [FileReplacement.Previous.kept, .purged] {
-            #expect(throws: FileReplacementError.inTheWay(name: "file.previous")) {
+            #expect(throws: PrivateFileError.inTheWay(name: "file.previous")) {
                 try replace("two", in: folder, previous: previous)
             }
         }
-        #expect(throws: FileReplacementError.inTheWay(name: "file.previous")) {
+        #expect(throws: PrivateFileError.inTheWay(name: "file.previous")) {
             try file.erasePrevious(in: Folder(opening: folder.path))
         }
         #expect(try folder.bytes(of: "file.previous") == Array("notes".utf8))
         try leave("notes", as: "file", in: folder)
-        #expect(throws: FileReplacementError.inTheWay(name: "file")) {
+        #expect(throws: PrivateFileError.inTheWay(name: "file")) {
             try replace("two", in: folder, previous: .none)
         }
         #expect(try names(in: folder.path) == ["file", "file.previous"])

@@ -82,7 +82,7 @@ struct RenamedVaultTests {
         let (vault, path, ids) = try renamed()
         let own = try Folder(opening: vault.folder.file(".watchword/by-name/vault"))
         let lock = try FileLock("lock", in: own, timeout: .zero)
-        let busy = FileLockError.busy.failure
+        let busy = FileLock.busyFailure
         #expect(throws: VaultError.previousNotErased(busy)) { try purge(ids[0], from: path) }
         #expect(try open(path).entries.map(\.issuer) == ["bob"])
         _ = consume lock

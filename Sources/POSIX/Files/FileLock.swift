@@ -1,21 +1,5 @@
 internal import Glibc
 
-/// Why a lock could not be acquired.
-public enum FileLockError: Error, Hashable, Sendable {
-    /// Another process held it until the timeout.
-    case busy
-    /// A system call failed.
-    case system(SystemCallFailure)
-
-    /// The system call that failed; if the lock was busy, the call that acquires a lock.
-    public var failure: SystemCallFailure {
-        switch self {
-        case .busy: SystemCallFailure(call: "flock", number: EWOULDBLOCK)
-        case .system(let failure): failure
-        }
-    }
-}
-
 /// A lock on a separate file, held during the value's lifetime.
 ///
 /// The kernel releases it when the process dies, so a killed writer blocks nobody.
@@ -24,6 +8,9 @@ public struct FileLock: ~Copyable, Sendable {
 
     /// The time between two attempts.
     private static let pause = Duration.milliseconds(20)
+
+    /// The call that fails while another process holds the lock.
+    public static let busyFailure = SystemCallFailure(call: "flock", number: EWOULDBLOCK)
 
     /// Creates the file `name` in `folder` if it does not exist, and locks it.
     ///
@@ -34,14 +21,14 @@ public struct FileLock: ~Copyable, Sendable {
     ///   - timeout: how long to wait while another process holds the lock.
     public init(
         _ name: String, in folder: borrowing Folder, sharing: Bool = false, timeout: Duration
-    ) throws(FileLockError) {
+    ) throws(PrivateFileError) {
         descriptor = try FileLock.take(
             name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, timeout: timeout)
     }
 
     private static func take(
         _ name: String, in folder: borrowing Folder, operation: Int32, timeout: Duration
-    ) throws(FileLockError) -> FileDescriptor {
+    ) throws(PrivateFileError) -> FileDescriptor {
         let file = try FileLock.open(name, in: folder)
         // The kernel has no call that waits for a lock with a timeout.
         var waited = Duration.zero
@@ -58,7 +45,7 @@ public struct FileLock: ~Copyable, Sendable {
     }
 
     private static func open(_ name: String, in folder: borrowing Folder)
-        throws(FileLockError) -> FileDescriptor
+        throws(PrivateFileError) -> FileDescriptor
     {
         do throws(SystemCallFailure) {
             do throws(SystemCallFailure) {

@@ -10,11 +10,11 @@ extension FileReplacement {
     /// Where the file system cannot exchange files, the old file is compared just before it is
     /// replaced.
     ///
-    /// - Throws: ``FileReplacementError/changed`` if the file holds anything else; the file is then
+    /// - Throws: ``PrivateFileError/changed`` if the file holds anything else; the file is then
     ///   kept.
     func exchange(
         in folder: borrowing Folder, besides own: borrowing Folder, expecting old: [UInt8]
-    ) throws(FileReplacementError) {
+    ) throws(PrivateFileError) {
         do throws(SystemCallFailure) {
             // The new file keeps its other name, so that a later writer recognises it.
             try own.link(aside, to: displaced, in: own)
@@ -28,8 +28,8 @@ extension FileReplacement {
                 try own.rename(aside, to: name, in: folder)
             }
         }
-        let failure: FileReplacementError
-        do throws(FileReplacementError) {
+        let failure: PrivateFileError
+        do throws(PrivateFileError) {
             guard try !holds(old, at: displaced, in: own) else { return }
             failure = .changed
         } catch {
@@ -47,9 +47,9 @@ extension FileReplacement {
     /// A displaced file that is neither the new one nor a kept one belongs to another program.
     /// It is put back if the new file still has its name.
     ///
-    /// - Throws: ``FileReplacementError/inTheWay(name:)`` if a third file has that name.
+    /// - Throws: ``PrivateFileError/inTheWay(name:)`` if a third file has that name.
     func endExchange(in own: borrowing Folder, besides folder: borrowing Folder)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         guard try holdsAnything(displaced, in: own) else { return }
         var isKnown = false
@@ -72,7 +72,7 @@ extension FileReplacement {
 
     /// Removes the new file, which was not put in place; the next writer removes what is left.
     func discardNew(in own: borrowing Folder) {
-        do throws(FileReplacementError) {
+        do throws(PrivateFileError) {
             // If a displaced file could not be put back, leave both it and the new file, which the
             // next writer needs to recognise it.
             if try holdsAnything(displaced, in: own) {
@@ -93,7 +93,7 @@ extension FileReplacement {
 
     /// Whether the regular file `name` holds these bytes and no more.
     func holds(_ bytes: [UInt8], at name: String, in folder: borrowing Folder)
-        throws(FileReplacementError) -> Bool
+        throws(PrivateFileError) -> Bool
     {
         do throws(SystemCallFailure) {
             guard let facts = try folder.facts(of: name), FileKind(facts) == .file,
@@ -112,7 +112,7 @@ extension FileReplacement {
     }
 
     private func holdsAnything(_ name: String, in folder: borrowing Folder)
-        throws(FileReplacementError) -> Bool
+        throws(PrivateFileError) -> Bool
     {
         do { return try folder.holds(name) } catch { throw .system(error) }
     }
@@ -120,7 +120,7 @@ extension FileReplacement {
     /// Whether both names exist and refer to the same file.
     func areOneFile(
         _ name: String, in folder: borrowing Folder, _ second: String, in other: borrowing Folder
-    ) throws(FileReplacementError) -> Bool {
+    ) throws(PrivateFileError) -> Bool {
         do throws(SystemCallFailure) {
             guard let first = try folder.facts(of: name), let second = try other.facts(of: second)
             else { return false }

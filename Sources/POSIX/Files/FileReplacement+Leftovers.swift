@@ -10,7 +10,7 @@ extension FileReplacement {
     /// - Parameter folder: the folder of the file itself, which may share its blocks with a
     ///   leftover.
     func removeLeftovers(in own: borrowing Folder, besides folder: borrowing Folder)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         try endExchange(in: own, besides: folder)
         for leftover in [aside, newPreviousName] {
@@ -25,7 +25,7 @@ extension FileReplacement {
 
     /// Stops if the name belongs to anything other than a generation of this file.
     func expectOwnOrNothing(_ name: String, in folder: borrowing Folder)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         guard let facts = try facts(of: name, in: folder) else { return }
         guard FileKind.isPrivateFile(facts), try beginsAsOurs(name, facts, in: folder) else {
@@ -35,7 +35,7 @@ extension FileReplacement {
 
     /// Whether the working folder contains a file with the complete beginning of a generation of
     /// this file, whatever its mode is.
-    public func holdsGeneration(in own: borrowing Folder) throws(FileReplacementError) -> Bool {
+    public func holdsGeneration(in own: borrowing Folder) throws(PrivateFileError) -> Bool {
         for name in [previous, newPreviousName, aside, displaced] {
             guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
                 facts.st_size >= beginning.count
@@ -73,7 +73,7 @@ extension FileReplacement {
     private func hasNoOtherName(
         _ leftover: String, _ facts: stat, in own: borrowing Folder,
         besides folder: borrowing Folder
-    ) throws(FileReplacementError) -> Bool {
+    ) throws(PrivateFileError) -> Bool {
         guard facts.st_nlink > 1 else { return true }
         if try areOneFile(leftover, in: own, name, in: folder) { return true }
         return try areOneFile(leftover, in: own, previous, in: own)
@@ -81,14 +81,14 @@ extension FileReplacement {
 
     /// Whether the file begins like one of ours, or is one that was truncated within its beginning.
     private func beginsAsOurs(_ name: String, _ facts: stat, in folder: borrowing Folder)
-        throws(FileReplacementError) -> Bool
+        throws(PrivateFileError) -> Bool
     {
         try beginsAsOurs(name, facts, in: folder, orAs: name == aside ? otherLeftover : nil)
     }
 
     private func beginsAsOurs(
         _ name: String, _ facts: stat, in folder: borrowing Folder, orAs other: FileBeginning?
-    ) throws(FileReplacementError) -> Bool {
+    ) throws(PrivateFileError) -> Bool {
         // A file that was just created may not even be readable, because its mode is set later.
         guard facts.st_size > 0 else { return true }
         let beginnings = [beginning] + (other.map { [$0] } ?? [])
@@ -110,7 +110,7 @@ extension FileReplacement {
     }
 
     private func facts(of name: String, in folder: borrowing Folder)
-        throws(FileReplacementError) -> stat?
+        throws(PrivateFileError) -> stat?
     {
         do { return try folder.facts(of: name) } catch { throw .system(error) }
     }

@@ -1,18 +1,5 @@
 internal import Glibc
 
-/// Why a file was not replaced.
-public enum FileReplacementError: Error, Hashable, Sendable {
-    /// A name that is needed belongs to another file, which was not changed.
-    case inTheWay(name: String)
-    /// A system call failed; the old file is unchanged.
-    case system(SystemCallFailure)
-    /// Another program replaced the file after it was read. That program's file is kept, and the
-    /// new one is discarded.
-    case changed
-    /// The new file is in place, but the system did not confirm that its name is on disk.
-    case notConfirmed(SystemCallFailure)
-}
-
 /// Replaces one file atomically: at every moment, the complete old or new file exists, even if the
 /// process is killed, the disk is full or the power fails.
 ///
@@ -86,11 +73,11 @@ public struct FileReplacement: Sendable {
     /// Replaces the old file, if any, by a file with the content `bytes` (mode 0600).
     ///
     /// When this returns, the new file is on disk. If it throws
-    /// ``FileReplacementError/notConfirmed(_:)``, the new file is in place; if it throws any other
+    /// ``PrivateFileError/notConfirmed(_:)``, the new file is in place; if it throws any other
     /// error, the old one is.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
-    ) throws(FileReplacementError) {
+    ) throws(PrivateFileError) {
         try put(bytes, in: folder, besides: folder, previous: previous, expecting: nil)
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
@@ -99,11 +86,11 @@ public struct FileReplacement: Sendable {
     ///
     /// - Parameter old: what the file must still contain when it is replaced. If it is `nil`, any
     ///   content is replaced.
-    /// - Throws: ``FileReplacementError/changed`` if it contains anything else.
+    /// - Throws: ``PrivateFileError/changed`` if it contains anything else.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         previous: Previous, expecting old: [UInt8]? = nil
-    ) throws(FileReplacementError) {
+    ) throws(PrivateFileError) {
         try put(bytes, in: folder, besides: own, previous: previous, expecting: old)
         do throws(SystemCallFailure) {
             try folder.synchronize()
@@ -117,10 +104,10 @@ public struct FileReplacement: Sendable {
     private func put(
         _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         previous: Previous, expecting old: [UInt8]?
-    ) throws(FileReplacementError) {
+    ) throws(PrivateFileError) {
         try removeLeftovers(in: own, besides: folder)
         try expectOwnOrNothing(name, in: folder)
-        do throws(FileReplacementError) {
+        do throws(PrivateFileError) {
             try write(bytes, to: aside, in: own)
             switch previous {
             case .absent, .none: break
@@ -151,7 +138,7 @@ public struct FileReplacement: Sendable {
     /// and so can a file system without hard links, where the previous file is a copy.
     ///
     /// - Parameter own: the folder of the working files.
-    public func erasePrevious(in own: borrowing Folder) throws(FileReplacementError) {
+    public func erasePrevious(in own: borrowing Folder) throws(PrivateFileError) {
         try expectOwnOrNothing(previous, in: own)
         try system { () throws(SystemCallFailure) in
             guard try own.holds(previous) else { return }
@@ -166,22 +153,22 @@ public struct FileReplacement: Sendable {
     /// Overwrites and removes everything except the file itself: the previous file, and what killed
     /// writers left behind.
     public func eraseAllButCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         try removeLeftovers(in: own, besides: folder)
         try erasePrevious(in: own)
     }
 
     /// The same for a file with its working files next to it.
-    public func eraseAllButCurrent(in folder: borrowing Folder) throws(FileReplacementError) {
+    public func eraseAllButCurrent(in folder: borrowing Folder) throws(PrivateFileError) {
         try eraseAllButCurrent(in: folder, besides: folder)
     }
 
     /// Removes the file permanently, without keeping a copy.
     ///
-    /// - Throws: ``FileReplacementError/notConfirmed(_:)`` if it was removed, but may return after
+    /// - Throws: ``PrivateFileError/notConfirmed(_:)`` if it was removed, but may return after
     ///   a power failure.
-    public func remove(in folder: borrowing Folder) throws(FileReplacementError) {
+    public func remove(in folder: borrowing Folder) throws(PrivateFileError) {
         try expectOwnOrNothing(name, in: folder)
         try system { () throws(SystemCallFailure) in try folder.remove(name) }
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
@@ -189,7 +176,7 @@ public struct FileReplacement: Sendable {
 
     // Unlike renaming, linking never replaces a file that another process has just created.
     private func give(_ name: String, in folder: borrowing Folder, toNewIn own: borrowing Folder)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         do throws(SystemCallFailure) {
             try own.link(aside, to: name, in: folder)
@@ -207,7 +194,7 @@ public struct FileReplacement: Sendable {
     // always exists and the previous file is always complete.
     private func keepPrevious(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
-    ) throws(FileReplacementError) {
+    ) throws(PrivateFileError) {
         try expectOwnOrNothing(previous, in: own)
         try linkToPreviousAside(in: own, of: folder, expecting: old)
         try system { () throws(SystemCallFailure) in
@@ -221,7 +208,7 @@ public struct FileReplacement: Sendable {
 
     private func linkToPreviousAside(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
-    ) throws(FileReplacementError) {
+    ) throws(PrivateFileError) {
         try system { () throws(SystemCallFailure) in
             guard try folder.holds(name) else { return }
             do throws(SystemCallFailure) {
@@ -249,7 +236,7 @@ public struct FileReplacement: Sendable {
     }
 
     private func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         do throws(SystemCallFailure) {
             let file = try folder.make(name)
@@ -263,7 +250,7 @@ public struct FileReplacement: Sendable {
 
 /// Converts a system call's error to this operation's error.
 func system<Result>(_ body: () throws(SystemCallFailure) -> Result)
-    throws(FileReplacementError) -> Result
+    throws(PrivateFileError) -> Result
 {
     do { return try body() } catch { throw .system(error) }
 }

@@ -1,39 +1,33 @@
 internal import Glibc
 
-/// Why a folder that only its owner may access was not used.
-public enum PrivateFolderError: Error, Hashable, Sendable {
-    /// The name belongs to something else, or others can change the folder's content.
-    case inTheWay
-    /// A system call failed.
-    case system(SystemCallFailure)
-}
-
 extension Folder {
     /// Opens the folder `name` in this one; `nil` if it does not exist.
     ///
     /// It must belong to this process's user and must not be writable by others. A symbolic link is
     /// not followed.
-    public func openPrivateFolder(_ name: String) throws(PrivateFolderError) -> Folder? {
+    public func openPrivateFolder(_ name: String) throws(PrivateFileError) -> Folder? {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = retrying { unsafe openat(descriptor.number, name, flags) }
         guard opened >= 0 else {
             let number = errno
             switch number {
             case ENOENT: return nil
-            case ENOTDIR, ELOOP: throw .inTheWay
+            case ENOTDIR, ELOOP: throw .inTheWay(name: name)
             default: throw .system(SystemCallFailure(call: "openat", number: number))
             }
         }
         let folder = Folder(owning: FileDescriptor(owning: opened))
         let facts: stat
         do { facts = try folder.descriptor.facts() } catch { throw .system(error) }
-        guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else { throw .inTheWay }
+        guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
+            throw .inTheWay(name: name)
+        }
         return folder
     }
 
     /// Opens the folder `name` in this one as ``openPrivateFolder(_:)`` does, or creates it with
     /// mode 0700, regardless of the umask, if it does not exist.
-    public func makePrivateFolder(_ name: String) throws(PrivateFolderError) -> Folder {
+    public func makePrivateFolder(_ name: String) throws(PrivateFileError) -> Folder {
         if let folder = try openPrivateFolder(name) { return folder }
         do throws(SystemCallFailure) {
             if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {

@@ -1,36 +1,5 @@
 internal import Glibc
 
-/// Why a file that only its owner may access was not read.
-public enum PrivateFileError: Error, Hashable, Sendable {
-    /// The file does not exist.
-    case missing
-    /// It is a folder.
-    case folder
-    /// It is a symbolic link, which is not followed.
-    case symbolicLink
-    /// It is a device, a pipe or a socket.
-    case notAFile
-    /// It belongs to the user with this number, not to this process's user.
-    case otherOwner(UInt32)
-    /// Other users can read or write it; these are its permission bits.
-    case openToOthers(mode: UInt32)
-    /// It is larger than this many bytes.
-    case tooLarge(limit: Int)
-    /// A system call failed.
-    case system(SystemCallFailure)
-
-    init(opening failure: SystemCallFailure) {
-        self =
-            switch failure.number {
-            case ENOENT: .missing
-            case ELOOP: .symbolicLink
-            case EISDIR: .folder
-            case ENXIO: .notAFile
-            default: .system(failure)
-            }
-    }
-}
-
 extension Folder {
     /// Reads the whole file `name` if it is a regular file that belongs to this process's user and
     /// is not accessible to others.
@@ -62,10 +31,10 @@ extension Folder {
     /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
     /// is on disk.
     ///
-    /// - Throws: ``FileReplacementError/inTheWay(name:)`` for a file that others can access or that
+    /// - Throws: ``PrivateFileError/inTheWay(name:)`` for a file that others can access or that
     ///   has another link.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
-        throws(FileReplacementError)
+        throws(PrivateFileError)
     {
         let isOverwritten = try system { () throws(SystemCallFailure) in
             let file = try open(name, O_WRONLY)

@@ -38,13 +38,10 @@ extension DatabaseLocation {
         let text = Array("\(mark.text)\n".utf8)
         let file = FileReplacement(
             of: markName, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
-        do throws(FileReplacementError) {
+        do throws(PrivateFileError) {
             try file.replace(with: text.span, in: folder, previous: .none)
         } catch {
-            switch error {
-            case .system(let failure), .notConfirmed(let failure): throw .system(failure)
-            case .inTheWay, .changed: throw .exists
-            }
+            throw SQLiteStoreError(writing: error)
         }
     }
 }

@@ -46,13 +46,10 @@ struct DatabaseLocation: Sendable {
     private func takeLock(in folder: borrowing Folder, timeout: Duration)
         throws(SQLiteStoreError) -> FileLock
     {
-        do throws(FileLockError) {
+        do throws(PrivateFileError) {
             return try FileLock(name + ".lock", in: folder, timeout: timeout)
         } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .system(failure)
-            }
+            throw SQLiteStoreError(writing: error)
         }
     }
 }
@@ -62,4 +59,16 @@ func makingSystemError<Result: ~Copyable>(
     _ body: () throws(SystemCallFailure) -> Result
 ) throws(SQLiteStoreError) -> Result {
     do { return try body() } catch { throw .system(error) }
+}
+
+extension SQLiteStoreError {
+    /// The error for a file beside the database that was not locked or written.
+    init(writing error: PrivateFileError) {
+        self =
+            switch error {
+            case .busy: .busy
+            case .system(let failure), .notConfirmed(let failure): .system(failure)
+            default: .exists
+            }
+    }
 }

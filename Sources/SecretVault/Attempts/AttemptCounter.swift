@@ -53,10 +53,11 @@ struct AttemptCounter: ~Copyable {
         _ name: String, of vaultID: [UInt8], in folder: borrowing Folder, sharing: Bool = false,
         timeout: Duration
     ) throws(VaultError) -> FileLock {
-        do throws(FileLockError) {
+        do throws(PrivateFileError) {
             return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
         } catch {
-            let error = VaultError(error, path: VaultLocation.pathOfCount(name, of: vaultID))
+            let error = VaultError(
+                locking: error, path: VaultLocation.pathOfCount(name, of: vaultID))
             guard case .system(let failure) = error else { throw error }
             throw .notCounted(failure)
         }
@@ -88,9 +89,8 @@ struct AttemptCounter: ~Copyable {
             }
         } catch {
             switch error {
-            case .inTheWay: throw VaultLocation.error(error, of: vaultID)
-            case .changed: throw .changedMeanwhile
             case .system(let failure), .notConfirmed(let failure): throw .notCounted(failure)
+            default: throw VaultLocation.error(error, of: vaultID)
             }
         }
     }

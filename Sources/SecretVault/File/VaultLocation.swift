@@ -150,7 +150,7 @@ extension VaultLocation {
     }
 
     /// Converts an error about a file in the vault's folder or in the vault file's own folder.
-    func error(_ error: FileReplacementError) -> VaultError {
+    func error(_ error: PrivateFileError) -> VaultError {
         // The vault is in its folder; every other file is in the vault file's own folder.
         VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
     }
@@ -162,12 +162,12 @@ extension VaultLocation {
         do {
             return try FileLock(name, in: own, timeout: timeout)
         } catch {
-            throw VaultError(error, path: (ownParts + [name]).joined(separator: "/"))
+            throw VaultError(locking: error, path: (ownParts + [name]).joined(separator: "/"))
         }
     }
 
     /// Converts an error about a file in the folder of counted attempts.
-    static func error(_ error: FileReplacementError, of vaultID: [UInt8]) -> VaultError {
+    static func error(_ error: PrivateFileError, of vaultID: [UInt8]) -> VaultError {
         VaultError(error) { pathOfCount($0, of: vaultID) }
     }
 
@@ -191,11 +191,7 @@ extension VaultLocation {
                 else { return nil }
                 folder = next
             } catch {
-                switch error {
-                case .inTheWay:
-                    throw .inTheWay(name: parts[...place].joined(separator: "/"))
-                case .system(let failure): throw .system(failure)
-                }
+                throw VaultError(error) { _ in parts[...place].joined(separator: "/") }
             }
         }
         return folder

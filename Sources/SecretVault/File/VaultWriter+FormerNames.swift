@@ -39,7 +39,7 @@ extension VaultWriter {
                 timeout: passingOverLocked ? .zero : VaultWriter.timeout)
         } catch .busy {
             if passingOverLocked { return }
-            throw .system(FileLockError.busy.failure)
+            throw .system(FileLock.busyFailure)
         }
         // A file with that name may have appeared in the meantime.
         guard try !former.holdsFile(in: folder) else { return }

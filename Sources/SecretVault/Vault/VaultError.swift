@@ -120,27 +120,8 @@ public enum VaultError: Error, Hashable, Sendable {
         }
     }
 
-    init(_ error: FileReplacementError, path: (String) -> String) {
-        self =
-            switch error {
-            case .inTheWay(let name): .inTheWay(name: path(name))
-            case .system(let failure): .system(failure)
-            case .changed: .changedMeanwhile
-            case .notConfirmed(let failure): .notConfirmed(failure)
-            }
-    }
-
-    /// - Parameter path: the path of the lock file, relative to the vault's folder.
-    init(_ error: FileLockError, path: String) {
-        self =
-            switch error {
-            case .busy: .busy
-            case .system(let failure) where failure.meansNotAFile: .inTheWay(name: path)
-            case .system(let failure): .system(failure)
-            }
-    }
-
-    init(_ error: PrivateFileError) {
+    /// - Parameter path: the path of a file with this name, relative to the vault's folder.
+    init(_ error: PrivateFileError, path: (String) -> String = { $0 }) {
         self =
             switch error {
             case .missing: .notFound
@@ -150,8 +131,23 @@ public enum VaultError: Error, Hashable, Sendable {
             case .otherOwner(let user): .otherOwner(user)
             case .openToOthers(let mode): .openToOthers(mode: mode)
             case .tooLarge: .overLimit(.fileSize)
+            case .busy: .busy
+            case .inTheWay(let name): .inTheWay(name: path(name))
+            case .changed: .changedMeanwhile
+            case .notConfirmed(let failure): .notConfirmed(failure)
             case .system(let failure): .system(failure)
             }
+    }
+
+    /// The error for a lock that was not acquired.
+    ///
+    /// - Parameter path: the path of the lock file, relative to the vault's folder.
+    init(locking error: PrivateFileError, path: String) {
+        if case .system(let failure) = error, failure.meansNotAFile {
+            self = .inTheWay(name: path)
+        } else {
+            self.init(error) { _ in path }
+        }
     }
 }
 

@@ -15,17 +15,11 @@ extension ServerMessages {
         case .lost:
             "the key file is missing, and the database is useless without it; put it back, or "
                 + "name it with --keys"
-        case .unreadable(let error): sentence(for: error)
+        case .unreadable(let error), .notReplaced(let error): sentence(for: error)
         case .content(let error): sentence(for: error)
-        case .notReplaced(.system(let failure)), .notReplaced(.notConfirmed(let failure)):
-            sentence(for: failure)
-        case .notReplaced(.inTheWay(let name)):
-            "“\(name)” beside it was not created by watchword-server; move it away"
         case .exposed:
             "other users can change files in its directory; run chmod go-w on the directory"
-        case .notReplaced(.changed): "another program has just replaced it; try again"
         case .system(let failure): sentence(for: failure)
-        case .busy: "another watchword-server is changing it; try again"
         }
     }
 
@@ -51,7 +45,11 @@ extension ServerMessages {
         case .otherOwner: "the file belongs to another user"
         case .openToOthers: "other users can access the file; run chmod 600 on it"
         case .tooLarge(let limit): "the file exceeds \(limit) bytes"
-        case .system(let failure): sentence(for: failure)
+        case .busy: "another watchword-server is changing it; try again"
+        case .inTheWay(let name):
+            "“\(name)” beside it was not created by watchword-server; move it away"
+        case .changed: "another program has just replaced it; try again"
+        case .notConfirmed(let failure), .system(let failure): sentence(for: failure)
         }
     }
 

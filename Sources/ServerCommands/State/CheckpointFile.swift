@@ -64,13 +64,10 @@ struct CheckpointFile: Sendable {
         let lines = change(try read()).sorted { $0.position < $1.position }
             .map { "\($0.mark.text) \($0.position)\n" }
         let file = FileReplacement(of: name, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
-        do throws(FileReplacementError) {
+        do throws(PrivateFileError) {
             try file.replace(with: Array(lines.joined().utf8).span, in: folder, previous: .none)
         } catch {
-            switch error {
-            case .system(let failure), .notConfirmed(let failure): throw .system(failure)
-            case .inTheWay, .changed: throw .malformed
-            }
+            throw CheckpointFileError(writing: error)
         }
         withExtendedLifetime(lock) {}
     }
@@ -84,13 +81,10 @@ extension CheckpointFile {
     private static func lock(
         _ name: String, in folder: borrowing Folder
     ) throws(CheckpointFileError) -> FileLock {
-        do throws(FileLockError) {
+        do throws(PrivateFileError) {
             return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .system(failure)
-            }
+            throw CheckpointFileError(writing: error)
         }
     }
 }
@@ -109,4 +103,14 @@ enum CheckpointFileError: Error, Hashable, Sendable {
     case system(SystemCallFailure)
     /// Another process is writing it.
     case busy
+
+    /// The error for a file that was not locked or replaced.
+    fileprivate init(writing error: PrivateFileError) {
+        self =
+            switch error {
+            case .busy: .busy
+            case .system(let failure), .notConfirmed(let failure): .system(failure)
+            default: .malformed
+            }
+    }
 }

@@ -99,7 +99,7 @@ final class KeyFile: Sendable {
         let file = FileReplacement(of: name, beginningWith: KeyFile.beginning)
         try text.withBytes { text throws(KeyFileError) in
             // Keep no previous version: it would still contain the retired keys.
-            do throws(FileReplacementError) {
+            do throws(PrivateFileError) {
                 try file.replace(with: text, in: folder, previous: .none)
             } catch {
                 throw .notReplaced(error)
@@ -157,13 +157,10 @@ final class KeyFile: Sendable {
     private static func lock(_ name: String, in folder: borrowing Folder)
         throws(KeyFileError) -> FileLock
     {
-        do throws(FileLockError) {
+        do throws(PrivateFileError) {
             return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
-            switch error {
-            case .busy: throw .busy
-            case .system(let failure): throw .system(failure)
-            }
+            throw .notReplaced(error)
         }
     }
 }
