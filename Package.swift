@@ -147,7 +147,7 @@ let package = Package(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
             "PictureReader"),
         tests(
-            "ModelTests", "Courier", "Cryptography", "DeviceLogin", "OneTimePassword",
+            "ModelTests", "Courier", "Cryptography", "DeviceLogin", "OneTimePassword", "POSIX",
             "SecretVault", "Verification"),
         tests(
             "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),

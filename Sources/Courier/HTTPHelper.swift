@@ -24,12 +24,12 @@ public struct HTTPHelper: RequestSender, Sendable {
     ///   - path: the program; by default, the one beside the running program, or where an
     ///     installation puts it (`../libexec/watchword/`).
     ///   - timeout: for the whole request; must exceed the limits in ``HTTPHelperLoop``.
-    /// - Throws: ``HTTPHelperFailure/notFound`` if no path is given and the program is not found.
+    /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
     public init(
         path: String? = nil, timeout: Duration = .seconds(60)
     ) throws(HTTPHelperFailure) {
         guard let path = path ?? RunningProgram.companion("watchword-courier") else {
-            throw .notFound
+            throw .helper(.notFound)
         }
         self.path = path
         self.timeout = timeout
@@ -41,22 +41,18 @@ public struct HTTPHelper: RequestSender, Sendable {
     public func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
         precondition(request.fits, "the request exceeds the limits of the protocol")
         let helper: HelperProcess
-        do throws(HelperProcess.StartError) {
+        do throws(HelperFailure) {
             helper = try HelperProcess(
                 running: path, limits: HTTPHelper.limits, timeout: timeout)
         } catch {
-            switch error {
-            case .notFound: throw .notFound
-            case .cannotStart(let failure): throw .cannotStart(failure)
-            case .system(let failure): throw .system(failure)
-            }
+            throw .helper(error)
         }
         let reply: WipedBuffer?
         do { reply = try HTTPHelper.exchange(request, with: helper) } catch {
-            throw .system(error)
+            throw .helper(.system(error))
         }
         guard let reply else { throw .timedOut }
-        guard reply.count > 0 else { throw .died(helper.end().0) }
+        guard reply.count > 0 else { throw .helper(.died(helper.end().0)) }
         guard let result = reply.withBytes({ Reply(parsing: $0) }) else { throw .badAnswer }
         return try result.get()
     }

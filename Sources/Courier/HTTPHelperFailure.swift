@@ -3,18 +3,8 @@ public import POSIX
 /// Why there is no response.
 public enum HTTPHelperFailure: Error, Hashable, Sendable {
     // The helper itself.
-    /// The program is not installed.
-    case notFound
-    /// The program could not be started.
-    case cannotStart(SystemCallFailure)
-    /// The program could not confine itself, and sent nothing.
-    case notConfined(SystemCallFailure)
-    /// The program has a different version.
-    case otherVersion
-    /// The program ended without a reply.
-    case died(ChildProcess.Ending)
-    /// Another system call failed.
-    case system(SystemCallFailure)
+    /// The program did not do its work.
+    case helper(HelperFailure)
     /// A library failed, with its own code.
     case library(code: Int32)
 

@@ -28,7 +28,7 @@ public enum HTTPHelperLoop {
             do throws(SystemCallFailure) {
                 try Confinement.prepareToConnect()
             } catch {
-                try answer(.failure(.notConfined(error)))
+                try answer(.failure(.helper(.notConfined(error))))
             }
             let request = try nextRequest()
             try answer(reply(to: request, prepare, ask))
@@ -50,7 +50,7 @@ public enum HTTPHelperLoop {
             do throws(SystemCallFailure) {
                 try Confinement.enter(limits, connection: connection)
             } catch {
-                throw HTTPHelperFailure.notConfined(error)
+                throw HTTPHelperFailure.helper(.notConfined(error))
             }
             return .success(try ask(request, tools, connection))
         } catch {
@@ -70,7 +70,7 @@ public enum HTTPHelperLoop {
             case .notLoopback: throw .notLoopback
             case .unreachable(let failure): throw .unreachable(failure)
             case .timedOut: throw .timedOut
-            case .system(let failure): throw .system(failure)
+            case .system(let failure): throw .helper(.system(failure))
             }
         }
     }

@@ -53,7 +53,7 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
     private init(reading bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
         var fields = FieldReader()
         guard try fields.byte(bytes) == HelperProtocol.version else {
-            self = .failure(.otherVersion)
+            self = .failure(.helper(.otherVersion))
             return
         }
         switch Kind(rawValue: try fields.byte(bytes)) {
@@ -113,12 +113,12 @@ enum FailureCode: UInt8 {
 extension HTTPHelperFailure {
     fileprivate var encoded: (FailureCode, number: Int32, call: String) {
         switch self {
-        case .notConfined(let failure): (.notConfined, failure.number, failure.call)
-        case .system(let failure): (.system, failure.number, failure.call)
+        case .helper(.notConfined(let failure)): (.notConfined, failure.number, failure.call)
+        case .helper(.system(let failure)): (.system, failure.number, failure.call)
         case .unreachable(let failure): (.unreachable, failure.number, failure.call)
         case .library(let code): (.library, code, "")
         case .certificate(let fault): (.certificate, Int32(fault.rawValue), "")
-        case .otherVersion: (.otherVersion, 0, "")
+        case .helper(.otherVersion): (.otherVersion, 0, "")
         case .unknownHost: (.unknownHost, 0, "")
         case .notLoopback: (.notLoopback, 0, "")
         case .timedOut: (.timedOut, 0, "")
@@ -128,16 +128,16 @@ extension HTTPHelperFailure {
         case .badAnswer: (.badAnswer, 0, "")
         case .tooLarge: (.tooLarge, 0, "")
         // Only this side can report these.
-        case .notFound, .cannotStart, .died: (.system, 0, "")
+        case .helper(.notFound), .helper(.cannotStart), .helper(.died): (.system, 0, "")
         }
     }
 
     fileprivate init?(_ code: FailureCode, number: Int32, call: String) {
         let failure = SystemCallFailure(call: call, number: number)
         switch code {
-        case .notConfined: self = .notConfined(failure)
-        case .otherVersion: self = .otherVersion
-        case .system: self = .system(failure)
+        case .notConfined: self = .helper(.notConfined(failure))
+        case .otherVersion: self = .helper(.otherVersion)
+        case .system: self = .helper(.system(failure))
         case .library: self = .library(code: number)
         case .unknownHost: self = .unknownHost
         case .notLoopback: self = .notLoopback

@@ -27,10 +27,9 @@ public final class PictureReader {
     ///   - path: The program; by default the one beside the running program, or else where an
     ///     installation puts it (`../libexec/watchword/`).
     ///   - timeout: How long one picture may take.
-    /// - Throws: ``PictureReaderFailure/notFound`` if no path is given and there is no such
+    /// - Throws: ``HelperFailure/notFound`` if no path is given and there is no such
     ///   program.
-    public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(PictureReaderFailure)
-    {
+    public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(HelperFailure) {
         guard let path = path ?? RunningProgram.companion("watchword-reader") else {
             throw .notFound
         }
@@ -39,7 +38,7 @@ public final class PictureReader {
     }
 
     /// Starts a process in advance and does not wait for it.
-    public func prepare() throws(PictureReaderFailure) {
+    public func prepare() throws(HelperFailure) {
         guard connections.isEmpty else { return }
         connections.append(try ReaderConnection(running: path))
     }
@@ -48,10 +47,10 @@ public final class PictureReader {
     ///
     /// - Parameter symbol: is lent the bytes of each symbol, which may be a key, once the whole
     ///   answer has been checked; they are wiped afterwards.
-    /// - Throws: ``PictureReaderFailure`` if no picture at all can be read.
+    /// - Throws: ``HelperFailure`` if no picture at all can be read.
     public func read(
         _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
-    ) throws(PictureReaderFailure) -> PictureOutcome {
+    ) throws(HelperFailure) -> PictureOutcome {
         let copy: FileDescriptor
         do { copy = try file.duplicate() } catch { throw .system(error) }
         let picture: OpenPicture
@@ -75,12 +74,12 @@ public final class PictureReader {
     ///     ``read(_:symbol:)``.
     ///   - finished: is called with each picture's outcome, after its symbols and before the next
     ///     picture's.
-    /// - Throws: ``PictureReaderFailure`` if no picture at all can be read; those already
+    /// - Throws: ``HelperFailure`` if no picture at all can be read; those already
     ///   reported stay reported.
     public func read(
         _ paths: [String], symbol: (Int, Span<UInt8>) -> Void,
         finished: (Int, PictureOutcome) -> Void
-    ) throws(PictureReaderFailure) {
+    ) throws(HelperFailure) {
         try read(count: paths.count, open: { OpenPicture(path: paths[$0]) }) { index, answer in
             answer.forEachSymbol { symbol(index, $0) }
             finished(index, answer.outcome)
@@ -106,7 +105,7 @@ extension PictureReader {
     /// Reads `count` pictures, opening each when its turn comes, and delivers them in order.
     private func read(
         count: Int, open: (Int) -> OpenPicture, deliver: (Int, PictureAnswer) -> Void
-    ) throws(PictureReaderFailure) {
+    ) throws(HelperFailure) {
         // If an error ends this, nobody waits for the pictures still being read.
         defer { connections.removeAll { $0.isBusy } }
         var answers: [Int: PictureAnswer] = [:]
@@ -139,7 +138,7 @@ extension PictureReader {
     }
 
     /// Hands a picture to an idle process, or to a new one.
-    private func give(_ source: PictureSource, index: Int) throws(PictureReaderFailure) {
+    private func give(_ source: PictureSource, index: Int) throws(HelperFailure) {
         for connection in connections where !connection.isBusy {
             if try connection.take(source, index: index, timeout: timeout) { return }
         }
@@ -151,7 +150,7 @@ extension PictureReader {
     }
 
     /// Waits until a process can make progress, and kills those whose timeout has passed.
-    private func wait() throws(PictureReaderFailure) -> [(Int, PictureAnswer)] {
+    private func wait() throws(HelperFailure) -> [(Int, PictureAnswer)] {
         let busy = connections.filter(\.isBusy)
         guard !busy.isEmpty else { return [] }
         let waited: Duration

@@ -32,18 +32,10 @@ final class ReaderConnection {
         outgoing: ReaderProtocol.largestChunk + 8)
 
     /// Starts the program at `path`; returns before it is ready.
-    init(running path: String) throws(PictureReaderFailure) {
-        do throws(HelperProcess.StartError) {
-            helper = try HelperProcess(
-                running: path, limits: ReaderConnection.limits,
-                timeout: ReaderConnection.startTimeout)
-        } catch {
-            switch error {
-            case .notFound: throw .notFound
-            case .cannotStart(let failure): throw .cannotStart(failure)
-            case .system(let failure): throw .system(failure)
-            }
-        }
+    init(running path: String) throws(HelperFailure) {
+        helper = try HelperProcess(
+            running: path, limits: ReaderConnection.limits,
+            timeout: ReaderConnection.startTimeout)
     }
 
     /// Whether it is reading a picture.
@@ -57,7 +49,7 @@ final class ReaderConnection {
     ///   takes none.
     func take(
         _ source: PictureSource, index: Int, timeout: Duration
-    ) throws(PictureReaderFailure) -> Bool {
+    ) throws(HelperFailure) -> Bool {
         precondition(!isBusy, "one picture at a time")
         if helper.isReady {
             guard case .wouldWait = try receive() else {
@@ -89,7 +81,7 @@ final class ReaderConnection {
     /// Does everything that is possible without waiting; returns the answer once it has arrived.
     ///
     /// - Throws: if the process is not a working reader, whatever the picture.
-    func advance() throws(PictureReaderFailure) -> PictureAnswer? {
+    func advance() throws(HelperFailure) -> PictureAnswer? {
         while true {
             switch try receive() {
             case .greeting(let frame):
@@ -119,27 +111,27 @@ final class ReaderConnection {
     }
 
     /// Counts the time `waited`; returns the picture's refusal once the timeout has passed.
-    func countWait(_ waited: Duration) throws(PictureReaderFailure) -> PictureAnswer? {
+    func countWait(_ waited: Duration) throws(HelperFailure) -> PictureAnswer? {
         guard isBusy, !awaitsSource else { return nil }
         helper.countWait(waited)
         guard helper.timeLeft == .zero else { return nil }
         let (ending, _) = helper.end()
         isSpent = true
-        guard helper.isReady else { throw .diedAtStart(ending) }
+        guard helper.isReady else { throw .died(ending) }
         return finish(PictureAnswer(refused: .timedOut))
     }
 }
 
 extension ReaderConnection {
-    private func receive() throws(PictureReaderFailure) -> HelperProcess.Received {
+    private func receive() throws(HelperFailure) -> HelperProcess.Received {
         do { return try helper.receive() } catch { throw .system(error) }
     }
 
-    private func flush() throws(PictureReaderFailure) -> FileDescriptor.Progress {
+    private func flush() throws(HelperFailure) -> FileDescriptor.Progress {
         do { return try helper.flush() } catch { throw .system(error) }
     }
 
-    private func greet(_ frame: WipedBuffer) throws(PictureReaderFailure) {
+    private func greet(_ frame: WipedBuffer) throws(HelperFailure) {
         switch frame.withBytes({ Greeting(parsing: $0) }) {
         case .confined: helper.restartTimeout(pictureTimeout)
         case .notConfined(let failure): throw .notConfined(failure)
@@ -163,7 +155,7 @@ extension ReaderConnection {
         return !awaitsSource
     }
 
-    private func answer(in frame: WipedBuffer) throws(PictureReaderFailure) -> PictureAnswer {
+    private func answer(in frame: WipedBuffer) throws(HelperFailure) -> PictureAnswer {
         // An answer to half a picture is not an answer.
         guard case .awaitingAnswer = task, !helper.hasUnsent,
             let answer = PictureAnswer(parsing: frame)
@@ -172,7 +164,7 @@ extension ReaderConnection {
     }
 
     /// Ends a process that broke the protocol.
-    private func distrust() throws(PictureReaderFailure) -> PictureAnswer {
+    private func distrust() throws(HelperFailure) -> PictureAnswer {
         helper.end()
         isSpent = true
         guard helper.isReady else { throw .otherVersion }
@@ -180,10 +172,10 @@ extension ReaderConnection {
     }
 
     /// Finds out how a process ended that has closed its pipe.
-    private func lost() throws(PictureReaderFailure) -> PictureAnswer {
+    private func lost() throws(HelperFailure) -> PictureAnswer {
         let (ending, peakMemory) = helper.end()
         isSpent = true
-        guard helper.isReady else { throw .diedAtStart(ending) }
+        guard helper.isReady else { throw .died(ending) }
         return finish(
             PictureAnswer(refused: PictureRefusal(ending: ending, peakMemory: peakMemory)))
     }

@@ -34,16 +34,13 @@ final class ModuleConversation {
         } catch {
             throw .system(error)
         }
-        do throws(HelperProcess.StartError) {
+        do throws(HelperFailure) {
             // The modules' own programs are killed with it: nothing outlives the conversation.
             helper = try HelperProcess(
                 running: path, limits: ModuleConversation.limits, timeout: deadline.timeRemaining,
                 killsGroup: true)
         } catch {
-            switch error {
-            case .notFound: throw .programNotFound
-            case .cannotStart(let failure), .system(let failure): throw .system(failure)
-            }
+            throw PAMCheckFailure.Reason(error)
         }
     }
 

@@ -54,4 +54,15 @@ extension PAMCheckFailure.Reason {
             case .system(let failure): .terminal(failure)
             }
     }
+
+    init(_ failure: HelperFailure) {
+        self =
+            switch failure {
+            case .notFound: .programNotFound
+            case .otherVersion: .otherVersion
+            case .died(let ending): .ended(ending)
+            case .cannotStart(let failure), .notConfined(let failure), .system(let failure):
+                .system(failure)
+            }
+    }
 }

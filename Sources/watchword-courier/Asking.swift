@@ -42,7 +42,7 @@ struct Tools: ~Copyable {
             } catch  where error.isMissing {
                 continue
             } catch {
-                throw .system(error)
+                throw .helper(.system(error))
             }
         }
         throw .authorities

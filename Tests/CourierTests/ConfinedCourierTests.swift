@@ -26,7 +26,7 @@ import Testing
     @Test("a helper is killed for a forbidden system call, which is reported", arguments: endings)
     func forbidden(order: String, ending: ChildProcess.Ending) throws {
         let server = try LoginServer()
-        #expect(throws: HTTPHelperFailure.died(ending)) { try make(order, over: server) }
+        #expect(throws: HTTPHelperFailure.helper(.died(ending))) { try make(order, over: server) }
     }
 
     @Test(

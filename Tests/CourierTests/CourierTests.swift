@@ -202,10 +202,10 @@ import Testing
         let request = HelperRequest(
             server: try ServerAddress(parsing: "https://localhost"), authorities: [],
             idempotencyKey: "k", operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
-        #expect(throws: HTTPHelperFailure.notFound) {
+        #expect(throws: HTTPHelperFailure.helper(.notFound)) {
             try HTTPHelper(path: "/nowhere/watchword-courier").send(request)
         }
-        #expect(throws: HTTPHelperFailure.died(.exited(1))) {
+        #expect(throws: HTTPHelperFailure.helper(.died(.exited(1)))) {
             try HTTPHelper(path: "/bin/false").send(request)
         }
     }

@@ -1,5 +1,6 @@
 import Courier
 import Cryptography
+import POSIX
 import SecretVault
 import TestSupport
 
@@ -167,7 +168,7 @@ private struct ScriptedSender: RequestSender {
         case .answered(let reply): return try HelperResponse(reply)
         case .connectionLost: throw .connectionLost
         case .timedOut: throw .timedOut
-        case nil: throw .notFound
+        case nil: throw .helper(.notFound)
         case .kept, .wiped: preconditionFailure("a repeated run must take the same steps")
         }
     }

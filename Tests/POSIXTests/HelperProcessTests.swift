@@ -108,12 +108,12 @@ import Testing
     @Test("a missing program and one that cannot be run are different errors")
     func start() throws {
         let limits = HelperProcess.Limits(greeting: nil, frame: 8, outgoing: 8)
-        #expect(throws: HelperProcess.StartError.notFound) {
+        #expect(throws: HelperFailure.notFound) {
             _ = try HelperProcess(
                 running: "/nowhere/helper", limits: limits, timeout: .seconds(1))
         }
         let denied = SystemCallFailure(call: "posix_spawn", number: 13)
-        #expect(throws: HelperProcess.StartError.cannotStart(denied)) {
+        #expect(throws: HelperFailure.cannotStart(denied)) {
             _ = try HelperProcess(running: "/etc/passwd", limits: limits, timeout: .seconds(1))
         }
     }

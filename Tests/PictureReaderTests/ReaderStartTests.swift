@@ -10,7 +10,7 @@ internal import Testing
     func unconfined() throws {
         let reader = try PictureReader(program: "UnconfinedReader")
         #expect(
-            throws: PictureReaderFailure.notConfined(.init(call: "seccomp_load", number: ENOSYS))
+            throws: HelperFailure.notConfined(.init(call: "seccomp_load", number: ENOSYS))
         ) {
             try reader.read(contents: ["picture"])
         }
@@ -19,7 +19,7 @@ internal import Testing
     @Test("a missing program is reported")
     func missing() throws {
         let reader = try PictureReader(path: "/nonexistent/reader")
-        #expect(throws: PictureReaderFailure.notFound) { try reader.read(contents: ["picture"]) }
+        #expect(throws: HelperFailure.notFound) { try reader.read(contents: ["picture"]) }
     }
 
     @Test("a file that is not a program is reported")
@@ -27,7 +27,7 @@ internal import Testing
         let folder = try TemporaryFolder()
         let reader = try PictureReader(path: folder.write([], to: "reader"))
         let failure = SystemCallFailure(call: "posix_spawn", number: EACCES)
-        #expect(throws: PictureReaderFailure.cannotStart(failure)) {
+        #expect(throws: HelperFailure.cannotStart(failure)) {
             try reader.read(contents: ["picture"])
         }
     }
@@ -35,7 +35,7 @@ internal import Testing
     @Test("a program that ends before its greeting is reported with its status")
     func endsAtOnce() throws {
         let reader = try PictureReader(path: "/bin/false")
-        #expect(throws: PictureReaderFailure.diedAtStart(.exited(1))) {
+        #expect(throws: HelperFailure.died(.exited(1))) {
             try reader.read(contents: ["picture"])
         }
     }
@@ -43,7 +43,7 @@ internal import Testing
     @Test("a program with a different greeting is not a reader")
     func saysSomethingElse() throws {
         let reader = try PictureReader(path: "/usr/bin/yes")
-        #expect(throws: PictureReaderFailure.otherVersion) {
+        #expect(throws: HelperFailure.otherVersion) {
             try reader.read(contents: ["picture"])
         }
     }

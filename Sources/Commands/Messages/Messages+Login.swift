@@ -63,17 +63,8 @@ extension Messages {
 
     static func sentence(for failure: HTTPHelperFailure) -> String {
         switch failure {
-        case .notFound:
-            "watchword-courier is not installed beside watchword; reinstall Watchword"
-        case .cannotStart(let failure):
-            "watchword-courier cannot start: " + sentence(for: failure)
-        case .notConfined(let failure):
-            "watchword-courier could not be sandboxed, so nothing was sent: "
-                + sentence(for: failure)
-        case .otherVersion:
-            "watchword-courier and watchword have different versions; reinstall Watchword"
-        case .died(let ending): "watchword-courier ended unexpectedly (\(describe(ending)))"
-        case .system(let failure): sentence(for: failure)
+        case .helper(let failure):
+            sentence(for: failure, of: "watchword-courier", unconfined: "nothing was sent")
         case .library(let code): "libcurl failed (\(code))"
         case .unknownHost: "unknown host; check the URL and the network"
         case .notLoopback: "plain HTTP is allowed only for this machine; use https://"
@@ -96,17 +87,6 @@ extension Messages {
         case .notYetValid: "is not valid yet (check the clock)"
         case .otherHost: "is for another host"
         case .other: "is not trusted"
-        }
-    }
-
-    private static func describe(_ ending: ChildProcess.Ending) -> String {
-        switch ending {
-        case .exited(let status): "status \(status)"
-        case .crashed(let signal): "signal \(signal)"
-        case .forbiddenCall: "forbidden system call"
-        case .processorTimeSpent: "CPU time limit reached"
-        case .killed: "killed"
-        case .unknown: "unknown cause"
         }
     }
 

@@ -38,19 +38,10 @@ extension Messages {
         }
     }
 
-    static func sentence(for failure: PictureReaderFailure) -> String {
-        switch failure {
-        case .notFound:
-            "watchword-reader is not installed beside watchword; reinstall Watchword"
-        case .cannotStart(let failure):
-            "watchword-reader cannot start: " + sentence(for: failure)
-        case .diedAtStart: "watchword-reader exited immediately; a library may be missing"
-        case .notConfined(let failure):
-            "watchword-reader could not be sandboxed, so nothing was read: "
-                + sentence(for: failure)
-        case .otherVersion:
-            "watchword-reader and watchword have different versions; reinstall Watchword"
-        case .system(let failure): sentence(for: failure)
+    static func sentence(forPictureReader failure: HelperFailure) -> String {
+        if case .died = failure {
+            return "watchword-reader exited immediately; a library may be missing"
         }
+        return sentence(for: failure, of: "watchword-reader", unconfined: "nothing was read")
     }
 }

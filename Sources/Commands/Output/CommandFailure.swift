@@ -49,7 +49,7 @@ enum CommandFailure: ProgramFailure {
     /// The files to import contain more items than the limit.
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
-    case pictureReader(PictureReaderFailure)
+    case pictureReader(HelperFailure)
     case picture(PNGWritingError)
     case code(CodeError)
     case credential(CredentialError)

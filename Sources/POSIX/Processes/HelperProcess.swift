@@ -1,3 +1,21 @@
+/// Why a helper program did not do its work.
+public enum HelperFailure: Error, Hashable, Sendable {
+    /// The program is neither beside the running one nor where an installation puts it.
+    case notFound
+    /// The program could not be started.
+    case cannotStart(SystemCallFailure)
+    /// The program could not confine itself, so it did nothing.
+    ///
+    /// The failed step is named: `seccomp_load` if the kernel or a container has no seccomp.
+    case notConfined(SystemCallFailure)
+    /// The program has a different version.
+    case otherVersion
+    /// The program ended too early; if it had just been started, a library may be missing.
+    case died(ChildProcess.Ending)
+    /// A system call in this process failed: no memory or no descriptors are left.
+    case system(SystemCallFailure)
+}
+
 /// A helper program and the frames that are exchanged with it over pipes.
 ///
 /// A helper processes untrusted input, so an attacker may control it. The size of a frame is
@@ -7,16 +25,6 @@
 /// It must be used from one thread, which must outlive it: the kernel kills the helper when that
 /// thread ends.
 public final class HelperProcess {
-    /// Why a helper could not be started.
-    public enum StartError: Error, Hashable, Sendable {
-        /// There is no program at the path.
-        case notFound
-        /// The program could not be run.
-        case cannotStart(SystemCallFailure)
-        /// Another system call failed.
-        case system(SystemCallFailure)
-    }
-
     /// The result of a non-blocking receive.
     public enum Received {
         /// The first frame of a helper that identifies itself before it gets any work.
@@ -74,7 +82,7 @@ public final class HelperProcess {
     ///   - killsGroup: Whether the programs that the helper starts are killed with it.
     public init(
         running path: String, limits: Limits, timeout: Duration, killsGroup: Bool = false
-    ) throws(StartError) {
+    ) throws(HelperFailure) {
         self.killsGroup = killsGroup
         timeLeft = timeout
         frameLimit = limits.frame
