@@ -31,22 +31,14 @@ public struct AgreementKey: Sendable {
     ///
     /// It is not uniformly distributed: derive keys from it, bound to both public keys.
     ///
-    /// - Throws: ``KeyAgreementError/weakPublicKey`` for a public key that gives the same secret
+    /// - Throws: ``CryptographyError/weakPublicKey`` for a public key that gives the same secret
     ///   with every private key (RFC 7748, section 6.1).
-    public func agreedSecret(with publicKey: Span<UInt8>) throws(KeyAgreementError) -> SecretBytes {
+    public func agreedSecret(with publicKey: Span<UInt8>) throws(CryptographyError) -> SecretBytes {
         precondition(publicKey.count == Self.count, "a public key has 32 bytes")
         let key: PrivateHalf
         do { key = try PrivateHalf(secret) } catch { throw .failed(error) }
         return try key.agreedSecret(with: publicKey)
     }
-}
-
-/// Why no secret could be agreed on.
-public enum KeyAgreementError: Error, Hashable, Sendable {
-    /// The public key is a point of small order.
-    case weakPublicKey
-    /// A call into OpenSSL failed.
-    case failed(CryptographyFailure)
 }
 
 /// OpenSSL's private key.
@@ -72,7 +64,7 @@ public enum KeyAgreementError: Error, Hashable, Sendable {
         return key
     }
 
-    func agreedSecret(with publicKey: Span<UInt8>) throws(KeyAgreementError) -> SecretBytes {
+    func agreedSecret(with publicKey: Span<UInt8>) throws(CryptographyError) -> SecretBytes {
         let made = unsafe publicKey.withUnsafeBufferPointer { bytes in
             unsafe EVP_PKEY_new_raw_public_key_ex(
                 nil, "X25519", nil, bytes.baseAddress, bytes.count)
@@ -87,7 +79,7 @@ public enum KeyAgreementError: Error, Hashable, Sendable {
             unsafe EVP_PKEY_derive_set_peer(context, peer) == 1
         else { throw .failed(CryptographyFailure(.agreement)) }
         return try unsafe SecretBytes(count: AgreementKey.count) {
-            output throws(KeyAgreementError) in
+            output throws(CryptographyError) in
             var written = output.count
             // OpenSSL refuses an all-zero secret, which only points of small order produce.
             guard unsafe EVP_PKEY_derive(context, output.baseAddress, &written) == 1,

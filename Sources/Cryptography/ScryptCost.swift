@@ -12,9 +12,9 @@ public struct ScryptCost: Hashable, Sendable {
 
     /// Sets N = 2^`logN`, r = 8 and p = 1.
     ///
-    /// - Throws: ``ScryptCostError/outOfRange(logN:)`` unless `logN` is 10 to 24.
-    public init(logN: Int) throws(ScryptCostError) {
-        guard (10...24).contains(logN) else { throw .outOfRange(logN: logN) }
+    /// - Throws: ``CryptographyError/costOutOfRange(logN:)`` unless `logN` is 10 to 24.
+    public init(logN: Int) throws(CryptographyError) {
+        guard (10...24).contains(logN) else { throw .costOutOfRange(logN: logN) }
         self.init(checkedLogN: logN, blockSize: 8, parallelism: 1)
     }
 
@@ -30,10 +30,4 @@ public struct ScryptCost: Hashable, Sendable {
         let block = 128 * blockSize
         return block * parallelism + block * ((1 << logN) + 2)
     }
-}
-
-/// Why a scrypt cost was refused.
-public enum ScryptCostError: Error, Hashable, Sendable {
-    /// N would be below 2^10 or above 2^24.
-    case outOfRange(logN: Int)
 }

@@ -16,7 +16,7 @@ public struct SealingKey: Sendable {
     private let key: SecretBytes
 
     /// Uses a 32-byte key, which must come from ``Randomness``, HKDF or scrypt.
-    public init(_ key: SecretBytes) throws(SealedBoxError) {
+    public init(_ key: SecretBytes) throws(CryptographyError) {
         guard key.count == Self.keyCount else { throw .keyLength }
         self.key = key
     }
@@ -58,15 +58,15 @@ public struct SealingKey: Sendable {
 
     /// Opens a box.
     ///
-    /// - Throws: ``SealedBoxError/notAuthentic`` if this key did not seal the box with this
+    /// - Throws: ``CryptographyError/notAuthentic`` if this key did not seal the box with this
     ///   associated data, whatever the reason.
     public func open(
         _ box: Span<UInt8>, associatedData: Span<UInt8>
-    ) throws(SealedBoxError) -> SecretBytes {
+    ) throws(CryptographyError) -> SecretBytes {
         guard box.count >= Self.overhead else { throw .tooShort }
         let context = try Self.openingContext()
         return try unsafe SecretBytes(count: box.count - Self.overhead) {
-            output throws(SealedBoxError) in
+            output throws(CryptographyError) in
             let isOpen = key.withBytes { key in
                 unsafe context.open(
                     key: key, associatedData: associatedData, box: box, plaintext: output)
@@ -75,19 +75,7 @@ public struct SealingKey: Sendable {
         }
     }
 
-    private static func openingContext() throws(SealedBoxError) -> CipherContext {
+    private static func openingContext() throws(CryptographyError) -> CipherContext {
         do { return try CipherContext(.open) } catch { throw .failed(error) }
     }
-}
-
-/// Why a box could not be opened, or a key was refused.
-public enum SealedBoxError: Error, Hashable, Sendable {
-    /// The key does not have 32 bytes.
-    case keyLength
-    /// The box is shorter than an empty box.
-    case tooShort
-    /// A different key, different associated data, or a changed box: these are indistinguishable.
-    case notAuthentic
-    /// A call into OpenSSL failed.
-    case failed(CryptographyFailure)
 }

@@ -13,9 +13,9 @@ public struct CodeLength: Hashable, Sendable {
 
     /// Accepts 1 to 10.
     ///
-    /// - Throws: ``CodeLengthError/unsupported(_:)`` for any other number.
-    public init(digits: Int) throws(CodeLengthError) {
-        guard (1...10).contains(digits) else { throw .unsupported(digits) }
+    /// - Throws: ``CredentialError/unsupportedLength(_:)`` for any other number.
+    public init(digits: Int) throws(CredentialError) {
+        guard (1...10).contains(digits) else { throw .unsupportedLength(digits) }
         self.init(checked: digits)
     }
 
@@ -23,10 +23,4 @@ public struct CodeLength: Hashable, Sendable {
 
     /// Whether RFC 4226 allows it: six, seven or eight.
     public var isStandard: Bool { (6...8).contains(digits) }
-}
-
-/// Why a number is not a valid code length.
-public enum CodeLengthError: Error, Hashable, Sendable {
-    /// The number is not between 1 and 10.
-    case unsupported(Int)
 }

@@ -1,4 +1,4 @@
-/// Why a credential has no code for a moving factor.
+/// Why there is no code for a moving factor.
 public enum CodeError: Error, Hashable, Sendable {
     /// The credential is HOTP and a time was given, or it is TOTP and a counter was given.
     case otherMovingFactor
@@ -26,7 +26,7 @@ extension Credential {
     ///   before T0.
     public func step(atUnixTime unixTime: Int64) throws(CodeError) -> UInt64 {
         guard case .time(let timeStep) = movingFactor else { throw .otherMovingFactor }
-        do { return try timeStep.step(at: unixTime) } catch { throw .beforeStart }
+        return try timeStep.step(at: unixTime)
     }
 
     /// The code for a counter value.

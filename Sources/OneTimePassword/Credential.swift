@@ -63,7 +63,7 @@ public struct Credential: Sendable {
     }
 }
 
-/// Why a credential is invalid.
+/// Why a credential, or one of its parameters, is invalid.
 public enum CredentialError: Error, Hashable, Sendable {
     /// One of a credential's two names.
     public enum Name: Hashable, Sendable {
@@ -78,4 +78,8 @@ public enum CredentialError: Error, Hashable, Sendable {
     case tooLong
     /// A parameter occurs twice, or has the name of one of the credential's own parameters.
     case parameter(position: Int)
+    /// This number of digits is not between 1 and 10.
+    case unsupportedLength(Int)
+    /// The period is less than one second.
+    case periodOutOfRange
 }

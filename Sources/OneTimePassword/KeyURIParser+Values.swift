@@ -78,7 +78,7 @@ extension KeyURIParser {
         }
         guard let digits else { return .decimal(.six) }
         guard let count = Int(exactly: digits) else { throw .outOfRange(.digits) }
-        do { return .decimal(try CodeLength(digits: count)) } catch { throw .outOfRange(.digits) }
+        do { return .decimal(try CodeLength(digits: count)) } catch { throw KeyURIError(error) }
     }
 
     /// The time step or the counter.
@@ -94,7 +94,7 @@ extension KeyURIParser {
         let start = try signedNumber(.start, query, text) ?? 0
         guard let seconds = Int64(exactly: period) else { throw .outOfRange(.period) }
         do { return .time(try TimeStep(period: seconds, start: start)) } catch {
-            throw .outOfRange(.period)
+            throw KeyURIError(error)
         }
     }
 

@@ -91,13 +91,22 @@ struct KeyURIParser {
                 issuer: issuer, account: label.account, key: key, algorithm: algorithm,
                 style: style, movingFactor: movingFactor, otherParameters: query.others)
         } catch {
-            switch error {
-            case .emptyKey: throw .missingKey
-            case .tooLong: throw .tooLong
-            case .spaceAround(.issuer): throw .notStrict(.spacesAround(.issuer))
-            case .spaceAround(.account): throw .notStrict(.spacesAround(.account))
-            case .parameter(let position): throw .doubled(.parameter(position + 1))
-            }
+            throw KeyURIError(error)
         }
+    }
+}
+
+extension KeyURIError {
+    init(_ error: CredentialError) {
+        self =
+            switch error {
+            case .emptyKey: .missingKey
+            case .tooLong: .tooLong
+            case .spaceAround(.issuer): .notStrict(.spacesAround(.issuer))
+            case .spaceAround(.account): .notStrict(.spacesAround(.account))
+            case .parameter(let position): .doubled(.parameter(position + 1))
+            case .unsupportedLength: .outOfRange(.digits)
+            case .periodOutOfRange: .outOfRange(.period)
+            }
     }
 }

@@ -10,8 +10,8 @@ public struct TimeStep: Hashable, Sendable {
 
     /// Uses a period of at least one second and a start, which may be before 1970.
     ///
-    /// - Throws: ``TimeStepError/periodOutOfRange`` for a period of zero or less.
-    public init(period: Int64, start: Int64 = 0) throws(TimeStepError) {
+    /// - Throws: ``CredentialError/periodOutOfRange`` for a period of zero or less.
+    public init(period: Int64, start: Int64 = 0) throws(CredentialError) {
         guard period >= 1 else { throw .periodOutOfRange }
         self.init(checkedPeriod: period, start: start)
     }
@@ -23,31 +23,23 @@ public struct TimeStep: Hashable, Sendable {
 
     /// The time step that contains `unixTime`.
     ///
-    /// - Throws: ``TimeStepError/beforeStart`` for a time before the start.
-    public func step(at unixTime: Int64) throws(TimeStepError) -> UInt64 {
+    /// - Throws: ``CodeError/beforeStart`` for a time before the start.
+    public func step(at unixTime: Int64) throws(CodeError) -> UInt64 {
         try elapsed(at: unixTime) / UInt64(period)
     }
 
     /// Seconds until the next step begins, from 1 to the whole period.
     ///
-    /// - Throws: ``TimeStepError/beforeStart`` for a time before the start.
-    public func remaining(at unixTime: Int64) throws(TimeStepError) -> Int64 {
+    /// - Throws: ``CodeError/beforeStart`` for a time before the start.
+    public func remaining(at unixTime: Int64) throws(CodeError) -> Int64 {
         period - Int64(try elapsed(at: unixTime) % UInt64(period))
     }
 
     /// Seconds since the start.
     ///
     /// `UInt64` holds the largest difference of two `Int64` values.
-    private func elapsed(at unixTime: Int64) throws(TimeStepError) -> UInt64 {
+    private func elapsed(at unixTime: Int64) throws(CodeError) -> UInt64 {
         guard unixTime >= start else { throw .beforeStart }
         return UInt64(bitPattern: unixTime &- start)
     }
-}
-
-/// Why a time step does not exist.
-public enum TimeStepError: Error, Hashable, Sendable {
-    /// The period is less than one second.
-    case periodOutOfRange
-    /// The time is before step 0.
-    case beforeStart
 }

@@ -40,7 +40,7 @@ struct AgreementKeyTests {
         ]
         for text in weak {
             let peer = try Hex.bytes(text)
-            #expect(throws: KeyAgreementError.weakPublicKey) {
+            #expect(throws: CryptographyError.weakPublicKey) {
                 try key.agreedSecret(with: peer.span)
             }
         }

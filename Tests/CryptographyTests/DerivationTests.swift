@@ -66,7 +66,7 @@ struct DerivationTests {
 
     @Test("a cost outside the range is refused", arguments: [9, 25, -1, Int.max])
     func costOutOfRange(logN: Int) {
-        #expect(throws: ScryptCostError.outOfRange(logN: logN)) { try ScryptCost(logN: logN) }
+        #expect(throws: CryptographyError.costOutOfRange(logN: logN)) { try ScryptCost(logN: logN) }
     }
 
     @Test("a new vault's cost needs 128 MiB and a few kilobytes")

@@ -47,7 +47,7 @@ struct SealingKeyTests {
         for index in box.indices {
             var other = box
             other[index] ^= 1
-            #expect(throws: SealedBoxError.notAuthentic) { _ = try open(other, with: key, data) }
+            #expect(throws: CryptographyError.notAuthentic) { _ = try open(other, with: key, data) }
         }
     }
 
@@ -55,15 +55,17 @@ struct SealingKeyTests {
     func refused() throws {
         let box = try key.seal(SecretBytes(text: ""), associatedData: data.span)
         let other = try SealingKey(try Randomness.secret(count: 32))
-        #expect(throws: SealedBoxError.notAuthentic) { _ = try open(box, with: key, []) }
-        #expect(throws: SealedBoxError.notAuthentic) { _ = try open(box, with: other, data) }
-        #expect(throws: SealedBoxError.tooShort) { _ = try open(box.dropLast(), with: key, data) }
+        #expect(throws: CryptographyError.notAuthentic) { _ = try open(box, with: key, []) }
+        #expect(throws: CryptographyError.notAuthentic) { _ = try open(box, with: other, data) }
+        #expect(throws: CryptographyError.tooShort) {
+            _ = try open(box.dropLast(), with: key, data)
+        }
     }
 
     @Test("a key has 32 bytes", arguments: [0, 16, 31, 33])
     func keyLength(count: Int) throws {
         let bytes = try Randomness.secret(count: count)
-        #expect(throws: SealedBoxError.keyLength) { _ = try SealingKey(bytes) }
+        #expect(throws: CryptographyError.keyLength) { _ = try SealingKey(bytes) }
     }
 
     @Test("two boxes with the same content differ")
@@ -76,7 +78,7 @@ struct SealingKeyTests {
 
     private func open(
         _ box: [UInt8], with key: SealingKey, _ data: [UInt8]
-    ) throws(SealedBoxError) -> SecretBytes {
+    ) throws(CryptographyError) -> SecretBytes {
         try key.open(box.span, associatedData: data.span)
     }
 }

@@ -79,7 +79,9 @@ struct CredentialTests {
 
     @Test("fewer than one or more than ten digits are refused", arguments: [0, 11, -1])
     func unsupportedLength(digits: Int) {
-        #expect(throws: CodeLengthError.unsupported(digits)) { try CodeLength(digits: digits) }
+        #expect(throws: CredentialError.unsupportedLength(digits)) {
+            try CodeLength(digits: digits)
+        }
     }
 
     @Test("a time step begins at its first second and ends before the next step")
@@ -91,10 +93,10 @@ struct CredentialTests {
         #expect(try step.remaining(at: 10) == 30)
         #expect(try step.remaining(at: 39) == 1)
         #expect(try step.remaining(at: 40) == 30)
-        #expect(throws: TimeStepError.beforeStart) { try step.step(at: 9) }
-        #expect(throws: TimeStepError.beforeStart) { try step.remaining(at: 9) }
-        #expect(throws: TimeStepError.periodOutOfRange) { try TimeStep(period: 0) }
-        #expect(throws: TimeStepError.periodOutOfRange) { try TimeStep(period: -30) }
+        #expect(throws: CodeError.beforeStart) { try step.step(at: 9) }
+        #expect(throws: CodeError.beforeStart) { try step.remaining(at: 9) }
+        #expect(throws: CredentialError.periodOutOfRange) { try TimeStep(period: 0) }
+        #expect(throws: CredentialError.periodOutOfRange) { try TimeStep(period: -30) }
     }
 
     @Test("T-06 the largest difference between two times does not overflow")

@@ -12,6 +12,8 @@ extension Messages {
             "the account begins or ends with a space or a character that looks like one; remove it"
         case .tooLong: "the issuer, account and key are too long for one otpauth:// URI"
         case .parameter(let position): "parameter \(position) is reserved or a duplicate"
+        case .unsupportedLength(let digits): "a code has 1 to 10 digits, not \(digits)"
+        case .periodOutOfRange: "the period is shorter than 1 s"
         }
     }
 

@@ -42,10 +42,7 @@ enum SealedVaultKey {
         do {
             return try pair.agreedSecret(with: publicKey.span)
         } catch {
-            switch error {
-            case .weakPublicKey: throw refusal
-            case .failed(let failure): throw .cryptography(failure)
-            }
+            throw VaultError(error, or: refusal)
         }
     }
 

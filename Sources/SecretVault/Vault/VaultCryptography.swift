@@ -39,11 +39,7 @@ enum SealedBox {
         do {
             return try sealing.open(box.span, associatedData: associatedData.span)
         } catch {
-            switch error {
-            case .notAuthentic, .tooShort: throw refusal
-            case .failed(let failure): throw .cryptography(failure)
-            case .keyLength: preconditionFailure("every key here has 32 bytes")
-            }
+            throw VaultError(error, or: refusal)
         }
     }
 
@@ -52,6 +48,17 @@ enum SealedBox {
             return try SealingKey(key)
         } catch {
             preconditionFailure("every key here has 32 bytes")
+        }
+    }
+}
+
+extension VaultError {
+    /// `refusal`, unless a call into OpenSSL failed.
+    init(_ error: CryptographyError, or refusal: VaultError) {
+        if case .failed(let failure) = error {
+            self = .cryptography(failure)
+        } else {
+            self = refusal
         }
     }
 }

@@ -37,7 +37,7 @@ public struct KeyVersion: Sendable {
                 (0..<16).map { bytes[$0] }
             }
         } catch { throw .failed(error) }
-        do throws(SealedBoxError) {
+        do throws(CryptographyError) {
             self.sealing = try SealingKey(sealing)
         } catch { throw .malformed }  // HKDF returns the requested number of bytes.
     }
@@ -51,7 +51,7 @@ public struct KeyVersion: Sendable {
             try hkdfSHA256(
                 secret: answers, salt: salt.span, info: name.span, count: KeyRing.keyCount)
         }
-        do throws(SealedBoxError) {
+        do throws(CryptographyError) {
             return try SealingKey(derived)
         } catch { throw VerifierError(error) }
     }

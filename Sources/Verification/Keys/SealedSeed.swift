@@ -22,7 +22,7 @@ struct SealedSeed: Hashable, Sendable {
     /// The seed, if this is the row and the key that it was sealed for.
     func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
         let data = Self.associatedData(algorithm, digits, period, row, key.id)
-        do throws(SealedBoxError) {
+        do throws(CryptographyError) {
             return try key.sealing.open(box.span, associatedData: data.span)
         } catch { throw VerifierError(error) }
     }
@@ -97,7 +97,7 @@ extension CredentialRecord {
 
 extension VerifierError {
     /// Does not reveal why a box did not open.
-    init(_ error: SealedBoxError) {
+    init(_ error: CryptographyError) {
         if case .failed(let failure) = error {
             self = .cryptography(failure)
         } else {

@@ -147,7 +147,7 @@ extension UInt64 {
 extension SealedSeed {
     /// The generator of this seed's codes.
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
-        do throws(CodeLengthError) {
+        do throws(CredentialError) {
             return CodeGenerator(
                 key: seed, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
         } catch { throw .damagedRow }

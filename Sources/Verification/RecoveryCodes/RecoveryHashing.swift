@@ -30,7 +30,9 @@ final class RecoveryHashing: Sendable {
         defer { waiting.subtract(1, ordering: .relaxed) }
         guard count <= limit else { throw .overloaded }
         let cost: ScryptCost
-        do throws(ScryptCostError) { cost = try ScryptCost(logN: logN) } catch { throw .damagedRow }
+        do throws(CryptographyError) { cost = try ScryptCost(logN: logN) } catch {
+            throw .damagedRow
+        }
         meter?.count(.hashes)
         do throws(CryptographyFailure) {
             return try await queue.hash(code, salt: salt, cost: cost)

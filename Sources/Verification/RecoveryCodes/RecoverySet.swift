@@ -43,7 +43,7 @@ struct RecoverySet: Hashable, Sendable {
     func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> [SecretBytes] {
         let data = Self.associatedData(salt, logN, remaining, row, key.id)
         let joined: SecretBytes
-        do throws(SealedBoxError) {
+        do throws(CryptographyError) {
             joined = try key.sealing.open(box.span, associatedData: data.span)
         } catch { throw VerifierError(error) }
         guard joined.count == remaining * Self.hashCount else { throw .damagedRow }

@@ -26,7 +26,7 @@ extension Verifier {
         }
         let sealing = try context.key(sealed.keyID).answerKey(row.key)
         let data = associatedData(row.key, row.request, row.credential, sealed.keyID)
-        do throws(SealedBoxError) {
+        do throws(CryptographyError) {
             let answer = try sealing.open(sealed.bytes.span, associatedData: data.span)
             return RecordedAnswer(request: row.request, answer: answer)
         } catch { throw VerifierError(error) }

@@ -1,5 +1,21 @@
 internal import COpenSSL
 
+/// Why a key, a cost or a sealed box was refused.
+public enum CryptographyError: Error, Hashable, Sendable {
+    /// The key does not have 32 bytes.
+    case keyLength
+    /// The box is shorter than an empty box.
+    case tooShort
+    /// A different key, different associated data, or a changed box: these are indistinguishable.
+    case notAuthentic
+    /// The public key is a point of small order, so no secret can be agreed on.
+    case weakPublicKey
+    /// scrypt's N would be below 2^10 or above 2^24.
+    case costOutOfRange(logN: Int)
+    /// A call into OpenSSL failed.
+    case failed(CryptographyFailure)
+}
+
 /// A call into OpenSSL that failed.
 ///
 /// It names the call, never its input.
