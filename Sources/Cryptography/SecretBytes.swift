@@ -64,3 +64,53 @@ extension SecretBytes {
         left.withBytes { left in right.withBytes { right in isEqualInConstantTime(left, right) } }
     }
 }
+
+extension SecretBytes {
+    /// Creates exactly `count` bytes that a C call writes in place.
+    ///
+    /// The memory is zeroed before the call and treated as fully initialised after it.
+    convenience init<Failure: Error>(
+        count: Int,
+        filledBy fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        try self.init(capacity: count) { output throws(Failure) in
+            try unsafe output.withUnsafeMutableBufferPointer { buffer, filled throws(Failure) in
+                try unsafe fill(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+                filled = count
+            }
+        }
+    }
+}
+
+/// Compares two spans in constant time.
+///
+/// Only their lengths can leak.
+public func isEqualInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    return unsafe left.withUnsafeBytes { left in
+        unsafe right.withUnsafeBytes { right in
+            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count) == 0
+        }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends all of `bytes`, which must fit.
+    public mutating func append(copying bytes: Span<UInt8>) {
+        precondition(bytes.count <= freeCapacity, "the bytes fit into the output")
+        unsafe withUnsafeMutableBufferPointer { buffer, count in
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                let room = unsafe UnsafeMutableBufferPointer(rebasing: buffer[count...])
+                _ = unsafe room.initialize(fromContentsOf: bytes)
+            }
+            count += bytes.count
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Copies bytes that are not secret: an array is not wiped.
+    public init(copying bytes: Span<UInt8>) {
+        self.init(capacity: bytes.count) { output in output.append(copying: bytes) }
+    }
+}

@@ -52,3 +52,59 @@ struct JPEGFile {
             isWhole: isWhole)
     }
 }
+
+/// The marker segments before a JPEG file's first scan (ITU-T T.81, annex B).
+struct JPEGMarkers {
+    /// Whether Adobe software wrote the file (marker APP14), which stores inks inverted.
+    let isFromAdobe: Bool
+
+    init(_ bytes: [UInt8]) {
+        let name = Array("Adobe".utf8)
+        var index = 2
+        while index + 4 <= bytes.count, bytes[index] == 0xFF {
+            let marker = bytes[index + 1]
+            if marker == 0xFF {  // Fill byte.
+                index += 1
+                continue
+            }
+            let length = Int(bytes[index + 2]) << 8 | Int(bytes[index + 3])
+            let isScan = marker == 0xDA
+            if isScan || length < 2 { break }
+            if marker == 0xEE, bytes[(index + 4)...].starts(with: name) {
+                isFromAdobe = true
+                return
+            }
+            index += 2 + length
+        }
+        isFromAdobe = false
+    }
+}
+
+/// Cyan, magenta, yellow and black, four bytes per pixel.
+struct InkSamples {
+    private let decoded: Samples
+    private let areInverted: Bool
+
+    /// - Parameter areInverted: Adobe software stores inverted values: 255 means no ink.
+    init(_ decoded: Samples, areInverted: Bool) {
+        self.decoded = decoded
+        self.areInverted = areInverted
+    }
+
+    /// The remaining light: each ink absorbs its share, and black absorbs all three colours.
+    func samples() -> Samples {
+        let count = decoded.width * decoded.height
+        let flip: UInt8 = areInverted ? 0 : 255
+        var colours = [UInt8](repeating: 0, count: count * 3)
+        for pixel in 0..<count {
+            let key = Int(decoded.bytes[pixel * 4 + 3] ^ flip)
+            for channel in 0..<3 {
+                let light = Int(decoded.bytes[pixel * 4 + channel] ^ flip)
+                colours[pixel * 3 + channel] = UInt8(light * key / 255)
+            }
+        }
+        return Samples(
+            width: decoded.width, height: decoded.height, channels: 3, bytes: colours,
+            isWhole: decoded.isWhole)
+    }
+}

@@ -35,3 +35,38 @@ public enum PresenceProofError: Error, Hashable, Sendable {
     /// It was created for another purpose, or for an earlier question about the same one.
     case otherPurpose
 }
+
+/// The purpose of a presence check, which identifies the proofs that are created for it.
+///
+/// Two purposes with the same text are different: a proof can be spent only with the instance that
+/// it was created for, and does not reveal that instance. So code that protects something creates a
+/// purpose, keeps it private, and accepts only proofs for it. If it discards the purpose after use,
+/// no second proof can be spent.
+public final class PresencePurpose: Sendable {
+    /// The purpose as shown to the user.
+    public let words: String
+
+    /// Creates a purpose without any proofs.
+    public init(_ words: String) { self.words = words }
+}
+
+/// The strength of a presence check, which is part of each proof's type.
+///
+/// Code that needs a factor that yields the key requires a `PresenceProof<Cryptographic>`. A
+/// program that passes an advisory proof to it does not compile.
+public protocol PresenceGrade: Sendable {
+    /// The grade's name for display.
+    static var name: String { get }
+}
+
+/// The factor yields the key: nothing can be opened without it.
+public enum Cryptographic: PresenceGrade {
+    /// The grade's name for display.
+    public static let name = "cryptographic"
+}
+
+/// The system decides; anyone who controls the system can override it.
+public enum Advisory: PresenceGrade {
+    /// The grade's name for display.
+    public static let name = "advisory"
+}

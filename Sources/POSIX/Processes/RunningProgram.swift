@@ -22,3 +22,26 @@ public enum RunningProgram {
 
     private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 }
+
+/// The process's command-line arguments.
+public enum ProgramArguments {
+    /// Whether all arguments are UTF-8; Swift's own list replaces invalid bytes with U+FFFD.
+    public static var areUTF8: Bool {
+        let arguments = unsafe UnsafeBufferPointer(
+            start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        return arguments.indices.allSatisfy { index in
+            guard let argument = unsafe arguments[index] else { return true }
+            return unsafe String(validatingCString: argument) != nil
+        }
+    }
+}
+
+/// The process's environment variables; secrets are never read from them.
+public enum Environment {
+    /// The value of `name`; `nil` if it is unset or empty, which we treat the same.
+    public static func value(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        let text = unsafe String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}

@@ -225,3 +225,24 @@ extension VaultChanges {
         return .oneTimePassword(try VaultChanges.moved(credential, to: reached))
     }
 }
+
+extension VaultChanges {
+    /// Changes when the entry requires a presence check, and what failed checks cost.
+    ///
+    /// The secret is resealed, because its box is bound to the unencrypted part of the record.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``.
+    public mutating func setAccessControl(of id: RecordID, to accessControl: AccessControl)
+        throws(VaultError)
+    {
+        let old = state.records[try state.index(of: id)]
+        let line = RecordLine(
+            id: id, revision: state.generation, accessControl: accessControl)
+        let record = try VaultState.Record.sealing(
+            old.opened(with: key), as: line, created: old.listed.created,
+            issuer: old.listed.issuer, account: old.listed.account, traits: old.listed.traits,
+            under: key)
+        try state.replace(record)
+        isChanged = true
+    }
+}
