@@ -78,6 +78,18 @@ public struct KeyUsage: Hashable, Sendable {
         self.credentials = credentials
         self.answers = answers
     }
+
+    /// Adds up the counts of each key version, ordered by version.
+    package static func totals(_ counts: [KeyUsage]) -> [KeyUsage] {
+        Dictionary(grouping: counts, by: \.keyID).sorted { $0.key < $1.key }.map { keyID, parts in
+            KeyUsage(
+                keyID: keyID,
+                credentials: parts.reduce(into: [:]) { sums, part in
+                    sums.merge(part.credentials, uniquingKeysWith: +)
+                },
+                answers: parts.reduce(0) { $0 + $1.answers })
+        }
+    }
 }
 
 /// What may be deleted.

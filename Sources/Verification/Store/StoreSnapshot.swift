@@ -1,0 +1,59 @@
+/// A connection that reads a whole database, in one transaction if everything that it reads must show
+/// the same state.
+package protocol StoreSnapshot {
+    associatedtype Failure: RowFailure
+    associatedtype Row: RowReader where Row.Failure == Failure
+
+    /// Where each chain begins and ends, oldest first.
+    func chains() throws(Failure) -> [ChainRecord]
+
+    /// One page of events, ordered by position.
+    func events(after position: UInt64, limit: Int) throws(Failure) -> [ChainedEvent]
+
+    /// One page of a table from a primary key on, including that key, in the order of keys.
+    func rows<Value>(
+        of table: StoredTable, from key: [UInt8], limit: Int,
+        _ read: (inout Row) throws(Failure) -> Value
+    ) throws(Failure) -> [Value]
+}
+
+/// A table of ``StoredRow``s.
+package enum StoredTable {
+    case credentials, tickets, answers, clients
+}
+
+extension StoreSnapshot {
+    /// Passes all credentials to `take`, page by page, in the order of ids.
+    ///
+    /// - Parameter key: `nil` to skip the authenticity check.
+    package func allCredentials(
+        _ key: AuditKey?, _ take: ([CredentialRow]) throws(Failure) -> Void
+    ) throws(Failure) {
+        try StoreWalk.credentials(
+            { id, limit throws(Failure) in
+                try rows(of: .credentials, from: id, limit: limit) { row throws(Failure) in
+                    try row.credential(key)
+                }
+            }, take)
+    }
+
+    /// Adds the credentials that rows show as revoked or disabled, even if the rows are not
+    /// authentic.
+    ///
+    /// If it fails, it has added those of the pages before.
+    package func readEndedRows(into found: inout Set<CredentialID>) throws(Failure) {
+        try allCredentials(nil) { page throws(Failure) in
+            found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
+        }
+    }
+
+    /// Adds the credentials that events show as revoked or disabled, even if the events are not
+    /// authentic.
+    ///
+    /// If it fails, it has added those of the pages before.
+    package func readEndingEvents(into found: inout Set<CredentialID>) throws(Failure) {
+        try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
+            found.formUnion(page.compactMap(\.endedCredential))
+        }
+    }
+}
