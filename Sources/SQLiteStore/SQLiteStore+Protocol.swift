@@ -53,24 +53,12 @@ extension SQLiteStore: VerificationStore {
 
     /// The number of rows and recorded responses that use each key version.
     public func keyUsage() throws(StoreFailure) -> [KeyUsage] {
-        var credentials: [KeyID: [CredentialKind: Int]] = [:]
-        var answers: [KeyID: Int] = [:]
         try read { session throws(SQLiteFailure) in
-            let counts = try session[.credentialUsage].all { row throws(SQLiteFailure) in
-                (
-                    try row.value(row.keyID()),
-                    try row.value(CredentialKind(rawValue: row.requiredText())),
-                    try row.requiredInteger()
-                )
-            }
-            for (key, kind, count) in counts { credentials[key, default: [:]][kind] = Int(count) }
-            let kept = try session[.answerUsage].all { row throws(SQLiteFailure) in
-                (try row.value(row.keyID()), try row.requiredInteger())
-            }
-            for (key, count) in kept { answers[key] = Int(count) }
-        }
-        return Set(credentials.keys).union(answers.keys).sorted().map { key in
-            KeyUsage(keyID: key, credentials: credentials[key] ?? [:], answers: answers[key] ?? 0)
+            KeyUsage.totals(
+                try session[.credentialUsage]
+                    .all { row throws(SQLiteFailure) in try row.credentialUsage() }
+                    + session[.answerUsage]
+                    .all { row throws(SQLiteFailure) in try row.answerUsage() })
         }
     }
 
@@ -126,7 +114,7 @@ extension SQLiteStore: VerificationStore {
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
         let authenticated: [AuthenticatedChange]
         do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
-            throw MemberFailure.cryptography.storeFailure
+            throw StoreFailure(SQLiteFailure.cryptography)
         }
         return try await committer.commit(authenticated)
     }
@@ -142,7 +130,7 @@ extension SQLiteStore: VerificationStore {
         }
     }
 
-    private func credential(_ row: SQLiteStatement) throws(SQLiteFailure) -> CredentialRow {
+    private func credential(_ row: inout SQLiteRow) throws(SQLiteFailure) -> CredentialRow {
         try row.credential(key)
     }
 
@@ -151,20 +139,8 @@ extension SQLiteStore: VerificationStore {
     /// If there is none, does the work of checking one (V-06).
     private func checkedOrDummy(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
         if row == nil {
-            do throws(CryptographyFailure) { try key.checkDummy() } catch { throw .cryptography }
+            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
         }
         return row
-    }
-}
-
-extension SQLiteSession {
-    func events(after position: UInt64, limit: Int) throws(SQLiteFailure) -> [ChainedEvent] {
-        try self[.events].bind(position).bind(Int64(limit)).all { row throws(SQLiteFailure) in
-            try row.event()
-        }
-    }
-
-    func chains() throws(SQLiteFailure) -> [ChainRecord] {
-        try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
     }
 }

@@ -75,17 +75,12 @@ extension DatabaseLocation {
     private func open(
         in folder: borrowing Folder, key: AuditKey, _ checkpointer: Checkpointer, timeout: Duration
     ) throws(SQLiteStoreError) -> DatabaseWriter {
-        let session: SQLiteSession
-        do throws(SQLiteFailure) {
-            let connection = try SQLiteConnection(
-                path: path, .readWrite, timeout: timeout)
-            session = SQLiteSession(connection)
-        } catch {
-            throw SQLiteStoreError(error)
+        let session = try opening { () throws(SQLiteFailure) in
+            SQLiteSession(try SQLiteConnection(path: path, .readWrite, timeout: timeout))
         }
         // These checks come before anything in the file is changed.
         if try session.connection.expectOurs() > 0 { try session.expectNoBackup() }
-        do { try session.connection.prepareForWriting() } catch { throw SQLiteStoreError(error) }
+        try opening { () throws(SQLiteFailure) in try session.connection.prepareForWriting() }
         try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }

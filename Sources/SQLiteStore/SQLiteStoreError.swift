@@ -34,6 +34,11 @@ public enum SQLiteStoreError: Error, Hashable, Sendable {
 
 extension SQLiteStoreError {
     init(_ failure: SQLiteFailure) { self = .store(StoreFailure(failure)) }
+}
 
-    init(_ failure: MemberFailure) { self = .store(failure.storeFailure) }
+/// Converts an SQLite failure to an error of opening, creating or copying.
+func opening<Result>(
+    _ body: () throws(SQLiteFailure) -> Result
+) throws(SQLiteStoreError) -> Result {
+    do { return try body() } catch { throw SQLiteStoreError(error) }
 }

@@ -28,42 +28,9 @@ extension SQLiteStore {
         let session = try location.openForReading()
         _ = try session.connection.expectOurs()
         var found: Set<CredentialID> = []
-        let parts = [
-            session.readEndedRows(into: &found), session.readEndingEvents(into: &found),
-        ]
-        return EndedCredentials(
-            credentials: found.sorted(), isComplete: parts.allSatisfy { $0 })
-    }
-}
-
-extension SQLiteSession {
-    /// One page of credentials, ordered by id.
-    func credentials(
-        from id: [UInt8], limit: Int, key: AuditKey?
-    ) throws(SQLiteFailure) -> [CredentialRow] {
-        try self[.credentialsByID].bind(id).bind(Int64(limit))
-            .all { row throws(SQLiteFailure) in try row.credential(key) }
-    }
-
-    /// Returns whether all rows could be read.
-    fileprivate func readEndedRows(into found: inout Set<CredentialID>) -> Bool {
-        do throws(SQLiteFailure) {
-            try StoreWalk.credentials { id, limit throws(SQLiteFailure) in
-                try credentials(from: id, limit: limit, key: nil)
-            } _: { page throws(SQLiteFailure) in
-                found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
-            }
-            return true
-        } catch { return false }
-    }
-
-    /// Returns whether all events could be read.
-    fileprivate func readEndingEvents(into found: inout Set<CredentialID>) -> Bool {
-        do throws(SQLiteFailure) {
-            try StoreWalk.events(events(after:limit:)) { page throws(SQLiteFailure) in
-                found.formUnion(page.compactMap(\.endedCredential))
-            }
-            return true
-        } catch { return false }
+        var isComplete = true
+        do { try session.readEndedRows(into: &found) } catch { isComplete = false }
+        do { try session.readEndingEvents(into: &found) } catch { isComplete = false }
+        return EndedCredentials(credentials: found.sorted(), isComplete: isComplete)
     }
 }

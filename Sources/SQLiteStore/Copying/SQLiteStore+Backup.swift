@@ -59,7 +59,7 @@ extension DatabaseLocation {
         from source: SQLiteSession,
         _ finish: (SQLiteSession) throws(SQLiteFailure) -> Void
     ) throws(SQLiteStoreError) {
-        do throws(SQLiteFailure) {
+        try opening { () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
             try connection.copy(from: source.connection)
             let session = SQLiteSession(connection)
@@ -67,8 +67,6 @@ extension DatabaseLocation {
             let verdict = try session.connection.prepare("PRAGMA integrity_check(1)")
                 .first { row throws(SQLiteFailure) in try row.requiredText() }
             guard verdict == "ok" else { throw .invalidRow }
-        } catch {
-            throw SQLiteStoreError(error)
         }
     }
 

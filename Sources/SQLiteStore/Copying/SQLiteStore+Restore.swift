@@ -75,29 +75,24 @@ extension DatabaseLocation {
         key: AuditKey, keepingClients: Bool, ended: Set<CredentialID>, now: UnixTime,
         backedUpAt: UnixTime?
     ) throws(SQLiteStoreError) -> (RestoreReport, ChainCheckpoint) {
-        let session: SQLiteSession
-        do throws(SQLiteFailure) {
+        let session = try opening { () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
             try connection.prepareForWriting()
-            session = SQLiteSession(connection)
-        } catch {
-            throw SQLiteStoreError(error)
+            return SQLiteSession(connection)
         }
         try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }
         let tail = try session.checkedTail(key: key, against: nil)
         let writer = DatabaseWriter(session, key: key, known: tail, at: self)
-        return try opening { () throws(MemberFailure) in
-            let done = try writer.transaction { () throws(MemberFailure) in
+        return try opening { () throws(SQLiteFailure) in
+            let done = try writer.transaction { () throws(SQLiteFailure) in
                 try session.endWhatMayBeSpent(
                     key: key, keepingClients: keepingClients, ended: ended, now: now,
                     backedUpAt: backedUpAt)
             }
             // The file is about to be renamed without its log.
-            try database { () throws(SQLiteFailure) in
-                try session.connection.leaveWriteAheadLog()
-            }
+            try session.connection.leaveWriteAheadLog()
             return done
         }
     }
@@ -112,17 +107,13 @@ extension SQLiteSession {
     fileprivate func times(
         _ key: AuditKey
     ) throws(SQLiteStoreError) -> (backedUpAt: UnixTime?, newest: UnixTime) {
-        try opening { () throws(MemberFailure) in
-            let last = try database { () throws(SQLiteFailure) in
-                try LastEvents(of: chains(), events(after:limit:))
-            }
+        try opening { () throws(SQLiteFailure) in
+            let last = try LastEvents(of: chains(), events(after:limit:))
             let areAuthentic = try cryptography { () throws(CryptographyFailure) in
                 try last.areAuthentic(key)
             }
             guard areAuthentic else { throw .chain }
-            let backedUpAt = try database { () throws(SQLiteFailure) in
-                try setting(.backedUpAt, key: key).map(UnixTime.init(milliseconds:))
-            }
+            let backedUpAt = try setting(.backedUpAt, key: key).map(UnixTime.init(milliseconds:))
             let times = [backedUpAt, last.newest].compactMap { $0 }
             return (backedUpAt, times.max() ?? UnixTime(milliseconds: 0))
         }
@@ -131,10 +122,8 @@ extension SQLiteSession {
     fileprivate func endWhatMayBeSpent(
         key: AuditKey, keepingClients: Bool, ended known: Set<CredentialID>, now: UnixTime,
         backedUpAt: UnixTime?
-    ) throws(MemberFailure) -> (RestoreReport, ChainCheckpoint) {
-        let position = try database { () throws(SQLiteFailure) in
-            try connection.number("SELECT max(head_position) FROM chains")
-        }
+    ) throws(SQLiteFailure) -> (RestoreReport, ChainCheckpoint) {
+        let position = try connection.number("SELECT max(head_position) FROM chains")
         try connection.beginChain(
             key: key,
             node: { () throws(CryptographyFailure) in try Randomness.bytes(count: 16) },
@@ -145,10 +134,8 @@ extension SQLiteSession {
         let event = Event(.restored, time: now, number: Int64(ended))
         try chain.append(RecordedEvent(event), to: self)
         guard let head = try chain.finish(in: self)?.head else { throw .chain }
-        _ = try database { () throws(SQLiteFailure) in
-            try connection.execute("DELETE FROM tickets; DELETE FROM answers; DELETE FROM decoys;")
-            try remove(.backedUpAt)
-        }
+        try connection.execute("DELETE FROM tickets; DELETE FROM answers; DELETE FROM decoys;")
+        try remove(.backedUpAt)
         let report = RestoreReport(
             backedUpAt: backedUpAt, kept: kept, ended: ended, clientsRevoked: clients)
         return (report, head)
@@ -157,13 +144,9 @@ extension SQLiteSession {
     private func renewCredentials(
         _ now: UnixTime, _ known: Set<CredentialID>, _ key: AuditKey,
         _ chain: inout ChainWriter
-    ) throws(MemberFailure) -> (kept: Int, ended: Int) {
+    ) throws(SQLiteFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
-        try StoreWalk.credentials { id, limit throws(MemberFailure) in
-            try database { () throws(SQLiteFailure) in
-                try credentials(from: id, limit: limit, key: key)
-            }
-        } _: { page throws(MemberFailure) in
+        try allCredentials(key) { page throws(SQLiteFailure) in
             for row in page {
                 let renewed: RestoredRow?
                 do {
@@ -182,10 +165,8 @@ extension SQLiteSession {
 
     private func revokeClients(
         _ now: UnixTime, _ key: AuditKey, _ chain: inout ChainWriter
-    ) throws(MemberFailure) -> Int {
-        let clients = try database { () throws(SQLiteFailure) in
-            try self[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
-        }
+    ) throws(SQLiteFailure) -> Int {
+        let clients = try self[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
         let revoked = clients.compactMap { $0.afterRevoking(at: now) }
         for client in revoked {
             let event = client.event(.clientRevoked, because: .restored, at: now)
@@ -198,7 +179,7 @@ extension SQLiteSession {
 
     private func apply(
         _ changes: [StoreChange], _ key: AuditKey, _ chain: inout ChainWriter
-    ) throws(MemberFailure) -> Bool {
+    ) throws(SQLiteFailure) -> Bool {
         let authenticated = try cryptography { () throws(CryptographyFailure) in
             try key.authenticating(changes)
         }

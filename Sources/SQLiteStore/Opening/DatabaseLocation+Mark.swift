@@ -53,7 +53,7 @@ extension SQLiteSession {
     func checkedTail(key: AuditKey, against kept: ChainCheckpoint?) throws(SQLiteStoreError)
         -> ChainTail
     {
-        try storing { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
+        try opening { () throws(SQLiteFailure) in try connection.execute("BEGIN") }
         // Nothing was written. If the rollback fails, the next BEGIN fails and reports the error.
         defer { do throws(SQLiteFailure) { try connection.execute("ROLLBACK") } catch _ {} }
         return try tail(key: key, against: kept)
@@ -62,9 +62,9 @@ extension SQLiteSession {
     private func tail(
         key: AuditKey, against kept: ChainCheckpoint?
     ) throws(SQLiteStoreError) -> ChainTail {
-        let chains = try storing { () throws(SQLiteFailure) in try self.chains() }
+        let chains = try opening { () throws(SQLiteFailure) in try self.chains() }
         guard let last = chains.last, try isAuthentic(last.head, key) else {
-            throw .store(MemberFailure.chain.storeFailure)
+            throw SQLiteStoreError(.chain)
         }
         let tail = ChainTail(head: last.head, position: last.headPosition)
         if let kept {
@@ -73,8 +73,8 @@ extension SQLiteSession {
                 try holds(kept, of: chain)
             else { throw .putBack }
         }
-        guard try storing({ () throws(SQLiteFailure) in try holds(tail) }) else {
-            throw .store(MemberFailure.chain.storeFailure)
+        guard try opening({ () throws(SQLiteFailure) in try holds(tail) }) else {
+            throw SQLiteStoreError(.chain)
         }
         return tail
     }
@@ -89,30 +89,22 @@ extension SQLiteSession {
         // The positions of a chain's events have no gaps.
         let (place, isBefore) = chain.headPosition.subtractingReportingOverflow(
             chain.head.sequence - mark.sequence)
-        guard !isBefore else { throw .store(MemberFailure.chain.storeFailure) }
-        let stored = try storing { () throws(SQLiteFailure) in try event(at: place) }
+        guard !isBefore else { throw SQLiteStoreError(.chain) }
+        let stored = try opening { () throws(SQLiteFailure) in try event(at: place) }
         return stored?.digest == mark.digest
-    }
-
-    private func storing<Result>(
-        _ body: () throws(SQLiteFailure) -> Result
-    ) throws(SQLiteStoreError) -> Result {
-        do throws(SQLiteFailure) { return try body() } catch { throw SQLiteStoreError(error) }
     }
 
     private func isAuthentic(_ mark: ChainCheckpoint, _ key: AuditKey) throws(SQLiteStoreError)
         -> Bool
     {
         do { return try key.isAuthentic(mark) } catch {
-            throw SQLiteStoreError(MemberFailure.cryptography)
+            throw SQLiteStoreError(.cryptography)
         }
     }
 
     /// Refuses a backup, which must be restored first.
     func expectNoBackup() throws(SQLiteStoreError) {
-        let isBackup: Bool
-        do { isBackup = try has(.backedUpAt) } catch { throw SQLiteStoreError(error) }
-        if isBackup { throw .isBackup }
+        if try opening({ () throws(SQLiteFailure) in try has(.backedUpAt) }) { throw .isBackup }
     }
 }
 
@@ -126,7 +118,7 @@ extension SQLiteStore {
     @discardableResult public func keepMark() throws(SQLiteStoreError) -> ChainCheckpoint {
         let head: ChainCheckpoint?
         do { head = try chains().last?.head } catch { throw .store(error) }
-        guard let head else { throw .store(StoreFailure(.damaged, code: "chain")) }
+        guard let head else { throw SQLiteStoreError(.chain) }
         try location.keep(head)
         return head
     }

@@ -27,7 +27,7 @@ extension SQLiteConnection {
         key: AuditKey, makeNode: () throws(CryptographyFailure) -> [UInt8]
     ) throws(SQLiteStoreError) {
         let version = try expectOurs()
-        do throws(SQLiteFailure) {
+        try opening { () throws(SQLiteFailure) in
             if version == 0 { try execute("PRAGMA page_size = \(Schema.pageSize)") }
             try useWriteAheadLog()
             guard version < Schema.steps.count else { return }
@@ -36,15 +36,9 @@ extension SQLiteConnection {
             try execute(
                 "PRAGMA application_id = \(Schema.applicationID);"
                     + "PRAGMA user_version = \(Schema.steps.count);")
-        } catch {
-            throw SQLiteStoreError(error)
+            if version == 0 { try beginChain(key: key, node: makeNode, position: 0) }
+            try execute("COMMIT")
         }
-        if version == 0 {
-            try opening { () throws(MemberFailure) in
-                try beginChain(key: key, node: makeNode, position: 0)
-            }
-        }
-        do { try execute("COMMIT") } catch { throw SQLiteStoreError(error) }
     }
 
     /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
@@ -73,20 +67,16 @@ extension SQLiteConnection {
     /// Begins an event chain, to which all later events are appended.
     func beginChain(
         key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
-    ) throws(MemberFailure) {
+    ) throws(SQLiteFailure) {
         let (start, head) = try cryptography { () throws(CryptographyFailure) in
             let chain = EventChain(node: try node(), position: position, key: key)
             return (try chain.start(), try chain.head())
         }
-        _ = try database { () throws(SQLiteFailure) in
-            try prepare(
-                "INSERT INTO chains (node, start_sequence, start_digest, start_position, "
-                    + "start_behind, pruned_before, pruned_at, start_authentication, "
-                    + "head_sequence, head_digest, head_authentication, head_position) "
-                    + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
-            ).bind(start).bind(head.sequence).bind(head.digest).bind(head.authentication)
-                .bind(position).run()
-        }
+        try prepare(
+            "INSERT INTO chains (\(RowColumns.chain)) "
+                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+        ).bind(start).bind(head.sequence).bind(head.digest).bind(head.authentication)
+            .bind(position).run()
     }
 
     /// Returns the number that a query selects.

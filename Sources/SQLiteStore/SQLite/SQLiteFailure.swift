@@ -1,18 +1,29 @@
 internal import CSQLite
+internal import Cryptography
+internal import Verification
 
-/// A failed call into SQLite: the call and its extended result code, never the data it worked on.
-public struct SQLiteFailure: Error, Hashable, Sendable {
+/// A failed call into SQLite, or a failed check of what it returned; never the data.
+struct SQLiteFailure: RowFailure {
     /// The kind of call.
-    public enum Call: String, Hashable, Sendable {
+    enum Call: String {
         case open, execute, prepare, bind, step, read, backup, checkpoint
     }
 
     /// The call that failed.
-    public let call: Call
+    let call: Call
     /// SQLite's extended result code (https://sqlite.org/rescode.html).
-    public let code: Int32
-    /// SQLite's name for the primary result code, such as `SQLITE_FULL`.
-    public var name: String {
+    let code: Int32
+    /// SQLite's name for the primary result code, such as `SQLITE_FULL`, or this program's own name
+    /// for a failed check.
+    let name: String
+
+    init(call: Call, code: Int32, name: String? = nil) {
+        self.call = call
+        self.code = code
+        self.name = name ?? Self.name(of: code)
+    }
+
+    private static func name(of code: Int32) -> String {
         switch code & 0xff {
         case SQLITE_BUSY: "SQLITE_BUSY"
         case SQLITE_LOCKED: "SQLITE_LOCKED"
@@ -25,22 +36,27 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
         case SQLITE_PERM: "SQLITE_PERM"
         case SQLITE_NOMEM: "SQLITE_NOMEM"
         case SQLITE_IOERR: "SQLITE_IOERR"
-        case SQLITE_MISUSE: "closed"
-        case SQLITE_NOTFOUND: "file-gone"
         default: "SQLITE_\(code & 0xff)"
         }
     }
 
-    static let closed = SQLiteFailure(call: .open, code: SQLITE_MISUSE)
+    static let closed = SQLiteFailure(call: .open, code: SQLITE_MISUSE, name: "closed")
 
     /// The file was deleted or moved away; anything written to it is lost.
-    static let moved = SQLiteFailure(call: .open, code: SQLITE_NOTFOUND)
+    static let moved = SQLiteFailure(call: .open, code: SQLITE_NOTFOUND, name: "file-gone")
 
     /// A row that this program cannot have written.
     static let invalidRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
 
-    /// OpenSSL failed while a row was checked.
-    static let cryptography = SQLiteFailure(call: .read, code: SQLITE_ERROR)
+    /// A credential's row is not the one that was written.
+    static let row = SQLiteFailure(call: .read, code: SQLITE_CORRUPT, name: "row")
+
+    /// The chain's stored end is not the one that was written.
+    static let chain = SQLiteFailure(call: .read, code: SQLITE_CORRUPT, name: "chain")
+
+    /// OpenSSL failed.
+    static let cryptography = SQLiteFailure(
+        call: .read, code: SQLITE_ERROR, name: "cryptography")
 
     /// The file system does not support shared memory between processes, which WAL mode needs.
     static let noWriteAheadLog = SQLiteFailure(call: .open, code: SQLITE_PROTOCOL)
@@ -62,4 +78,30 @@ public struct SQLiteFailure: Error, Hashable, Sendable {
         // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, macros that Swift does not import.
         [6, 8, 10].map { SQLITE_CONSTRAINT | ($0 << 8) }.contains(code)
     }
+}
+
+extension StoreFailure {
+    /// Classifies SQLite's failure for the operator.
+    init(_ failure: SQLiteFailure) {
+        let kind: FailureKind =
+            switch failure.code & 0xff {
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_READONLY, SQLITE_PERM: .readOnly
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+            // A violated constraint that no change's condition covers, or rows that make no sense.
+            case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: .damaged
+            // A failing disk, and errors that SQLite does not distinguish from it: a quota, a file
+            // size limit, a file system that became read-only.
+            default: .unavailable
+            }
+        self.init(kind, code: failure.name)
+    }
+}
+
+/// Converts an OpenSSL failure to a store's failure.
+func cryptography<Result>(
+    _ body: () throws(CryptographyFailure) -> Result
+) throws(SQLiteFailure) -> Result {
+    do { return try body() } catch { throw .cryptography }
 }

@@ -1,3 +1,5 @@
+internal import Verification
+
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
 // pool and the writer ensure that only one thread uses it at a time.
 /// A connection with the statements that were prepared on it.
@@ -18,5 +20,27 @@ final class SQLiteSession: @unchecked Sendable {
             prepared[statement.rawValue] = made
             return made
         }
+    }
+}
+
+extension SQLiteSession: StoreSnapshot {
+    typealias Failure = SQLiteFailure
+    typealias Row = SQLiteRow
+
+    func chains() throws(SQLiteFailure) -> [ChainRecord] {
+        try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
+    }
+
+    func events(after position: UInt64, limit: Int) throws(SQLiteFailure) -> [ChainedEvent] {
+        try self[.events].bind(position).bind(Int64(limit)).all { row throws(SQLiteFailure) in
+            try row.event()
+        }
+    }
+
+    func rows<Value>(
+        of table: StoredTable, from key: [UInt8], limit: Int,
+        _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Value
+    ) throws(SQLiteFailure) -> [Value] {
+        try self[.page(of: table)].bind(key).bind(Int64(limit)).all(read)
     }
 }

@@ -1,14 +1,14 @@
 internal import CSQLite
+internal import Verification
 
 /// A prepared statement that finalises itself; used only on its connection's current thread.
 ///
-/// Arguments are bound, and columns are read, in order. SQLite copies bound values into memory that
+/// Arguments are bound in order. SQLite copies bound values into memory that
 /// it does not wipe, so bind only what the database may contain: sealed seeds and keyed digests,
 /// never plaintext secrets.
 @safe final class SQLiteStatement {
-    private let handle: OpaquePointer
+    fileprivate let handle: OpaquePointer
     private var argument: Int32 = 0
-    private var column: Int32 = 0
     private var refused: SQLiteFailure?
 
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }
@@ -72,53 +72,29 @@ internal import CSQLite
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
+        _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Row
     ) throws(SQLiteFailure) -> Row? {
         defer { reset() }
-        return try step() ? try read(self) : nil
+        guard try step() else { return nil }
+        var row = SQLiteRow(self)
+        return try read(&row)
     }
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (SQLiteStatement) throws(SQLiteFailure) -> Row
+        _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Row
     ) throws(SQLiteFailure) -> [Row] {
         defer { reset() }
         var rows: [Row] = []
-        while try step() { rows.append(try read(self)) }
+        while try step() {
+            var row = SQLiteRow(self)
+            rows.append(try read(&row))
+        }
         return rows
     }
 
-    /// The next column: an integer or NULL.
-    func integer() throws(SQLiteFailure) -> Int64? {
-        defer { column += 1 }
-        switch unsafe sqlite3_column_type(handle, column) {
-        case SQLITE_NULL: return nil
-        case SQLITE_INTEGER: return unsafe sqlite3_column_int64(handle, column)
-        default: throw .invalidRow
-        }
-    }
-
-    /// The next column: bytes or NULL; text is returned as UTF-8.
-    func bytes() throws(SQLiteFailure) -> [UInt8]? {
-        defer { column += 1 }
-        switch unsafe sqlite3_column_type(handle, column) {
-        case SQLITE_NULL: return nil
-        case SQLITE_BLOB, SQLITE_TEXT:
-            // These calls are in the order that SQLite's manual requires; an empty value has no
-            // address.
-            let start = unsafe sqlite3_column_blob(handle, column)
-            let count = Int(unsafe sqlite3_column_bytes(handle, column))
-            return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
-        default: throw .invalidRow
-        }
-    }
-
-    /// Returns to the row's first column.
-    func rewind() { column = 0 }
-
     private func step() throws(SQLiteFailure) -> Bool {
         if let refused { throw refused }
-        column = 0
         let code = unsafe sqlite3_step(handle)
         switch code {
         case SQLITE_ROW: return true
@@ -142,24 +118,37 @@ internal import CSQLite
     }
 }
 
-extension SQLiteStatement {
-    /// The next column, which must be an integer.
-    func requiredInteger() throws(SQLiteFailure) -> Int64 {
-        guard let value = try integer() else { throw .invalidRow }
-        return value
-    }
+/// The current row of a statement, read from left to right; valid until the statement's next step.
+struct SQLiteRow: RowReader {
+    typealias Failure = SQLiteFailure
 
-    /// The next column, which must be bytes.
-    func requiredBytes() throws(SQLiteFailure) -> [UInt8] {
-        guard let value = try bytes() else { throw .invalidRow }
-        return value
-    }
+    private let statement: SQLiteStatement
+    private var column: Int32 = 0
 
-    /// The next column, which must be valid UTF-8 text.
-    func requiredText() throws(SQLiteFailure) -> String {
-        guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {
-            throw .invalidRow
+    fileprivate init(_ statement: SQLiteStatement) { self.statement = statement }
+
+    /// The next column: an integer or NULL.
+    mutating func integer() throws(SQLiteFailure) -> Int64? {
+        defer { column += 1 }
+        switch unsafe sqlite3_column_type(statement.handle, column) {
+        case SQLITE_NULL: return nil
+        case SQLITE_INTEGER: return unsafe sqlite3_column_int64(statement.handle, column)
+        default: throw .invalidRow
         }
-        return text
+    }
+
+    /// The next column: bytes or NULL; text is returned as UTF-8.
+    mutating func bytes() throws(SQLiteFailure) -> [UInt8]? {
+        defer { column += 1 }
+        switch unsafe sqlite3_column_type(statement.handle, column) {
+        case SQLITE_NULL: return nil
+        case SQLITE_BLOB, SQLITE_TEXT:
+            // These calls are in the order that SQLite's manual requires; an empty value has no
+            // address.
+            let start = unsafe sqlite3_column_blob(statement.handle, column)
+            let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
+            return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+        default: throw .invalidRow
+        }
     }
 }

@@ -33,10 +33,7 @@ extension SQLiteSession {
         _ setting: StoreSetting, to value: Int64, key: AuditKey
     ) throws(SQLiteFailure) {
         let row = SettingRow(name: setting.rawValue, value: value, lastEvent: try lastEvent())
-        let code: [UInt8]
-        do throws(CryptographyFailure) { code = try key.code(of: row) } catch {
-            throw .cryptography
-        }
+        let code = try cryptography { () throws(CryptographyFailure) in try key.code(of: row) }
         try connection.prepare(
             "INSERT INTO settings VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
                 + "SET value = excluded.value, authentication = excluded.authentication"

@@ -13,6 +13,16 @@ enum StoreStatement: Int, CaseIterable {
     case writeDummy, insertEvent, lastChain, updateHead
     case endLapsedAnswers, pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
 
+    /// The statement that reads one page of a table.
+    static func page(of table: StoredTable) -> StoreStatement {
+        switch table {
+        case .credentials: .credentialsByID
+        case .tickets: .ticketsByDigest
+        case .answers: .answersByKey
+        case .clients: .clientsByID
+        }
+    }
+
     var sql: String {
         switch self {
         case .begin: "BEGIN IMMEDIATE"
@@ -47,11 +57,7 @@ enum StoreStatement: Int, CaseIterable {
             "SELECT position, coalesce(node, x''), sequence, behind, body, digest, time "
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "
                 + "WHERE position > ?1 ORDER BY position LIMIT ?2"
-        case .chains:
-            "SELECT node, start_sequence, start_digest, start_position, start_behind, "
-                + "pruned_before, pruned_at, start_authentication, "
-                + "head_sequence, head_digest, head_authentication, head_position "
-                + "FROM chains ORDER BY number"
+        case .chains: "SELECT \(RowColumns.chain) FROM chains ORDER BY number"
         case .hasRoom:
             "SELECT count(*) < ?2 FROM (SELECT 1 FROM credentials "
                 + "WHERE subject = ?1 AND is_revoked = 0 LIMIT ?2)"
@@ -112,16 +118,8 @@ enum StoreStatement: Int, CaseIterable {
     private static let lapsed =
         "(SELECT id FROM credentials "
         + "WHERE lapses_at <= ?1 AND state = 'pending' ORDER BY lapses_at, id LIMIT ?2)"
-    private static let credential =
-        "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
-        + "body, authentication FROM credentials "
-    private static let ticketRow =
-        "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
-        + "authentication FROM tickets "
-    private static let answerRow =
-        "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
-        + "FROM answers "
-    private static let client =
-        "SELECT id, version, digest, name, scopes, created_at, revoked_at, authentication "
-        + "FROM clients "
+    private static let credential = "SELECT \(RowColumns.credential) FROM credentials "
+    private static let ticketRow = "SELECT \(RowColumns.ticket) FROM tickets "
+    private static let answerRow = "SELECT \(RowColumns.answer) FROM answers "
+    private static let client = "SELECT \(RowColumns.client) FROM clients "
 }

@@ -20,21 +20,19 @@ struct ChainWriter {
     ///
     /// - Parameter known: the end that this process last saw. A stored end that does not continue
     ///   it, or is not authentic, is refused: appending to it would hide that events were cut off.
-    init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(MemberFailure) {
-        let stored = try database { () throws(SQLiteFailure) in
-            try session[.lastChain].first { row throws(SQLiteFailure) in
-                let number = try row.requiredInteger()
-                let head = try row.mark(of: row.requiredBytes())
-                return (number: number, tail: ChainTail(head: head, position: try row.unsigned()))
-            }
+    init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(SQLiteFailure) {
+        let stored = try session[.lastChain].first { row throws(SQLiteFailure) in
+            let number = try row.requiredInteger()
+            let node = try row.requiredBytes()
+            let head = try row.mark(of: node)
+            return (number: number, tail: ChainTail(head: head, position: try row.unsigned()))
         }
         guard let (number, tail) = stored else { throw .chain }
         if tail != known {
             let isAuthentic = try cryptography { () throws(CryptographyFailure) in
                 try key.isAuthentic(tail.head)
             }
-            guard isAuthentic, try database({ () throws(SQLiteFailure) in try session.holds(tail) })
-            else { throw .chain }
+            guard isAuthentic, try session.holds(tail) else { throw .chain }
             if let known, known.head.node == tail.head.node,
                 known.head.sequence > tail.head.sequence
             {
@@ -48,27 +46,23 @@ struct ChainWriter {
     /// Links an event to the end of the chain and inserts it.
     mutating func append(
         _ event: RecordedEvent, to session: SQLiteSession
-    ) throws(MemberFailure) {
+    ) throws(SQLiteFailure) {
         var next = chain
         let tied = try cryptography { () throws(CryptographyFailure) in
             try next.append(event, position: chain.position + 1)
         }
         chain = next
         isChanged = true
-        _ = try database { () throws(SQLiteFailure) in
-            try session[.insertEvent].bind(tied.position).bind(number).bind(tied.sequence)
-                .bind(tied.behind).bind(tied.time).bind(tied.body).bind(tied.digest).run()
-        }
+        try session[.insertEvent].bind(tied.position).bind(number).bind(tied.sequence)
+            .bind(tied.behind).bind(tied.time).bind(tied.body).bind(tied.digest).run()
     }
 
     /// Writes the new end, once for all events of the transaction, and returns it.
-    func finish(in session: SQLiteSession) throws(MemberFailure) -> ChainTail? {
+    func finish(in session: SQLiteSession) throws(SQLiteFailure) -> ChainTail? {
         guard isChanged else { return nil }
         let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
-        _ = try database { () throws(SQLiteFailure) in
-            try session[.updateHead].bind(number).bind(head.sequence).bind(head.digest)
-                .bind(head.authentication).bind(chain.position).run()
-        }
+        try session[.updateHead].bind(number).bind(head.sequence).bind(head.digest)
+            .bind(head.authentication).bind(chain.position).run()
         return ChainTail(head: head, position: chain.position)
     }
 }

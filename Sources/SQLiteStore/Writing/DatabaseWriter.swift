@@ -48,17 +48,17 @@ final class DatabaseWriter: @unchecked Sendable {
         _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) -> [Answer] {
         guard !members.isEmpty else { return [] }
-        func all(_ failure: MemberFailure) -> [Answer] {
-            members.map { _ in .failure(failure.storeFailure) }
+        func all(_ failure: SQLiteFailure) -> [Answer] {
+            members.map { _ in .failure(StoreFailure(failure)) }
         }
         do { try perform(.begin) } catch { return all(error) }
-        do throws(MemberFailure) {
+        do throws(SQLiteFailure) {
             return try complete(members, guardingAll: guardingAll)
         } catch {
             guard members.count > 1 else { return all(error) }
             // A single large member may have filled the disk; smaller ones may still fit on their
             // own.
-            if error.storeFailure.kind == .full { return members.flatMap { commit([$0]) } }
+            if StoreFailure(error).kind == .full { return members.flatMap { commit([$0]) } }
             // One member may have failed and rolled back the others as well.
             return guardingAll ? all(error) : commit(members, guardingAll: true)
         }
@@ -66,21 +66,21 @@ final class DatabaseWriter: @unchecked Sendable {
 
     /// Commits one member's changes; returns `nil` if another process is writing.
     func commitAtOnce(_ changes: [AuthenticatedChange]) -> Answer? {
-        do throws(MemberFailure) {
+        do throws(SQLiteFailure) {
             guard try beginAtOnce() else { return nil }
             return try complete([changes], guardingAll: false)[0]
         } catch {
-            return .failure(error.storeFailure)
+            return .failure(StoreFailure(error))
         }
     }
 
-    private func beginAtOnce() throws(MemberFailure) -> Bool {
+    private func beginAtOnce() throws(SQLiteFailure) -> Bool {
         session.connection.setLockTimeout(.zero)
         defer { session.connection.setLockTimeout(timeout) }
-        do throws(MemberFailure) {
+        do throws(SQLiteFailure) {
             try perform(.begin)
             return true
-        } catch .database(let failure) where failure.isBusy {
+        } catch  where error.isBusy {
             return false
         }
     }
@@ -91,9 +91,9 @@ final class DatabaseWriter: @unchecked Sendable {
     ///   nothing to undo.
     private func complete(
         _ members: [[AuthenticatedChange]], guardingAll: Bool
-    ) throws(MemberFailure) -> [Answer] {
-        do throws(MemberFailure) {
-            try database { () throws(SQLiteFailure) in try session.connection.expectInPlace() }
+    ) throws(SQLiteFailure) -> [Answer] {
+        do throws(SQLiteFailure) {
+            try session.connection.expectInPlace()
             var chain = try ChainWriter(in: session, key: key, known: known)
             var answers: [Answer] = []
             for changes in members {
@@ -122,16 +122,16 @@ final class DatabaseWriter: @unchecked Sendable {
     /// - Throws: the failure that ended the transaction for all members.
     private func member(
         _ changes: [AuthenticatedChange], _ chain: inout ChainWriter, isGuarded: Bool
-    ) throws(MemberFailure) -> Answer {
+    ) throws(SQLiteFailure) -> Answer {
         let before = chain
         if isGuarded { try perform(.savepoint) }
         let answer: Answer
-        do throws(MemberFailure) {
+        do throws(SQLiteFailure) {
             answer = .success(try apply(changes, &chain) ? .done : .conflict)
         } catch {
             // Some failures roll back the whole transaction.
             guard session.connection.isInTransaction, isGuarded else { throw error }
-            answer = .failure(error.storeFailure)
+            answer = .failure(StoreFailure(error))
         }
         if answer != .success(.done) {
             chain = before
@@ -142,7 +142,7 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     private func apply(_ changes: [AuthenticatedChange], _ chain: inout ChainWriter)
-        throws(MemberFailure) -> Bool
+        throws(SQLiteFailure) -> Bool
     {
         for change in changes {
             guard try session.apply(change, &chain) else { return false }
@@ -151,9 +151,9 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     /// Runs `body` in its own transaction.
-    func transaction<Done>(_ body: () throws(MemberFailure) -> Done) throws(MemberFailure) -> Done {
+    func transaction<Done>(_ body: () throws(SQLiteFailure) -> Done) throws(SQLiteFailure) -> Done {
         try perform(.begin)
-        do throws(MemberFailure) {
+        do throws(SQLiteFailure) {
             let done = try body()
             try endTransaction()
             return done
@@ -163,13 +163,13 @@ final class DatabaseWriter: @unchecked Sendable {
         }
     }
 
-    private func endTransaction() throws(MemberFailure) {
+    private func endTransaction() throws(SQLiteFailure) {
         try perform(.commit)
         log?.tend(session.connection)
     }
 
-    private func perform(_ statement: StoreStatement) throws(MemberFailure) {
-        do { try session[statement].run() } catch { throw .database(error) }
+    private func perform(_ statement: StoreStatement) throws(SQLiteFailure) {
+        try session[statement].run()
     }
 
     /// Rolls back the transaction; does nothing if SQLite has already done so.

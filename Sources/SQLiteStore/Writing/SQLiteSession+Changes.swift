@@ -6,45 +6,41 @@ extension SQLiteSession {
     /// - Returns: whether the change was applied.
     func apply(
         _ authenticated: AuthenticatedChange, _ chain: inout ChainWriter
-    ) throws(MemberFailure) -> Bool {
+    ) throws(SQLiteFailure) -> Bool {
         let code = authenticated.code
-        do throws(SQLiteFailure) {
-            switch authenticated.change {
-            case .expectRoom(let subject, let limit):
-                return try self[.hasRoom].bind(subject.utf8).bind(Int64(limit))
-                    .first { row throws(SQLiteFailure) in try row.requiredInteger() } == 1
-            case .insertCredential(let row):
-                return try inserts(self[.insertCredential].bind(row).bind(code))
-            case .updateCredential(let row):
-                if try self[.updateBody].bind(row).bind(code).run() == 1 { return true }
-                return try changesOne(self[.updateCredential].bind(row).bind(code))
-            case .insertTicket(let row):
-                return try inserts(self[.insertTicket].bind(row).bind(code))
-            case .spendTicket(let digest):
-                return try self[.spendTicket].bind(digest).run() == 1
-            case .dropTickets(let credential):
-                try self[.dropTickets].bind(credential.bytes).run()
-                return true
-            case .insertAnswer(let row):
-                return try inserts(self[.insertAnswer].bind(row).bind(code))
-            case .endAnswers(let credential):
-                try self[.endAnswers].bind(credential.bytes).run()
-                return true
-            case .insertClient(let row):
-                return try inserts(self[.insertClient].bind(row).bind(code))
-            case .updateClient(let row):
-                return try changesOne(self[.updateClient].bind(row).bind(code))
-            case .writeDummy(let row):
-                try self[.updateBody].bind(row.sought).bind(code).run()
-                try self[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
-                return true
-            case .appendEvent: break
-            }
-        } catch {
-            throw .database(error)
+        switch authenticated.change {
+        case .expectRoom(let subject, let limit):
+            return try self[.hasRoom].bind(subject.utf8).bind(Int64(limit))
+                .first { row throws(SQLiteFailure) in try row.requiredInteger() } == 1
+        case .insertCredential(let row):
+            return try inserts(self[.insertCredential].bind(row).bind(code))
+        case .updateCredential(let row):
+            if try self[.updateBody].bind(row).bind(code).run() == 1 { return true }
+            return try changesOne(self[.updateCredential].bind(row).bind(code))
+        case .insertTicket(let row):
+            return try inserts(self[.insertTicket].bind(row).bind(code))
+        case .spendTicket(let digest):
+            return try self[.spendTicket].bind(digest).run() == 1
+        case .dropTickets(let credential):
+            try self[.dropTickets].bind(credential.bytes).run()
+            return true
+        case .insertAnswer(let row):
+            return try inserts(self[.insertAnswer].bind(row).bind(code))
+        case .endAnswers(let credential):
+            try self[.endAnswers].bind(credential.bytes).run()
+            return true
+        case .insertClient(let row):
+            return try inserts(self[.insertClient].bind(row).bind(code))
+        case .updateClient(let row):
+            return try changesOne(self[.updateClient].bind(row).bind(code))
+        case .writeDummy(let row):
+            try self[.updateBody].bind(row.sought).bind(code).run()
+            try self[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
+            return true
+        case .appendEvent:
+            if let event = authenticated.event { try chain.append(event, to: self) }
+            return true
         }
-        if let event = authenticated.event { try chain.append(event, to: self) }
-        return true
     }
 
     // A violated uniqueness constraint means that the change's condition does not hold.
