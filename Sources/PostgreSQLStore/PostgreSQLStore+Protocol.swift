@@ -49,26 +49,14 @@ extension PostgreSQLStore: VerificationStore {
 
     /// The number of rows and recorded responses that use each key version.
     public func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
-        var credentials: [KeyID: [CredentialKind: Int]] = [:]
-        let counts = try await read(.credentialUsage, .none) { result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in
-                (
-                    try row.value(row.keyID()),
-                    try row.value(CredentialKind(rawValue: row.requiredText())),
-                    Int(try row.requiredInteger())
-                )
-            }
+        let credentials = try await read(.credentialUsage, .none) {
+            result throws(PostgreSQLFailure) in
+            try result.all { row throws(PostgreSQLFailure) in try row.credentialUsage() }
         }
-        for (key, kind, count) in counts { credentials[key, default: [:]][kind] = count }
-        let kept = try await read(.answerUsage, .none) { result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in
-                (try row.value(row.keyID()), Int(try row.requiredInteger()))
-            }
+        let answers = try await read(.answerUsage, .none) { result throws(PostgreSQLFailure) in
+            try result.all { row throws(PostgreSQLFailure) in try row.answerUsage() }
         }
-        let answers = Dictionary(uniqueKeysWithValues: kept)
-        return Set(credentials.keys).union(answers.keys).sorted().map { key in
-            KeyUsage(keyID: key, credentials: credentials[key] ?? [:], answers: answers[key] ?? 0)
-        }
+        return KeyUsage.totals(credentials + answers)
     }
 
     /// The ticket with this digest, even if it has expired.

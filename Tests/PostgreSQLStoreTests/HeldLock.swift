@@ -86,14 +86,14 @@ extension TestDatabase {
     }
 
     /// Audits the database.
-    func audit(checkpoints: [ChainCheckpoint] = []) throws -> PostgreSQLAuditReport {
+    func audit(checkpoints: [ChainCheckpoint] = []) throws -> AuditReport {
         try PostgreSQLStore.audit(
             at: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             checkpoints: checkpoints)
     }
 }
 
-extension PostgreSQLAuditReport {
+extension AuditReport {
     /// Whether the audit found no problems among `events` events.
     func isWhole(events: Int) -> Bool { findings == [] && self.events == events }
 }

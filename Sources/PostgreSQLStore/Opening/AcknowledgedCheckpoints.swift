@@ -101,8 +101,3 @@ final class AcknowledgedCheckpoints: Sendable {
         return .behind
     }
 }
-
-extension PostgreSQLFailure {
-    /// The database lacks events that it had acknowledged.
-    static let behind = PostgreSQLFailure(extent: .connection, code: "behind")
-}

@@ -50,6 +50,22 @@ final class PostgreSQLSession: @unchecked Sendable {
         }
     }
 
+    /// Checks that none of our commits has waited for a standby longer than a statement may take.
+    ///
+    /// Such a commit holds its connection and its event chain until the standby is back. Cancelling
+    /// it would not help: it would become visible although no standby has it. Each further commit
+    /// would wait in the same way, until the server accepts no more connections.
+    func expectStandby() throws(PostgreSQLFailure) {
+        let query = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE wait_event = 'SyncRep' AND usename = current_user
+            AND state_change < clock_timestamp() - interval '\(timeout.millisecondsRoundedUp) milliseconds'
+            """
+        let waiting = try run([.text(query)]).first?
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard waiting == 0 else { throw .standby }
+    }
+
     /// Runs commands that must all succeed.
     func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
         try connection.run(commands, timeout: timeout * 3).results()
@@ -95,7 +111,29 @@ final class PostgreSQLSession: @unchecked Sendable {
     }
 }
 
-extension PostgreSQLFailure {
-    /// The tables belong to another version.
-    static let newer = PostgreSQLFailure(extent: .connection, code: "newer")
+extension PostgreSQLSession: StoreSnapshot {
+    typealias Failure = PostgreSQLFailure
+    typealias Row = PostgreSQLRow
+
+    func chains() throws(PostgreSQLFailure) -> [ChainRecord] {
+        try run(.chains, .none).all { row throws(PostgreSQLFailure) in try row.chain() }
+    }
+
+    func events(after position: UInt64, limit: Int) throws(PostgreSQLFailure) -> [ChainedEvent] {
+        var arguments = StatementArguments()
+        arguments.add(Int64(clamping: position))
+        arguments.add(Int64(limit))
+        return try run(.events, arguments)
+            .all { row throws(PostgreSQLFailure) in try row.event() }
+    }
+
+    func rows<Value>(
+        of table: StoredTable, from key: [UInt8], limit: Int,
+        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Value
+    ) throws(PostgreSQLFailure) -> [Value] {
+        var arguments = StatementArguments()
+        arguments.add(key)
+        arguments.add(Int64(limit))
+        return try run(.page(of: table), arguments).all(read)
+    }
 }

@@ -1,6 +1,7 @@
 internal import CPostgreSQL
 internal import Glibc
 internal import POSIX
+internal import Verification
 
 /// A connection to the server, closed on deinitialisation.
 ///

@@ -1,8 +1,10 @@
 internal import CPostgreSQL
+internal import Cryptography
+internal import Verification
 
 /// A command that the server refused, or a connection that is lost; it contains none of the
 /// command's data.
-struct PostgreSQLFailure: Error, Hashable {
+struct PostgreSQLFailure: RowFailure, Hashable {
     /// The scope of the failure.
     enum Extent: Hashable {
         /// The command and its transaction failed.
@@ -30,6 +32,16 @@ struct PostgreSQLFailure: Error, Hashable {
     static let invalidRow = PostgreSQLFailure(extent: .transaction, code: "row")
     /// A number that does not fit its column.
     static let outOfRange = PostgreSQLFailure(extent: .transaction, code: "22003")
+    /// The chain's stored end is not the one that was written.
+    static let chain = PostgreSQLFailure(extent: .connection, code: "chain")
+    /// The database lacks events that it had acknowledged.
+    static let behind = PostgreSQLFailure(extent: .connection, code: "behind")
+    /// The tables belong to another version.
+    static let newer = PostgreSQLFailure(extent: .connection, code: "newer")
+    /// Commits are waiting for a standby that does not answer.
+    static let standby = PostgreSQLFailure(extent: .connection, code: "standby")
+    /// OpenSSL failed.
+    static let cryptography = PostgreSQLFailure(extent: .connection, code: "cryptography")
 
     /// Whether a retry may succeed: a serialisation failure or a deadlock.
     var isPassing: Bool { code == "40001" || code == "40P01" }
@@ -57,4 +69,31 @@ extension PostgreSQLFailure {
             code: code.isEmpty ? "connection" : code, table: result.field(UInt8(ascii: "t")) ?? "",
             detail: code.hasPrefix("WW") ? result.field(UInt8(ascii: "D")) ?? "" : "")
     }
+}
+
+extension StoreFailure {
+    /// Classifies the server's failure for the operator (PostgreSQL manual, appendix A).
+    init(_ failure: PostgreSQLFailure) {
+        let kind: FailureKind =
+            switch failure.code {
+            case "row", "behind", "chain", "22003": .damaged
+            case "newer": .newer
+            case "53100": .full
+            // A read-only transaction, or a role without the right to write.
+            case "25006", "42501": .readOnly
+            case _ where failure.isPassing || failure.isBusy: .busy
+            // Violated constraints that no change's condition covers, values that do not fit their
+            // column, missing tables, and unreadable pages.
+            case let code where ["22", "23", "42", "XX"].contains { code.hasPrefix($0) }: .damaged
+            default: .unavailable
+            }
+        self.init(kind, code: failure.code)
+    }
+}
+
+/// Converts an OpenSSL failure to a session's failure.
+func cryptography<Result>(
+    _ body: () throws(CryptographyFailure) -> Result
+) throws(PostgreSQLFailure) -> Result {
+    do { return try body() } catch { throw .cryptography }
 }

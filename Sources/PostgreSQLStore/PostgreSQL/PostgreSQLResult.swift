@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import Verification
 
 /// The result of a command, freed on deinitialisation.
 ///
@@ -120,7 +121,9 @@ struct PostgreSQLRows {
 }
 
 /// A row that is read from left to right, its columns in binary format.
-struct PostgreSQLRow {
+struct PostgreSQLRow: RowReader {
+    typealias Failure = PostgreSQLFailure
+
     private let result: PostgreSQLResult
     private let row: Int32
     private var column: Int32
@@ -152,18 +155,6 @@ struct PostgreSQLRow {
         return number
     }
 
-    /// The next column, which must be bytes.
-    mutating func requiredBytes() throws(PostgreSQLFailure) -> [UInt8] {
-        guard let value = bytes() else { throw .invalidRow }
-        return value
-    }
-
-    /// The next column, which must be an integer.
-    mutating func requiredInteger() throws(PostgreSQLFailure) -> Int64 {
-        guard let value = try integer() else { throw .invalidRow }
-        return value
-    }
-
     /// The next column, which must be a Boolean.
     mutating func requiredFlag() throws(PostgreSQLFailure) -> Bool {
         switch try requiredBytes() {
@@ -171,13 +162,5 @@ struct PostgreSQLRow {
         case [1]: true
         default: throw .invalidRow
         }
-    }
-
-    /// The next column, which must be valid UTF-8 text.
-    mutating func requiredText() throws(PostgreSQLFailure) -> String {
-        guard let text = String(validating: try requiredBytes(), as: UTF8.self) else {
-            throw .invalidRow
-        }
-        return text
     }
 }

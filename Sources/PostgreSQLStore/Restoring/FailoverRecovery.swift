@@ -69,9 +69,7 @@ struct FailoverRecovery {
     ) throws(PostgreSQLFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
         let (session, key) = (session, key)
-        try StoreWalk.credentials { id, limit throws(PostgreSQLFailure) in
-            try session.credentials(from: id, limit: limit, key: key)
-        } _: { rows throws(PostgreSQLFailure) in
+        try session.allCredentials(key) { rows throws(PostgreSQLFailure) in
             var renewed: [Wanted<CredentialRow>] = []
             var events: [RecordedEvent] = []
             for row in rows {

@@ -1,3 +1,5 @@
+internal import Verification
+
 /// Every frequently used statement, by name, so that each is prepared once per connection.
 ///
 /// A commit passes its values in arrays, one statement for all rows of a kind, with each row's
@@ -47,6 +49,16 @@ enum StoreStatement: String, CaseIterable {
         .knownHeads,
     ]
 
+    /// The statement that reads one page of a table.
+    static func page(of table: StoredTable) -> StoreStatement {
+        switch table {
+        case .credentials: .credentialsByID
+        case .tickets: .ticketsByDigest
+        case .answers: .answersByKey
+        case .clients: .clientsByID
+        }
+    }
+
     var sql: String {
         switch self {
         case .credentialByID: Self.credential + "WHERE id = $1::bytea"
@@ -87,11 +99,7 @@ enum StoreStatement: String, CaseIterable {
             "SELECT position, coalesce(node, ''::bytea), sequence, behind, body, digest, time "
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "
                 + "WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"
-        case .chains:
-            "SELECT node, start_sequence, start_digest, start_position, start_behind, "
-                + "pruned_before, pruned_at, start_authentication, "
-                + "head_sequence, head_digest, head_authentication, head_position "
-                + "FROM chains ORDER BY number"
+        case .chains: "SELECT \(RowColumns.chain) FROM chains ORDER BY number"
         case .knownHeads:
             "SELECT node, start_sequence, head_sequence, head_digest, events.digest FROM "
                 + "unnest($1::bytea[], $2::bigint[]) AS known (node, position) "
@@ -111,16 +119,8 @@ enum StoreStatement: String, CaseIterable {
         }
     }
 
-    private static let credential =
-        "SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, "
-        + "body, authentication FROM credentials "
-    private static let ticketRow =
-        "SELECT digest, purpose, credential, subject, verification, created_at, expires_at, "
-        + "authentication FROM tickets "
-    private static let answerRow =
-        "SELECT key, request, credential, key_id, sealed_answer, expires_at, authentication "
-        + "FROM answers "
-    private static let client =
-        "SELECT id, version, digest, name, scopes, created_at, revoked_at, authentication "
-        + "FROM clients "
+    private static let credential = "SELECT \(RowColumns.credential) FROM credentials "
+    private static let ticketRow = "SELECT \(RowColumns.ticket) FROM tickets "
+    private static let answerRow = "SELECT \(RowColumns.answer) FROM answers "
+    private static let client = "SELECT \(RowColumns.client) FROM clients "
 }

@@ -154,10 +154,3 @@ extension AcknowledgedCheckpoints {
         }
     }
 }
-
-extension PostgreSQLFailure {
-    /// The chain's stored end is not the one that was written.
-    static let chain = PostgreSQLFailure(extent: .connection, code: "chain")
-    /// OpenSSL failed.
-    static let cryptography = PostgreSQLFailure(extent: .connection, code: "cryptography")
-}
