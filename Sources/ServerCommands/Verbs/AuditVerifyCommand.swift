@@ -14,44 +14,39 @@ enum AuditVerifyCommand {
         let checkpoints = try session.arguments[.checkpoint].map { path throws(ServerFailure) in
             try Checkpoints.read(path)
         }
-        let found = try audit(places, checkpoints ?? [])
-        let isWhole = found.findings.isEmpty
-        let findings = found.findings
+        let report = try audit(places, checkpoints ?? [])
+        let findings =
+            report.findings.map(ServerMessages.sentence(for:))
+            + report.rows.map(ServerMessages.sentence(for:))
+            + (report.isSound ? [] : ["the database's structure is damaged"])
+        let isWhole = findings.isEmpty
         if session.wantsJSON {
             try session.printer.line(
                 .object([
                     ("result", .text(isWhole ? "whole" : "tampered")),
-                    ("events", .number(Int64(found.events))),
+                    ("events", .number(Int64(report.events))),
                     ("findings", .list(findings.map { .text($0) })),
-                    ("marks", .list(found.marks.map { .text($0.text) })),
+                    ("marks", .list(report.marks.map { .text($0.text) })),
                 ]))
         } else {
             for finding in findings { try session.printer.line(finding) }
             try session.printer.line(
-                "\(found.events) events, "
+                "\(report.events) events, "
                     + (isWhole ? "no tampering found." : "tampering found."))
             // Print no checkpoints of chains that were tampered with.
-            if isWhole { for mark in found.marks { try session.printer.line(mark.text) } }
+            if isWhole { for mark in report.marks { try session.printer.line(mark.text) } }
         }
         return isWhole ? .done : .no
     }
 
-    /// The number of events, the findings, and the checkpoints.
     private static func audit(
         _ places: ServerPaths, _ checkpoints: [ChainCheckpoint]
-    ) throws(ServerFailure) -> (events: Int, findings: [String], marks: [ChainCheckpoint]) {
+    ) throws(ServerFailure) -> AuditReport {
         let key = try KeyFile.opening(places, making: false).ring().auditKey
         switch places.database {
         case .sqlite(let path):
             do throws(SQLiteStoreError) {
-                let report = try SQLiteStore.audit(at: path, key: key, checkpoints: checkpoints)
-                let damage = report.isSound ? [] : ["the database's structure is damaged"]
-                return (
-                    report.events,
-                    report.findings.map(ServerMessages.sentence(for:))
-                        + report.rows.map(ServerMessages.sentence(for:)) + damage,
-                    report.marks
-                )
+                return try SQLiteStore.audit(at: path, key: key, checkpoints: checkpoints)
             } catch {
                 throw .store(path, error)
             }
@@ -63,14 +58,8 @@ enum AuditVerifyCommand {
                 throw .endsFile(places.endsFile, error)
             }
             do throws(PostgreSQLStoreError) {
-                let report = try PostgreSQLStore.audit(
+                return try PostgreSQLStore.audit(
                     at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)
-                return (
-                    report.events,
-                    report.findings.map(ServerMessages.sentence(for:))
-                        + report.rows.map(ServerMessages.sentence(for:)),
-                    report.marks
-                )
             } catch {
                 throw .postgreSQL(places.database.shown, error)
             }
