@@ -154,20 +154,3 @@ public struct AuditTrail: Sendable {
         return all
     }
 }
-
-extension AuditKey {
-    /// Checks whether a checkpoint was made with this key.
-    public func isAuthentic(_ mark: ChainCheckpoint) throws(CryptographyFailure) -> Bool {
-        let expected = try self.mark(
-            node: mark.node, sequence: mark.sequence, digest: mark.digest)
-        return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)
-    }
-
-    /// Checks whether a start was made with this key.
-    public func isAuthentic(_ start: ChainStart) throws(CryptographyFailure) -> Bool {
-        let expected = try self.start(
-            node: start.node, sequence: start.sequence, digest: start.digest,
-            position: start.position, behind: start.behind, pruning: start.pruning)
-        return isEqualInConstantTime(expected.authentication.span, start.authentication.span)
-    }
-}

@@ -1,3 +1,5 @@
+internal import POSIX
+
 /// A time, in milliseconds since 1970-01-01 00:00 UTC, without leap seconds.
 ///
 /// Times before 1970 are negative. Arithmetic saturates at the ends of the range.
@@ -40,5 +42,15 @@ public struct UnixTime: Comparable, Hashable, Sendable {
     /// Compares by time.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds
+    }
+
+    /// The time in RFC 3339 format, in UTC with milliseconds; limited to the years 0 to 9999.
+    package var text: String {
+        let (first, last) = (UTCTime.fourDigitYears.lowerBound, UTCTime.fourDigitYears.upperBound)
+        // Counted from the year 0, so that no time is negative.
+        let elapsed = min(max(milliseconds, first * 1_000), last * 1_000 + 999) - first * 1_000
+        let time = UTCTime(unixTime: first + elapsed / 1_000)
+        let fraction = String(1_000 + elapsed % 1_000).dropFirst()
+        return time.text + ".\(fraction)Z"
     }
 }
