@@ -114,6 +114,7 @@ final class PostgreSQLSession: @unchecked Sendable {
 extension PostgreSQLSession: StoreSnapshot {
     typealias Failure = PostgreSQLFailure
     typealias Row = PostgreSQLRow
+    typealias Statement = StoreStatement
 
     func chains() throws(PostgreSQLFailure) -> [ChainRecord] {
         try run(.chains, .none).all { row throws(PostgreSQLFailure) in try row.chain() }
@@ -128,12 +129,12 @@ extension PostgreSQLSession: StoreSnapshot {
     }
 
     func rows<Value>(
-        of table: StoredTable, from key: [UInt8], limit: Int,
+        _ page: StoreStatement, from key: [UInt8], limit: Int,
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> [Value] {
         var arguments = StatementArguments()
         arguments.add(key)
         arguments.add(Int64(limit))
-        return try run(.page(of: table), arguments).all(read)
+        return try run(page, arguments).all(read)
     }
 }

@@ -5,7 +5,7 @@ internal import Verification
 /// A commit passes its values in arrays, one statement for all rows of a kind, with each row's
 /// member of the batch. `watchword.expect` reports members without a matching row and aborts the
 /// transaction.
-enum StoreStatement: String, CaseIterable {
+enum StoreStatement: String, CaseIterable, PageStatement {
     case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsAll
     case credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
@@ -48,16 +48,6 @@ enum StoreStatement: String, CaseIterable {
         .updateStart,
         .knownHeads,
     ]
-
-    /// The statement that reads one page of a table.
-    static func page(of table: StoredTable) -> StoreStatement {
-        switch table {
-        case .credentials: .credentialsByID
-        case .tickets: .ticketsByDigest
-        case .answers: .answersByKey
-        case .clients: .clientsByID
-        }
-    }
 
     var sql: String {
         switch self {

@@ -26,6 +26,7 @@ final class SQLiteSession: @unchecked Sendable {
 extension SQLiteSession: StoreSnapshot {
     typealias Failure = SQLiteFailure
     typealias Row = SQLiteRow
+    typealias Statement = StoreStatement
 
     func chains() throws(SQLiteFailure) -> [ChainRecord] {
         try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
@@ -38,9 +39,9 @@ extension SQLiteSession: StoreSnapshot {
     }
 
     func rows<Value>(
-        of table: StoredTable, from key: [UInt8], limit: Int,
+        _ page: StoreStatement, from key: [UInt8], limit: Int,
         _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Value
     ) throws(SQLiteFailure) -> [Value] {
-        try self[.page(of: table)].bind(key).bind(Int64(limit)).all(read)
+        try self[page].bind(key).bind(Int64(limit)).all(read)
     }
 }

@@ -1,7 +1,7 @@
 internal import Verification
 
 /// Every frequently used statement, by name, so that each is prepared once per connection.
-enum StoreStatement: Int, CaseIterable {
+enum StoreStatement: Int, CaseIterable, PageStatement {
     case begin, commit, rollback, savepoint, release, rollbackTo
     case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
@@ -12,16 +12,6 @@ enum StoreStatement: Int, CaseIterable {
     case insertClient, updateClient
     case writeDummy, insertEvent, lastChain, updateHead
     case endLapsedAnswers, pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
-
-    /// The statement that reads one page of a table.
-    static func page(of table: StoredTable) -> StoreStatement {
-        switch table {
-        case .credentials: .credentialsByID
-        case .tickets: .ticketsByDigest
-        case .answers: .answersByKey
-        case .clients: .clientsByID
-        }
-    }
 
     var sql: String {
         switch self {

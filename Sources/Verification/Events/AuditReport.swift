@@ -43,10 +43,10 @@ extension StoreSnapshot {
             count += page.count
         }
         if isSound {
-            try check(.credentials, &rows) { row throws(Failure) in try row.credential(key) }
-            try check(.tickets, &rows) { row throws(Failure) in try row.ticket(key) }
-            try check(.answers, &rows) { row throws(Failure) in try row.answer(key) }
-            try check(.clients, &rows) { row throws(Failure) in try row.client(key) }
+            try check(.credentialsByID, &rows) { row throws(Failure) in try row.credential(key) }
+            try check(.ticketsByDigest, &rows) { row throws(Failure) in try row.ticket(key) }
+            try check(.answersByKey, &rows) { row throws(Failure) in try row.answer(key) }
+            try check(.clientsByID, &rows) { row throws(Failure) in try row.client(key) }
         }
         return AuditReport(
             findings: trail.findings(), rows: isSound ? rows.findings() : [], events: count,
@@ -55,12 +55,12 @@ extension StoreSnapshot {
 
     /// Checks every row of a table.
     private func check<Stored: StoredRow>(
-        _ table: StoredTable, _ audit: inout RowAudit,
+        _ statement: Statement, _ audit: inout RowAudit,
         _ read: (inout Row) throws(Failure) -> Stored
     ) throws(Failure) {
         try StoreWalk.rows(
             { key, limit throws(Failure) in
-                try rows(of: table, from: key, limit: limit) { row throws(Failure) in
+                try rows(statement, from: key, limit: limit) { row throws(Failure) in
                     try row.audited(read)
                 }
             }, key: \.key

@@ -3,6 +3,7 @@
 package protocol StoreSnapshot {
     associatedtype Failure: RowFailure
     associatedtype Row: RowReader where Row.Failure == Failure
+    associatedtype Statement: PageStatement
 
     /// Where each chain begins and ends, oldest first.
     func chains() throws(Failure) -> [ChainRecord]
@@ -10,16 +11,19 @@ package protocol StoreSnapshot {
     /// One page of events, ordered by position.
     func events(after position: UInt64, limit: Int) throws(Failure) -> [ChainedEvent]
 
-    /// One page of a table from a primary key on, including that key, in the order of keys.
+    /// One page of a table, from a primary key on, including that key.
     func rows<Value>(
-        of table: StoredTable, from key: [UInt8], limit: Int,
+        _ page: Statement, from key: [UInt8], limit: Int,
         _ read: (inout Row) throws(Failure) -> Value
     ) throws(Failure) -> [Value]
 }
 
-/// A table of ``StoredRow``s.
-package enum StoredTable {
-    case credentials, tickets, answers, clients
+/// A statement of a store; these read one page of a table each, in the order of primary keys.
+package protocol PageStatement {
+    static var credentialsByID: Self { get }
+    static var ticketsByDigest: Self { get }
+    static var answersByKey: Self { get }
+    static var clientsByID: Self { get }
 }
 
 extension StoreSnapshot {
@@ -31,7 +35,7 @@ extension StoreSnapshot {
     ) throws(Failure) {
         try StoreWalk.credentials(
             { id, limit throws(Failure) in
-                try rows(of: .credentials, from: id, limit: limit) { row throws(Failure) in
+                try rows(.credentialsByID, from: id, limit: limit) { row throws(Failure) in
                     try row.credential(key)
                 }
             }, take)
