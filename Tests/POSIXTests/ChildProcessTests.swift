@@ -31,6 +31,14 @@ import Testing
         #expect(child.end().0 == .exited(status))
     }
 
+    @Test("a child's peak memory does not include that of the process that started it")
+    func peakMemory() throws {
+        let memory = [UInt8](repeating: 1, count: 300 << 20)
+        let child = try ChildProcess(running: "/bin/true")
+        try waitForEnd(of: child)
+        #expect(child.end().peakMemory < memory.count)
+    }
+
     @Test("writing to a child that has exited is reported, and does not end the writer")
     func brokenPipe() throws {
         let child = try ChildProcess(running: "/bin/true")

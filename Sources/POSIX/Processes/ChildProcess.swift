@@ -28,12 +28,15 @@ internal import Glibc
     /// The child's standard output; non-blocking.
     public let output: FileDescriptor
     let identifier: pid_t
+    /// This process's peak memory in bytes when the child was started.
+    private let ownPeakMemory: Int
     private var ending: (Ending, peakMemory: Int)?
 
     /// Starts the program at `path`.
     ///
     /// - Throws: the call that failed, such as `posix_spawn` with `ENOENT`.
     public init(running path: String) throws(SystemCallFailure) {
+        ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
         let toChild = try Pipe()
         let fromChild = try Pipe()
         identifier = try ChildProcess.spawn(
@@ -49,7 +52,7 @@ internal import Glibc
     /// Kills the child unless it is already dying, waits for it, and returns how it ended.
     ///
     /// If the child was already dying, its own status is returned. The second value is its peak
-    /// memory use in bytes.
+    /// memory use in bytes; 0 if this process had used as much before it started the child.
     ///
     /// - Parameter includingItsOwn: whether to also kill the programs that the child started, if
     ///   they are still in its process group.
@@ -63,9 +66,19 @@ internal import Glibc
         var usage = rusage()
         let reaped = retrying { unsafe wait4(identifier, &status, 0, &usage) }
         let how = reaped == identifier ? Ending(status: status) : .unknown
-        let told = (how, peakMemory: Int(usage.ru_maxrss) * 1024)
+        // The kernel counts the memory of the process that called exec, which until then was shared
+        // with this one. Such a peak shows nothing about the child.
+        let peak = Int(usage.ru_maxrss) * 1024
+        let told = (how, peakMemory: peak > ownPeakMemory ? peak : 0)
         ending = told
         return told
+    }
+
+    private static func peakMemory(of who: __rusage_who) -> Int {
+        var usage = rusage()
+        // Fails only for an invalid address or constant.
+        _ = unsafe getrusage(__rusage_who_t(who.rawValue), &usage)
+        return Int(usage.ru_maxrss) * 1024
     }
 
     private static func spawn(
