@@ -218,7 +218,7 @@ extension ForeignProgram.Outcome {
         let base = "watchword login enrol a --ticket-file ticket.txt"
         let cases: [(String, Int32, String)] = [
             (base, 2, "--server"), ("\(base) --server login.example", 2, "https://"),
-            ("\(base) --server http://login.example", 2, "only for this machine"),
+            ("\(base) --server http://login.example", 2, "only for a server on this machine"),
             ("watchword login enrol a --server https://localhost", 2, "--ticket-file"),
             ("\(base) --server https://localhost --ca-file nowhere", 3, "no such file"),
             ("watchword login present a", 1, "no entry"),

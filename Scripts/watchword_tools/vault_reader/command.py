@@ -23,7 +23,7 @@ def main(description):
     opener = parser.add_mutually_exclusive_group()
     opener.add_argument("--passphrase-file")
     opener.add_argument("--recovery-key-file")
-    parser.add_argument("--attempts", help="the file of attempts; default: the file that belongs to the vault")
+    parser.add_argument("--attempts", help="the attempts file; default: the one that belongs to the vault")
     parser.add_argument("--reveal", action="store_true")
     options = parser.parse_args()
     if options.self_test:

@@ -79,7 +79,7 @@ extension Option {
     static let slot = Option("slot", .text("NUMBER"), "slot whose passphrase changes")
     static let keepKey = Option("keep-key", "keep the vault's key")
     static let scryptLogN = Option(
-        "scrypt-log-n", .text("10…24"), "scrypt cost as a power of two (default 17)")
+        "scrypt-log-n", .text("10…24"), "log2 of the scrypt cost N (default 17)")
     static let dryRun = Option("dry-run", "show the changes without making them")
     static let onDuplicate = Option(
         "on-duplicate", .choice(["skip", "replace", "keep"]), placeholder: "ACTION",

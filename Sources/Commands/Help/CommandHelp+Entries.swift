@@ -70,7 +70,7 @@ extension CommandHelp {
         ],
         details: [
             "Only the given properties change. An entry that requires confirmation at each use "
-                + "also requires it before its key, its codes or its access control change.",
+                + "also requires it before its key, its parameters or its access control change.",
             "A new key (--secret-file) of a counter-based entry starts at counter 0 unless --counter "
                 + "is given. The vault's previous generation keeps the old key, encrypted, until "
                 + "the next change.",

@@ -20,8 +20,8 @@ extension CommandHelp {
                 + "and --on-failure. If the entry requires confirmation at each use, it is confirmed "
                 + "before it is replaced.",
             "If the response is lost, run the same command with the same ticket again. The "
-                + "certificates of --ca-file are stored in the vault, and this server is trusted "
-                + "only with them. Plain HTTP is allowed only for this machine.",
+                + "certificates of --ca-file are stored in the vault, and only they are used to "
+                + "verify this server. Plain HTTP is allowed only for a server on this machine.",
         ])
     static let loginPresent = CommandHelp(
         summary: "sign in: print a login ticket",

@@ -37,7 +37,7 @@ extension CommandHelp {
         examples: ["watchword rekey", "watchword rekey --recovery-key"],
         details: [
             "Encrypts every entry with a new key. All passphrases and recovery keys stay valid, and "
-                + "only the one that unlocks the vault is needed. The previous generation of the "
+                + "any one of them is enough for the command. The previous generation of the "
                 + "vault is erased.",
             "Earlier copies keep the old key and unlock as before. If somebody may have such a "
                 + "copy and its passphrase, also replace the secrets at their issuers.",

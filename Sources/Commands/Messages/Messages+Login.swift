@@ -67,7 +67,7 @@ extension Messages {
             sentence(for: failure, of: "watchword-courier", unconfined: "nothing was sent")
         case .library(let code): "libcurl failed (\(code))"
         case .unknownHost: "unknown host; check the URL and the network"
-        case .notLoopback: "plain HTTP is allowed only for this machine; use https://"
+        case .notLoopback: "plain HTTP is allowed only for a server on this machine; use https://"
         case .unreachable(let failure): "cannot connect to the server: " + sentence(for: failure)
         case .timedOut: "the server did not respond in time; try again"
         case .connectionLost: "the connection was lost; try again"
@@ -94,10 +94,10 @@ extension Messages {
     static func expectation(of error: ServerAddressError) -> String {
         switch error {
         case .scheme: "a URL that begins with https://"
-        case .plain: "an https:// URL; http:// is allowed only for this machine"
+        case .plain: "an https:// URL; http:// is allowed only for a server on this machine"
         case .host: "a URL with an ASCII host name"
         case .port: "a URL with a port from 1 to 65535"
-        case .path: "a URL whose path has no query, escapes or empty parts"
+        case .path: "a URL without a query, and without escapes or empty parts in its path"
         case .length: "a URL of at most 512 bytes"
         }
     }

@@ -25,8 +25,8 @@ extension CommandHelp {
                 + "too few open files (ulimit -n), it accepts fewer and logs a warning.",
             "TERM finishes the requests in progress and stops the server; a second TERM stops "
                 + "it at once. HUP reads the certificate and its key again: open connections keep the "
-                + "old ones for at most five minutes. Without TLS, HUP changes nothing. All other "
-                + "connections are closed after at most one hour.",
+                + "old ones for at most five minutes. Without TLS, HUP changes nothing. In any "
+                + "case, a connection is closed after at most one hour.",
         ])
     static let clientAdd = CommandHelp(
         summary: "create a client and print its API key once", operands: .one("NAME"),
@@ -118,8 +118,8 @@ extension CommandHelp {
         ],
         details: [
             "For PostgreSQL, first restore the database with its own tools, then run restore "
-                + "without FILE. Do the same after a fail-over to a standby that lacked the last "
-                + "commits.",
+                + "without FILE. After a fail-over to a standby that lacked the last commits, only "
+                + "run restore without FILE.",
             "The database must not exist: stop every server, and move the old one away. restore "
                 + "refuses everything that may have been spent since the copy was made: HOTP, "
                 + "recovery codes and enrolled secrets must be enrolled again, and API keys must be "

@@ -38,7 +38,8 @@ extension ServerVerb {
         after
         .Fl -
         every argument is an operand.
-        Data is written to standard output; messages and the log, as lines of JSON, to standard error.
+        Data is written to standard output; messages, and the log as lines
+        of JSON, to standard error.
         Secrets are never passed as arguments, and never logged.
         .Pp
         These options apply to every command:

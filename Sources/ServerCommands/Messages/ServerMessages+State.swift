@@ -84,7 +84,8 @@ extension ServerMessages {
             "it was replaced by an older state, in which spent codes would be valid again"
         case .clockBehind(let time): clockBehind(time)
         case .forgedEnd:
-            "a recorded end of its event chains is not authentic; check that this is its key file"
+            "a recorded end of an event chain is not authentic; check that the key file belongs to "
+                + "this database"
         case .empty: "it contains no watchword-server tables"
         case .store(let failure): sentence(for: failure)
         }
