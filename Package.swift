@@ -46,9 +46,9 @@ let package = Package(
             ]),
     ],
     targets: [
-        // System libraries. Only one module imports each.
+        // System libraries. Each one is imported by a single module.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // Not linked: the program loads it when it draws its first symbol.
+        // Not linked: the program loads the library when it draws the first symbol.
         .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
@@ -152,7 +152,8 @@ let package = Package(
         tests(
             "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),
         tests("PresenceTests", "Presence"),
-        // One runs the PAM modules that a test names; the other checks presence like `watchword`.
+        // One runs the PAM modules that a test names; the other checks presence as `watchword`
+        // does.
         program(
             "StackedPresence", path: "Tests/PresencePrograms/StackedPresence", "PAMAuthentication"
         ),

@@ -2,7 +2,7 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 #include <curl/curl.h>
-/* curl_easy_setopt and curl_easy_getinfo are variadic, which Swift does not import: one line for each type. */
+/* Swift does not import variadic functions such as curl_easy_setopt and curl_easy_getinfo: one wrapper for each type. */
 static inline CURLcode curl_set_number(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -48,7 +48,7 @@ static inline CURLcode curl_get_size(CURL *handle, CURLINFO info, curl_off_t *va
 static inline CURLcode curl_get_text(CURL *handle, CURLINFO info, const char **value) {
     return curl_easy_getinfo(handle, info, value);
 }
-/* The outcome of a finished transfer lies in a union, which Swift reads as unsafe memory. */
+/* The result of a finished transfer is in a union, which Swift can read only as unsafe memory. */
 static inline CURLcode curl_message_result(const CURLMsg *message) { return message->data.result; }
-/* A macro made of macros. */
+/* Swift does not import a macro that combines other macros. */
 static const long curl_global_everything = CURL_GLOBAL_DEFAULT;

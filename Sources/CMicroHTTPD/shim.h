@@ -2,37 +2,37 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
-// MHD_get_connection_info and its like take variable arguments, which Swift can't call: one question each.
+// Swift does not import variadic functions such as MHD_get_connection_info: one wrapper for each query.
 
-/// The client's address; NULL when it is not known.
+/// The client's address; NULL if it is unknown.
 static inline const struct sockaddr *mhd_client_address(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info ? info->client_addr : NULL;
 }
 
-/// The connection's socket; -1 when it is not known.
+/// The connection's socket; -1 if it is unknown.
 static inline int mhd_connection_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
 }
 
-/// What the notification of the connection's start put into its context.
+/// The context that the connection notification callback stored when the connection started.
 static inline void *mhd_connection_context(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
-/// How many connections a daemon has, those that wait for an answer among them.
+/// The number of a daemon's connections, including those that are waiting for a response.
 static inline unsigned int mhd_connection_count(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     return info ? info->num_connections : 0;
 }
 
-/// Bytes from the method to the end of the empty line; 0 when the headers are not complete.
+/// The number of bytes from the method to the end of the empty line; 0 if the headers are incomplete.
 static inline size_t mhd_request_header_size(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);

@@ -1,5 +1,5 @@
 #pragma once
-// SHA*_CTX and SHA*_Transform are deprecated in OpenSSL 3, and the only way to keep a hash state as a value.
+// SHA*_CTX and SHA*_Transform are deprecated in OpenSSL 3, but they are the only way to keep a hash state as a value.
 #define OPENSSL_SUPPRESS_DEPRECATED 1
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

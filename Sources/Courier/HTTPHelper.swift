@@ -23,7 +23,8 @@ public struct HTTPHelper: RequestSender, Sendable {
     /// - Parameters:
     ///   - path: the program; by default, the one beside the running program, or where an
     ///     installation puts it (`../libexec/watchword/`).
-    ///   - timeout: for the whole request; must exceed the limits in ``HTTPHelperLoop``.
+    ///   - timeout: for the whole request; must exceed the helper's own timeouts for connecting and
+    ///     for the exchange.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
     public init(
         path: String? = nil, timeout: Duration = .seconds(60)
@@ -37,7 +38,7 @@ public struct HTTPHelper: RequestSender, Sendable {
 
     /// Sends one request.
     ///
-    /// The calling thread must outlive the call: the kernel kills the helper with that thread.
+    /// The calling thread must outlive the call: the kernel kills the helper when that thread ends.
     public func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
         precondition(request.fits, "the request exceeds the limits of the protocol")
         let helper: HelperProcess
@@ -66,7 +67,7 @@ public struct HTTPHelper: RequestSender, Sendable {
         helper.appendFrame { request.encode(into: $0) }
         let reply = try WipedBuffer(capacity: HelperProtocol.largestReply)
         while helper.timeLeft > .zero {
-            // A helper that has ended reads no more; its reply is read next.
+            // A helper that has ended no longer reads; its reply is read next.
             guard case .wouldWait = try helper.flush() else { break }
             try helper.wait(for: helper.writable)
         }

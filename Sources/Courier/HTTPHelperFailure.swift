@@ -13,7 +13,7 @@ public enum HTTPHelperFailure: Error, Hashable, Sendable {
     case unknownHost
     /// The host is not this machine, and plain HTTP is allowed only to this machine.
     case notLoopback
-    /// The server does not listen, or cannot be reached.
+    /// The server is not listening, or cannot be reached.
     case unreachable(SystemCallFailure)
     /// The timeout expired.
     case timedOut

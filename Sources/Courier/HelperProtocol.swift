@@ -4,7 +4,7 @@ internal import POSIX
 // The protocol between `watchword` and `watchword-courier`. Numbers are little-endian; a string is
 // its length (4 bytes) and its bytes.
 //
-// - watchword → helper, once: a frame, that is a length (4 bytes) and a ``HelperRequest``.
+// - watchword → helper, once: a frame, which is a length (4 bytes) and a ``HelperRequest``.
 // - helper → watchword, once: a ``Reply``, then the end of the pipe.
 
 /// The limits that both ends observe.

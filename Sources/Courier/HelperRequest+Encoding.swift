@@ -7,7 +7,7 @@ extension HelperRequest {
         case login
     }
 
-    /// Appends the request as it crosses the pipe.
+    /// Appends the request in the form that is sent over the pipe.
     func encode(into buffer: WipedBuffer) {
         let fields = FieldWriter(buffer: buffer)
         fields.byte(HelperProtocol.version)
@@ -27,7 +27,7 @@ extension HelperRequest {
         }
     }
 
-    /// Whether it is within the limits of the protocol.
+    /// Whether the request is within the limits of the protocol.
     var fits: Bool {
         guard authorities.count <= HelperProtocol.largestAuthorities else { return false }
         switch operation {

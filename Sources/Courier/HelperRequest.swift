@@ -4,7 +4,7 @@ public import Cryptography
 public struct HelperRequest: Sendable {
     /// What the server is asked to do.
     public enum Operation: Sendable {
-        /// Redeem an enrolment ticket; the account's owner knows the device by its name.
+        /// Redeem an enrolment ticket; the account's owner recognises the device by its name.
         case enrolment(ticket: SecretBytes, deviceName: String)
         /// Sign in.
         case login(Login)
@@ -27,12 +27,12 @@ public struct HelperRequest: Sendable {
         }
     }
 
-    /// The server that gets the request.
+    /// The server that receives the request.
     public let server: ServerAddress
     /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
     public let authorities: [UInt8]
-    /// The same for every attempt at a request, so that the server executes it once
-    /// (`Idempotency-Key`).
+    /// The `Idempotency-Key`: the same for every attempt at a request, so that the server executes
+    /// the request once.
     public let idempotencyKey: String
     /// What the server is asked to do.
     public let operation: Operation
@@ -48,9 +48,9 @@ public struct HelperRequest: Sendable {
     }
 }
 
-/// An identifier that a server made: a few letters, an underscore, and Base64url.
+/// An identifier that a server created: a few letters, an underscore, and Base64url.
 ///
-/// It needs no escaping in a header, on a line or in JSON.
+/// It needs no escaping in a header, in a line of text or in JSON.
 public struct Token: Hashable, Sendable {
     /// The token's text.
     public let text: String

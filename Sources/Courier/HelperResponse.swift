@@ -53,10 +53,11 @@ public enum HelperResponse: Sendable {
         case reuseDetected
         case tooManyFailures
         case accountClosed
-        /// A reason that this version does not know; it is not obeyed.
+        /// A reason that is unknown to this version; the order is not obeyed.
         case unlisted
 
-        /// Parses the reason in the response; only the four known reasons are obeyed.
+        /// Parses the reason in the response; only an order with one of the four known reasons is
+        /// obeyed.
         public init(word: String) {
             self =
                 switch word {
@@ -75,7 +76,7 @@ public enum HelperResponse: Sendable {
         public let status: Int
         /// The problem's type, to be shown; may be empty.
         public let type: PlainText
-        /// Seconds to wait before a retry; 0 if the server does not say.
+        /// Seconds to wait before a retry; 0 if the server does not specify it.
         public let retryAfter: Int
 
         /// Creates a problem.
@@ -85,7 +86,7 @@ public enum HelperResponse: Sendable {
             self.retryAfter = retryAfter
         }
 
-        /// Whether the same request may succeed later: the server was busy or asks the client to
+        /// Whether the same request may succeed later: the server is busy or asks the client to
         /// wait.
         public var isPassing: Bool { status == 408 || status == 429 || status >= 500 }
     }

@@ -9,7 +9,7 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
         case failure, enrolled, accepted, denied, problem
     }
 
-    /// The reply as it crosses the pipe.
+    /// The reply in the form that is sent over the pipe.
     func encoded() throws(SystemCallFailure) -> WipedBuffer {
         let fields = FieldWriter(
             buffer: try WipedBuffer(capacity: HelperProtocol.largestReply))

@@ -18,7 +18,7 @@ public struct ServerAddress: Hashable, Sendable {
     public let host: String
     /// The port, explicit or default.
     public let port: UInt16
-    /// The prefix of the service's own paths: empty, or `/something`.
+    /// The prefix of the service's paths: empty, or `/something`.
     public let prefix: String
 
     private static let longest = 512
@@ -117,9 +117,9 @@ public struct ServerAddress: Hashable, Sendable {
 public enum ServerAddressError: Error, Hashable, Sendable {
     /// The address does not begin with `https://` or `http://`.
     case scheme
-    /// The address is plain HTTP to another machine.
+    /// The address uses plain HTTP to another machine.
     case plain
-    /// The host is missing or invalid (for example, not ASCII, or after a user name).
+    /// The host is missing or invalid (for example, not ASCII, or preceded by a user name).
     case host
     /// The port is not a number from 1 to 65535.
     case port

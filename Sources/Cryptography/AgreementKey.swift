@@ -27,11 +27,11 @@ public struct AgreementKey: Sendable {
 
     /// The shared secret of this private key and `publicKey`.
     ///
-    /// Both sides compute the same one.
+    /// Both sides compute the same secret.
     ///
     /// It is not uniformly distributed: derive keys from it, bound to both public keys.
     ///
-    /// - Throws: ``CryptographyError/weakPublicKey`` for a public key that gives the same secret
+    /// - Throws: ``CryptographyError/weakPublicKey`` for a public key that produces the same secret
     ///   with every private key (RFC 7748, section 6.1).
     public func agreedSecret(with publicKey: Span<UInt8>) throws(CryptographyError) -> SecretBytes {
         precondition(publicKey.count == Self.count, "a public key has 32 bytes")

@@ -17,7 +17,7 @@ internal import COpenSSL
 
     /// Creates a context.
     ///
-    /// `call` is the operation to name if that fails.
+    /// `call` is the operation that the error names if this fails.
     init(_ call: CryptographyFailure.Call) throws(CryptographyFailure) {
         guard unsafe Self.cipher.handle != nil, let ready = unsafe EVP_CIPHER_CTX_new() else {
             throw CryptographyFailure(call)

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 // OpenSSL's compression functions, deprecated but exported, are the only way to keep a hash state
-// as a value. They avoid EVP calls, of which the first one in a process takes 0.85 ms and each one
+// as a value. They avoid EVP calls: the first one in a process takes 0.85 ms, and each one
 // allocates heap memory.
 /// The compression function of a hash: it mixes one block into a state of up to eight words.
 ///
@@ -149,8 +149,8 @@ enum SHA512Compression: CompressionFunction {
 /// Checks that OpenSSL's compression functions work as expected.
 ///
 /// They are deprecated: a later OpenSSL could keep their names and change the layout of their
-/// contexts. So each function computes a known HMAC once per process (RFC 4226, appendix D, count
-/// 0, and the same input with the longer hashes). If the result is wrong, ``EVPKey`` computes
+/// contexts. Each function therefore computes a known HMAC once per process (RFC 4226, appendix D,
+/// count 0, and the same input with the longer hashes). If the result is wrong, ``EVPKey`` computes
 /// the codes.
 enum CompressionCheck {
     static func isPassed(by algorithm: HashAlgorithm) -> Bool {

@@ -14,7 +14,7 @@ public struct CounterDigest: Sendable {
 
     /// The dynamic truncation of RFC 4226, section 5.3: a 31-bit number.
     ///
-    /// The low four bits of the last byte give the offset of four bytes, of which the top bit is
+    /// The low four bits of the last byte are the offset of four bytes, of which the top bit is
     /// cleared.
     public var truncated: UInt32 {
         let offset = Int(words[count - 1] & 15)

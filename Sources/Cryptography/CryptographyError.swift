@@ -20,8 +20,8 @@ public enum CryptographyError: Error, Hashable, Sendable {
 ///
 /// It names the call, never its input.
 ///
-/// The content of the input never makes these calls fail: only missing memory, a missing source of
-/// randomness, or an OpenSSL configuration without the algorithm does.
+/// The content of the input never makes these calls fail. They fail only if memory or the source of
+/// randomness is unavailable, or if the OpenSSL configuration lacks the algorithm.
 public struct CryptographyFailure: Error, Hashable, Sendable {
     /// The operation that OpenSSL was asked to perform.
     public enum Call: String, Hashable, Sendable {

@@ -1,8 +1,9 @@
 internal import COpenSSL
 
-/// The same HMACs through OpenSSL's EVP interface, from copies of two contexts.
+/// Computes the HMACs of ``PreparedKey`` through OpenSSL's EVP interface, from copies of two
+/// contexts.
 ///
-/// ``PreparedKey`` falls back to it where ``CompressionCheck`` finds that the compression
+/// ``PreparedKey`` falls back to this class if ``CompressionCheck`` finds that the compression
 /// functions, which OpenSSL has deprecated, do not work as expected. It takes two to three times as
 /// long, and allocates heap memory.
 @safe final class EVPKey: @unchecked Sendable {

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Derives `count` bytes from a secret with HKDF-SHA-256 (RFC 5869).
 ///
-/// `info` binds the result to its purpose. Two purposes must never share one.
+/// `info` binds the result to its purpose. Two purposes must never share the same `info`.
 ///
 /// - Throws: ``CryptographyFailure``, also if `count` is greater than 255 × 32.
 public func hkdfSHA256(

@@ -4,8 +4,8 @@ internal import COpenSSL
 // copies.
 /// A key prepared for many HMACs with SHA-256 (RFC 2104) of messages of any length.
 ///
-/// It keeps the two hash contexts after HMAC's inner and outer pad, so that an HMAC costs its
-/// message's compressions and two more, and allocates nothing but its result. The contexts are as
+/// It keeps the two hash contexts after HMAC's inner and outer pad, so that an HMAC costs the
+/// compressions of its message plus two more, and allocates only its result. The contexts are as
 /// secret as the key. They are kept in the locked heap while it has space, and wiped with the
 /// object.
 @safe public final class HMACKey: @unchecked Sendable {

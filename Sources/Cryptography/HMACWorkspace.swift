@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// Stack memory for a hash context, followed by one block and one key.
 ///
-/// After a code has been computed, it holds the code's digest, which lives no longer than the code.
-/// After a key has been prepared, it would hold the key, so it is wiped.
+/// After a code has been computed, the workspace holds the code's digest, which lives no longer
+/// than the code. After a key has been prepared, the workspace would hold the key, so it is wiped.
 @unsafe struct HMACWorkspace<Function: CompressionFunction> {
     typealias Word = Function.Word
 
@@ -14,8 +14,8 @@ internal import COpenSSL
 
     /// Space for a key, padded to a block; only the preparation of a key uses it.
     ///
-    /// The key is not kept in a variable, because that could be spilled to the stack across a call
-    /// and would not be wiped there.
+    /// The key is not kept in a variable, because a variable could be spilled to the stack across a
+    /// call and would not be wiped there.
     @inline(__always)
     var key: UnsafeMutableRawPointer { unsafe block + Function.blockCount }
 

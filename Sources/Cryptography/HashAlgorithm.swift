@@ -17,6 +17,6 @@ public enum HashAlgorithm: String, CaseIterable, Hashable, Sendable {
 
     /// The length of a block in bytes (FIPS 180-4): 64, 64 or 128.
     ///
-    /// HMAC replaces a key that is longer than a block by its digest (RFC 2104, section 2).
+    /// HMAC replaces a key that is longer than a block with its digest (RFC 2104, section 2).
     public var blockCount: Int { self == .sha512 ? 128 : 64 }
 }

@@ -2,7 +2,8 @@ internal import COpenSSL
 
 /// Derives `count` bytes from a passphrase with scrypt (RFC 7914).
 ///
-/// `cost` determines the time it takes. It needs ``ScryptCost/memoryNeeded`` bytes of memory.
+/// `cost` determines the time that the derivation takes and the memory that it needs:
+/// ``ScryptCost/memoryNeeded`` bytes.
 ///
 /// - Throws: ``CryptographyFailure``, usually because there is not enough memory.
 public func scrypt(
@@ -12,7 +13,8 @@ public func scrypt(
         let done = passphrase.withBytes { passphrase in
             unsafe passphrase.withUnsafeBytes { passphrase in
                 unsafe salt.withUnsafeBufferPointer { salt in
-                    // An empty span may have a null address, which makes OpenSSL do something else.
+                    // An empty passphrase may have a null address; pass OpenSSL a valid one
+                    // instead.
                     let none: StaticString = ""
                     let text =
                         unsafe passphrase.baseAddress ?? UnsafeRawPointer(none.utf8Start)
@@ -28,7 +30,8 @@ public func scrypt(
     }
 }
 
-/// The cost of one scrypt derivation (RFC 7914, section 2) in memory, and in time proportionally.
+/// The cost of one scrypt derivation (RFC 7914, section 2) in memory; the time is proportional to
+/// it.
 public struct ScryptCost: Hashable, Sendable {
     /// The base-two logarithm of N, between 10 and 24.
     public let logN: Int
@@ -48,7 +51,7 @@ public struct ScryptCost: Hashable, Sendable {
         self.init(checkedLogN: logN, blockSize: 8, parallelism: 1)
     }
 
-    /// For the costs of published test vectors, which are outside the permitted range.
+    /// Does not check the range: published test vectors have costs outside it.
     init(checkedLogN logN: Int, blockSize: Int, parallelism: Int) {
         self.logN = logN
         self.blockSize = blockSize

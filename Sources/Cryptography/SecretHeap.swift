@@ -7,13 +7,13 @@ enum SecretHeap {
     ///
     /// Pages are locked when touched, so unused ones cost nothing.
     private static let largest = 4 << 20
-    /// A smaller heap is useless: it hardly holds OpenSSL's own secrets.
+    /// A smaller heap is useless: it can hardly hold OpenSSL's own secrets.
     private static let smallest = 16 << 10
 
     // A `static let` is initialised once, even if several threads use it first.
     private static let made = make()
 
-    /// The bytes of secrets that are kept out of swap; 0 if nothing can be locked.
+    /// The number of bytes of secrets that can be kept out of swap; 0 if nothing can be locked.
     static var lockedSize: Int { made.isLocked ? made.size : 0 }
 
     /// Whether a heap of the full size is locked.
@@ -43,8 +43,8 @@ enum SecretHeap {
     /// When the heap is full, ordinary memory is used; `CRYPTO_secure_clear_free` also wipes it.
     /// An import of many keys must not fail because of the limit.
     static func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
-        // Reserve some for OpenSSL: each thread's random generator is kept there and cannot be kept
-        // anywhere else.
+        // Reserve part of the heap for OpenSSL: each thread's random generator is kept there and
+        // cannot be kept anywhere else.
         let room = made.size - min(512 << 10, made.size / 2)
         if count <= room - min(CRYPTO_secure_used(), room) {
             let locked = unsafe CRYPTO_secure_zalloc(count, "SecretBytes", 0)
@@ -58,8 +58,8 @@ enum SecretHeap {
 }
 
 extension SecretBytes {
-    /// The bytes of secrets that this process can keep out of swap; `nil` if the limit is high
-    /// enough.
+    /// The number of bytes of secrets that this process can keep out of swap; `nil` if the limit is
+    /// high enough.
     public static var lockedLimit: Int? {
         SecretHeap.isFullyLocked ? nil : SecretHeap.lockedSize
     }

@@ -6,7 +6,7 @@ public import SecretVault
 public struct LoginTicket: Sendable {
     /// The text that the device hands to the application.
     public let text: SecretBytes
-    /// When it expires, as the server wrote it.
+    /// When the ticket expires, as the server wrote it.
     public let expiresAt: String
     /// The ID of the verification in the server's audit log.
     public let verification: String
@@ -15,13 +15,13 @@ public struct LoginTicket: Sendable {
 /// A sign-in with an open enrolled secret.
 ///
 /// If it is interrupted between two steps, even by a power failure, the next sign-in resumes there:
-/// the nonce is on the disk before it is sent, and a secret is kept until its successor has worked.
+/// the nonce is on disk before it is sent, and a secret is kept until its successor has worked.
 public struct DeviceLogin {
     private let id: RecordID
     private let vault: UnlockedVault
     private var state: EnrolledSecret
 
-    /// Uses the entry `id`, whose content was opened after the turn was taken.
+    /// Uses the entry `id`, whose content was opened after the ``LoginLock`` was acquired.
     ///
     /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
     public init(
@@ -35,7 +35,7 @@ public struct DeviceLogin {
     /// Signs in, resuming an interrupted sign-in.
     ///
     /// - Parameters:
-    ///   - turn: Proves that no other process is signing in; taken before the entry was opened.
+    ///   - turn: Proves that no other process is signing in; acquired before the entry was opened.
     ///   - sender: Sends requests to the server. It must guarantee that responses come from the
     ///     server (TLS, or this machine only).
     ///   - now: Unix seconds, stored with the secret.

@@ -20,7 +20,7 @@ struct Presentation: Sendable {
 enum Consequence {
     /// Signed in; the device must keep this state from now on.
     case signedIn(EnrolledSecret, HelperResponse.Acceptance)
-    /// The server does not know the successor: present the secret before it again.
+    /// The successor is unknown to the server: present the previous secret again.
     case askAgain(Presentation)
     /// Rejected; nothing changes.
     case denied
@@ -32,7 +32,7 @@ enum Consequence {
 
 // The device's side of the rotation, as pure logic without disk, network or clock.
 extension EnrolledSecret {
-    /// The secret to present next, and the state that must be on the disk first.
+    /// The secret to present next, and the state that must be on disk first.
     ///
     /// The newest secret is presented. A nonce that was already chosen is reused, because its
     /// response may be in transit or lost.
@@ -89,7 +89,7 @@ extension EnrolledSecret {
     ) -> EnrolledSecret? {
         guard next.generation == presentation.generation + 1 else { return nil }
         let holding = Holding(secret: presentation.secret, nonce: presentation.nonce)
-        // A server that returns the secret it was given does not rotate.
+        // A server that returns the secret that it was given does not rotate secrets.
         guard !(next.secret == presentation.secret) else { return nil }
         // A successor that is issued again may already have been presented, so it keeps its nonce.
         let isKnown = successor.map { $0.secret == next.secret } ?? false

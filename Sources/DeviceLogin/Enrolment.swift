@@ -2,7 +2,7 @@ public import Courier
 public import Cryptography
 public import SecretVault
 
-/// An enrolment: redeems a ticket for a secret, and stores that in the vault.
+/// An enrolment: redeems a ticket for a secret, and stores the secret in the vault.
 public struct Enrolment: Sendable {
     /// The server to sign in to.
     public let server: ServerAddress

@@ -3,9 +3,9 @@ public import POSIX
 
 /// Sends one request over an existing connection (libcurl).
 ///
-/// It looks up no host and opens no connection and no file, so that it works in a confined process;
-/// see ``POSIX/Confinement``. It follows no redirect, ignores proxy settings in the environment,
-/// and stores nothing (cookies, passwords, sessions).
+/// It does not look up hosts, open connections or open files, so that it works in a confined
+/// process; see ``POSIX/Confinement``. It does not follow redirects, ignores proxy settings in the
+/// environment, and stores nothing (cookies, passwords, sessions).
 @safe public struct HTTPClient: ~Copyable {
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
@@ -46,7 +46,7 @@ public import POSIX
         try lines.append("Expect:")
         let places = HeaderLines()
         // libcurl does not look up a host for which it has an address. The address is never used:
-        // see the opener.
+        // see `Receiver.provideSocket`.
         try places.append("\(request.host):\(request.port):127.0.0.1")
         // libcurl keeps pointers to all three.
         defer { withExtendedLifetime((receiver, lines, places)) {} }

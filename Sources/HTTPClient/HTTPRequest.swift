@@ -45,7 +45,8 @@ public struct HTTPResponse: Sendable {
     public let status: Int
     /// The media type with its parameters, if the server sent one.
     public let contentType: String?
-    /// The number of seconds before a retry, as requested by the server; 0 if it did not say.
+    /// The number of seconds before a retry, as requested by the server; 0 if it did not specify
+    /// one.
     public let retryAfter: Int
     /// The body.
     public let body: [UInt8]

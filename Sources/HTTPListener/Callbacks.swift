@@ -60,7 +60,7 @@ let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer
     else { return nil }
     let bytes = unsafe UnsafeRawBufferPointer(start: target, count: strlen(target))
     let exchange = unsafe Exchange(target: Array(bytes))
-    // The connection's record keeps it alive.
+    // The connection's record keeps the exchange alive.
     record.begin(exchange)
     listener.begun.withLock { $0 += 1 }
     return unsafe Unmanaged.passUnretained(exchange).toOpaque()

@@ -92,7 +92,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Must be called before the socket is closed, because its number can then be reused.
+    /// Must be called before the socket is closed, because its number can be reused after that.
     func remove(_ record: ConnectionRecord) {
         state.withLock { state in
             guard state.connections.removeValue(forKey: ObjectIdentifier(record)) != nil else {
@@ -121,7 +121,7 @@ final class ConnectionRegistry: Sendable {
             var count = 0
             for record in state.connections.values {
                 let deadline = record.deadline.load(ordering: .relaxed)
-                // Spare a client that has just completed a step, and so has a new deadline.
+                // Skip a client that has just completed a step and therefore has a new deadline.
                 guard deadline <= end,
                     record.deadline.compareExchange(
                         expected: deadline, desired: .max, ordering: .relaxed

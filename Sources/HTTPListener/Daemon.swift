@@ -16,7 +16,7 @@ final class Daemon: Sendable {
     }
 
     private let running = Mutex<Running?>(nil)
-    /// When its connections end.
+    /// When the daemon's connections must end.
     let retirement = Retirement()
     private let gate = HandlerGate()
     // Both end with NUL, and do not move while the daemon may read them.
@@ -124,10 +124,10 @@ final class Daemon: Sendable {
 
     /// Closes all connections and ends the threads.
     ///
-    /// Returns whether it did.
-    ///
-    /// It does nothing while a request is being handled, because libmicrohttpd would terminate the
+    /// Does nothing while a request is being handled, because libmicrohttpd would terminate the
     /// process.
+    ///
+    /// - Returns: whether the daemon stopped.
     func stop() -> Bool {
         guard gate.close() else { return false }
         let ended = running.withLock { running in

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The context of libmicrohttpd's callbacks: the listener, and the state of the daemon that calls.
+/// The context of libmicrohttpd's callbacks: the listener, and the state of the calling daemon.
 final class DaemonContext: Sendable {
     let listener: HTTPListener
     let retirement: Retirement

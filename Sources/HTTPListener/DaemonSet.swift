@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The daemon that accepts connections, and earlier daemons that still have open connections.
 ///
-/// libmicrohttpd reads a certificate only when a daemon starts. So a new certificate needs a new
-/// daemon on the same socket; the earlier one accepts no more connections and stops when its
+/// libmicrohttpd reads a certificate only when a daemon starts. A new certificate therefore needs a
+/// new daemon on the same socket; the earlier daemon accepts no more connections and stops when its
 /// connections have ended.
 final class DaemonSet: Sendable {
     private struct Retired {
@@ -67,7 +67,7 @@ final class DaemonSet: Sendable {
             return unused
         }
         let busy = unused.filter { !$0.daemon.stop() }
-        // One of them accepted a request at the last moment.
+        // A busy daemon accepted a request at the last moment.
         state.withLock { $0.retired = busy + $0.retired }
     }
 

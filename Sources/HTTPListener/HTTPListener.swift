@@ -83,7 +83,7 @@ public final class HTTPListener: Sendable {
 
     /// Uses another certificate from now on.
     ///
-    /// Open connections keep the old one, at most for ``ListenerLimits/retiredLifetime``.
+    /// Open connections keep the old one, for at most ``ListenerLimits/retiredLifetime``.
     ///
     /// - Throws: why the new certificate is not used; the old one is kept in that case.
     public func replace(tls: TLSIdentity) throws(ListenerFailure) {

@@ -53,7 +53,7 @@ struct ListeningSocket: ~Copyable {
         return number
     }
 
-    /// Closes `number` if it still is the socket that `identity` was taken from.
+    /// Closes `number` if it is still the socket that `identity` was taken from.
     ///
     /// When libmicrohttpd (0.9.75) does not start, it has closed its socket after some errors (a
     /// bad certificate, a thread that could not be started) but not after others. By then, another

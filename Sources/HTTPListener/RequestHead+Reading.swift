@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import Glibc
 
 extension Exchange {
-    /// The target, while nothing else is known; `nil` after the head was examined.
+    /// The target, while nothing else is known; `nil` after the head has been examined.
     var targetOfNewRequest: [UInt8]? {
         withStage { stage in
             if case .begun(let target) = stage { target } else { nil }

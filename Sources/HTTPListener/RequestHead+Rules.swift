@@ -35,7 +35,8 @@ extension RequestHead {
             throw .malformed
         }
         let length = try contentLength(value("content-length"), coding: value("transfer-encoding"))
-        // RFC 9112, section 6.1: HTTP/1.0 has no chunks, so they indicate request smuggling.
+        // RFC 9112, section 6.1: HTTP/1.0 has no transfer codings, so a chunked body indicates
+        // request smuggling.
         guard length != nil || !isOld else { throw .malformed }
         if let expectation = value("expect"), expectation.lowercased() != "100-continue" {
             throw .unknownExpectation

@@ -1,6 +1,6 @@
 /// A header field.
 public struct HTTPField: Hashable, Sendable {
-    /// The name, compared without case.
+    /// The name, which is case-insensitive.
     public let name: String
     /// The value without surrounding white space.
     public let value: String
@@ -13,7 +13,7 @@ public struct HTTPField: Hashable, Sendable {
 }
 
 extension [HTTPField] {
-    /// The values of all fields with this name, compared without case.
+    /// The values of all fields with this name, ignoring case.
     public func values(of name: String) -> [String] {
         filter { $0.name.isEqualIgnoringCase(name) }.map(\.value)
     }

@@ -1,6 +1,6 @@
-/// Why a request is refused before anything looks at its meaning.
+/// Why a request is refused before it is interpreted.
 public enum HTTPRequestError: Error, CaseIterable, Hashable, Sendable {
-    /// The request is not unambiguous HTTP: 400.
+    /// The request is malformed or ambiguous HTTP: 400.
     case malformed
     /// A chunked body, whose length is unknown in advance: 411.
     case lengthRequired

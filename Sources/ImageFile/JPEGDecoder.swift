@@ -43,8 +43,8 @@ import CTurboJPEG
         into pixels: inout [UInt8]
     ) throws(ImageFileError) -> Bool {
         // A progressive file can repeat its scans without end: 500 are plenty. Never use the fast
-        // transform: its arithmetic overflows on blocks of hard black and white, which QR symbols
-        // consist of.
+        // transform: its arithmetic overflows on blocks of pure black and white, of which QR
+        // symbols consist.
         let flags = TJFLAG_LIMITSCANS
         let code = unsafe tjDecompress2(
             handle, bytes, UInt(bytes.count), &pixels, Int32(size.width), 0, Int32(size.height),

@@ -37,8 +37,8 @@ import CPNG
     ///
     /// Returns whether the picture was complete.
     ///
-    /// Call it only once: libpng then releases the file. Rows after the damage keep the content of
-    /// `pixels`.
+    /// Call this only once: libpng releases the file afterwards. Rows after the damage keep the
+    /// content of `pixels`.
     func finish<Sample>(
         format: UInt32, into pixels: UnsafeMutableBufferPointer<Sample>
     ) -> Bool {

@@ -34,10 +34,10 @@ public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
     return Array(file.prefix(size))
 }
 
-/// The libpng functions for writing, loaded with the first picture because most programs write
-/// none.
+/// The libpng functions for writing, loaded when the first picture is written, because most
+/// programs write none.
 ///
-/// Programs that read pictures are linked with libpng normally.
+/// Programs that read pictures link libpng in the usual way.
 @safe private struct PNGLibrary {
     typealias Write =
         @convention(c) (

@@ -83,7 +83,8 @@ public enum MigrationWritingError: Error, Hashable, Sendable {
     case sizeOrIndex
     /// The version is neither 1 nor 2.
     case version
-    /// An entry without six or eight digits, with time steps other than thirty seconds from the
-    /// epoch, Steam's alphabet, a counter above 2^63 - 1, or other parameters; its index.
+    /// The entry with this index does not have six or eight digits, or has time steps other than
+    /// thirty seconds from the epoch, Steam's alphabet, a counter above 2^63 - 1, or other
+    /// parameters.
     case entry(Int)
 }

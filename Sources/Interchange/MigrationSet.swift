@@ -57,7 +57,7 @@ public struct MigrationCollection: Sendable {
     public private(set) var sets: [MigrationSet] = []
     private var families: [Family.Key: Family] = [:]
 
-    /// The exports that only their parts distinguish.
+    /// Exports that can be distinguished only by their parts.
     private struct Family {
         struct Key: Hashable {
             let version: Int
@@ -74,8 +74,8 @@ public struct MigrationCollection: Sendable {
         var sets: [Int] = []
         /// How many of them have the part with this index.
         ///
-        /// These are always the first ones, because each part is added to the first export without
-        /// it.
+        /// These are always the first ones, because each part is added to the first export that
+        /// lacks it.
         var counts: [Int: Int] = [:]
         /// The indexes in `sets` of the exports that have a part with this content.
         var holders: [Part: [Int]] = [:]
@@ -86,7 +86,7 @@ public struct MigrationCollection: Sendable {
 
     /// Adds a part to the first export that it belongs to, or starts a new export with it.
     ///
-    /// The time does not depend on the number of exports.
+    /// The time that this takes does not depend on the number of exports.
     ///
     /// - Returns: whether the part was already present.
     @discardableResult

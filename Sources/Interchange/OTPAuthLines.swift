@@ -89,7 +89,7 @@ public struct OTPAuthLines: Sendable {
         return range
     }
 
-    /// Windows editors begin a file with a byte order mark.
+    /// Some Windows editors begin a file with a byte order mark.
     private static func byteOrderMarkCount(of text: Span<UInt8>) -> Int {
         let hasMark = text.count >= 3 && text[0] == 0xef && text[1] == 0xbb && text[2] == 0xbf
         return hasMark ? 3 : 0

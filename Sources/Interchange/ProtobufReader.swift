@@ -18,7 +18,8 @@ enum ProtobufField {
 
 /// Iterates over the fields of a Protocol Buffers message (proto3 encoding, without groups).
 ///
-/// A length is never trusted beyond the end of the message, and nothing is allocated by it.
+/// A length is never trusted beyond the end of the message, and never determines the size of an
+/// allocation.
 struct ProtobufReader {
     private var position: Int
     private let end: Int

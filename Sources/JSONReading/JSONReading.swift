@@ -24,7 +24,7 @@ public struct JSONLimits: Hashable, Sendable {
 
 /// Reads an object or a list (RFC 8259) strictly.
 ///
-/// It refuses: invalid UTF-8, duplicate names in an object, numbers that are not whole (`6.0` and
+/// It refuses invalid UTF-8, duplicate names in an object, numbers that are not whole (`6.0` and
 /// `6e0` are whole, as in JSON Schema) or exceed `Int64`, NUL in texts and names, anything but
 /// white space before or after the value, and input beyond the limits. Members keep their order.
 /// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are

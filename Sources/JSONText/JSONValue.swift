@@ -5,7 +5,7 @@ internal import POSIX
 ///
 /// The members of an object keep their order.
 ///
-/// A secret is written and read without ever being a `String`. There are no fractions, because
+/// A secret is written and read without ever becoming a `String`. There are no fractions, because
 /// Watchword neither writes nor accepts any.
 public enum JSONValue: Sendable {
     /// A text that is not secret.

@@ -41,7 +41,7 @@ extension Span where Element == UInt8 {
 }
 
 extension UInt8 {
-    /// Whether it is a space, a tab or a line break.
+    /// Whether the byte is a space, a tab or a line break.
     var isASCIISpace: Bool { self == UInt8(ascii: " ") || (0x09...0x0d).contains(self) }
 
     /// The lowercase form of a capital letter; any other byte unchanged.

@@ -45,9 +45,9 @@ struct Base32Reader {
         if !tolerances.contains(tolerance) { tolerances.append(tolerance) }
     }
 
-    /// Checks the rest after the end of the text.
+    /// Checks what remains at the end of the text.
     mutating func end(expecting expected: Base32.Padding) {
-        // Five or more bits that made no byte: a whole character encodes nothing.
+        // Five or more bits remain: a whole character encodes nothing.
         if held >= 5 {
             tolerate(.strayCharacter)
         } else if bits & (1 << UInt32(held) - 1) != 0 {

@@ -1,6 +1,7 @@
 /// A one-time code: up to ten ASCII characters, kept without a heap allocation.
 ///
-/// It is a short-lived secret without a description; code that may show it writes its characters.
+/// It is a short-lived secret and has no description; callers that may display it write its
+/// characters.
 public struct Code: Sendable {
     /// The number of characters, from 1 to 10.
     public let count: Int
@@ -20,7 +21,7 @@ public struct Code: Sendable {
 
     /// Reads a code that somebody presented.
     ///
-    /// Input that is too long equals no code.
+    /// Input that is too long does not equal any code.
     init(presented: Span<UInt8>) {
         var first: UInt64 = 0
         var rest: UInt64 = 0

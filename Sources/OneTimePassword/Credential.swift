@@ -4,7 +4,8 @@ public import Cryptography
 public struct Credential: Sendable {
     /// A parameter of a key URI that is not interpreted here but kept for other programs.
     ///
-    /// Names and values are kept as text, since a key is always called `secret`.
+    /// Names and values are kept as text: they contain no key, because a key is always called
+    /// `secret`.
     public struct Parameter: Hashable, Sendable {
         /// The name as written.
         public let name: String
@@ -74,7 +75,7 @@ public enum CredentialError: Error, Hashable, Sendable {
     case emptyKey
     /// A name begins or ends with a space of any kind, which a key URI does not preserve.
     case spaceAround(Name)
-    /// Names, key and parameters do not fit into a key URI that can be read again.
+    /// The names, the key and the parameters do not fit into a key URI of the maximum length.
     case tooLong
     /// A parameter occurs twice, or has the name of one of the credential's own parameters.
     case parameter(position: Int)

@@ -5,8 +5,8 @@ extension KeyURI {
     ///
     /// The text is also secret.
     ///
-    /// All parameters are written, including those with default values. A strict reading gives the
-    /// same credential, unless both issuer and account are empty.
+    /// All parameters are written, including those with default values. A strict reading returns
+    /// the same credential, unless both issuer and account are empty.
     public static func format(_ credential: Credential) -> SecretBytes {
         let head = headText(credential)
         let tail = tailText(credential)
@@ -70,7 +70,7 @@ extension KeyURI {
         return text
     }
 
-    /// Only written if type and issuer would imply something else.
+    /// The encoder, which is written only if the type and the issuer would imply a different one.
     private static func encoder(_ credential: Credential) -> String? {
         switch (credential.style, credential.movingFactor) {
         case (.steam, .counter): "steam"

@@ -1,4 +1,4 @@
-/// A key URI, `otpauth://TYPE/LABEL?PARAMETERS`, as QR codes contain it.
+/// A key URI, `otpauth://TYPE/LABEL?PARAMETERS`, as it appears in QR codes.
 ///
 /// The Key URI Format in Google Authenticator's wiki is the closest there is to a standard. Issuers
 /// deviate from it. A lenient reading reports each deviation in ``warnings``; a strict reading
@@ -81,7 +81,7 @@ public enum KeyURIError: Error, Hashable, Sendable {
     case missingKey
     /// The key is not Base32.
     case key(Base32Error)
-    /// An algorithm other than SHA-1, SHA-256 and SHA-512; it is never replaced by SHA-1.
+    /// An algorithm other than SHA-1, SHA-256 and SHA-512; it is never replaced with SHA-1.
     case unknownAlgorithm
     /// An encoder other than `steam` and `decimal`, or `decimal` for the type `steam`.
     case unknownEncoder

@@ -20,7 +20,7 @@ enum KeyURIParameter: String, CaseIterable {
         }
     }
 
-    /// Whether it applies to HOTP (`isHOTP`) or to TOTP.
+    /// Whether the parameter applies to HOTP (`isHOTP`) or to TOTP.
     func belongs(isHOTP: Bool) -> Bool {
         switch self {
         case .counter: isHOTP

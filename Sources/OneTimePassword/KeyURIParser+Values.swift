@@ -123,8 +123,8 @@ extension KeyURIParser {
         return number
     }
 
-    /// Checks for decimal digits after an optional minus: a negative number is out of range, but a
-    /// number.
+    /// Checks for decimal digits after an optional minus: a negative number is still a number, but
+    /// out of range.
     private func checkDigits(_ text: String, _ part: KeyURIPart) throws(KeyURIError) {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

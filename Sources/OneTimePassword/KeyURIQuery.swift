@@ -2,7 +2,7 @@
 struct KeyURIQuery {
     /// Whether the type is HOTP.
     ///
-    /// It decides whether a period or a counter belongs to it.
+    /// This determines whether a period or a counter applies.
     let isHOTP: Bool
     private(set) var values: [KeyURIParameter: Range<Int>] = [:]
     private(set) var others: [Credential.Parameter] = []

@@ -7,7 +7,7 @@ public enum KeyURIPart: Hashable, Sendable {
     case parameter(Int)
 }
 
-/// A deviation of a key URI from the format that a lenient reading accepts.
+/// A deviation from the key URI format, accepted by a lenient reading.
 public enum KeyURIWarning: Hashable, Sendable {
     /// `apple-otpauth:`, which only Apple's software uses.
     case appleScheme

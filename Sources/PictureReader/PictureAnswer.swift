@@ -1,6 +1,7 @@
 internal import POSIX
 
-/// The result for one picture, with its symbols' bytes, which are wiped with the last owner.
+/// The result for one picture, with its symbols' bytes, which are wiped when the last reference is
+/// released.
 struct PictureAnswer {
     let outcome: PictureOutcome
     private let frame: WipedBuffer?

@@ -6,11 +6,11 @@ public import POSIX
 /// that picture is lost: the process is killed, and the next picture gets a new one. Everything
 /// that the process sends is checked, and no picture is decoded on this side.
 ///
-/// It must be used from one thread, which must outlive it: the kernel kills the processes with that
-/// thread.
+/// It must be used from one thread, which must outlive it: the kernel kills the processes when that
+/// thread ends.
 public final class PictureReader {
-    /// A process is replaced after this many pictures, so that the effects of a hostile one do not
-    /// last.
+    /// A process is replaced after this many pictures, so that the effects of a hostile picture do
+    /// not last.
     public static let picturesPerProcess = 64
     /// How many pictures may be read before the next one is reported.
     private static let window = 16
@@ -21,7 +21,7 @@ public final class PictureReader {
     private let timeout: Duration
     private var connections: [ReaderConnection] = []
 
-    /// Names the program to ask.
+    /// Sets the program that reads the pictures.
     ///
     /// - Parameters:
     ///   - path: The program; by default the one beside the running program, or else where an
@@ -106,7 +106,7 @@ extension PictureReader {
     private func read(
         count: Int, open: (Int) -> OpenPicture, deliver: (Int, PictureAnswer) -> Void
     ) throws(HelperFailure) {
-        // If an error ends this, nobody waits for the pictures still being read.
+        // If an error ends the loop, the pictures that are still being read are abandoned.
         defer { connections.removeAll { $0.isBusy } }
         var answers: [Int: PictureAnswer] = [:]
         var opened = 0

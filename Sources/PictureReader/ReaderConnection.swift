@@ -14,7 +14,7 @@ final class ReaderConnection {
     private enum Task {
         case none
         case sending(PictureSource)
-        /// The source failed halfway; the reader is still to be told.
+        /// The source failed halfway; the reader has not been told yet.
         case dropping(PictureRefusal)
         case awaitingAnswer
     }
@@ -156,7 +156,7 @@ extension ReaderConnection {
     }
 
     private func answer(in frame: WipedBuffer) throws(HelperFailure) -> PictureAnswer {
-        // An answer to half a picture is not an answer.
+        // An answer that arrives before the whole picture was sent is invalid.
         guard case .awaitingAnswer = task, !helper.hasUnsent,
             let answer = PictureAnswer(parsing: frame)
         else { return try distrust() }
@@ -171,7 +171,7 @@ extension ReaderConnection {
         return finish(PictureAnswer(refused: .badAnswer))
     }
 
-    /// Finds out how a process ended that has closed its pipe.
+    /// Determines how a process that has closed its pipe ended.
     private func lost() throws(HelperFailure) -> PictureAnswer {
         let (ending, peakMemory) = helper.end()
         isSpent = true

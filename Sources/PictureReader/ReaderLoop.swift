@@ -17,8 +17,8 @@ public enum ReaderLoop {
 
     /// Confines the process and answers pictures until standard input ends.
     ///
-    /// Whatever `read` needs from the file system must be loaded before. If the process cannot be
-    /// confined, it reports this and ends without reading a picture.
+    /// Everything that `read` needs from the file system must already be loaded. If the process
+    /// cannot be confined, it reports this and ends without reading a picture.
     public static func run(
         limits: Confinement.Limits = limits, read: ([UInt8]) -> PictureFinding
     ) -> Never {

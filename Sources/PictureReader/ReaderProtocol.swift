@@ -4,10 +4,10 @@ internal import POSIX
 //
 // reader → watchword, once:  frame: "WWR", version, 0 for confined
 //                              or "WWR", version, 1, error number (4 bytes), name of the call
-// watchword → reader, each:  chunks: count (4 bytes), so many bytes of the picture;
+// watchword → reader, each:  chunks: count (4 bytes), that many bytes of the picture;
 //                       a count of 0 ends the picture, 0xffffffff drops it without an answer
 // reader → watchword, each:  frame: an ``Answer``
-// A frame is its count of bytes (4 bytes) and the bytes. Nothing is sent unasked.
+// A frame is its count of bytes (4 bytes) and the bytes. Nothing is sent unsolicited.
 
 /// The limits that both ends observe.
 enum ReaderProtocol {
@@ -18,7 +18,7 @@ enum ReaderProtocol {
     /// Bytes of one chunk of a picture.
     static let largestChunk = 1 << 16
     static let largestGreeting = 64
-    /// Bytes of an answer: enough for some hundred of the longest symbols.
+    /// Bytes of an answer: enough for more than 80 of the longest symbols.
     static let largestAnswer = 1 << 18
     static let mostSymbols = 1_000
     static let mostWords = 64

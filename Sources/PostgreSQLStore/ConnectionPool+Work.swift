@@ -11,13 +11,13 @@ extension ConnectionPool {
 
     /// The operations of the pool's connections.
     struct Work: Sendable {
-        /// The maximum number of threads; each gets a connection when there is work for it.
+        /// The number of threads; each opens a connection when there is work for it.
         let size: Int
-        /// Opens a connection; the argument says whether a caller is waiting for it.
+        /// Opens a connection; the argument is whether a caller is waiting for it.
         let open: @Sendable (Bool) throws(PostgreSQLFailure) -> Connected
         /// Whether an idle connection is still open, as far as is known.
         let stands: @Sendable (Connected) -> Bool
-        /// Whether the server answers on a connection, asked after a timeout on another one.
+        /// Whether the server answers on a connection; called after a timeout on another one.
         let answers: @Sendable (Connected) -> Bool
         /// Removes from the front of the queue the jobs that can run together.
         let take: @Sendable (inout [Job]) -> [Job]

@@ -6,8 +6,8 @@ internal import Verification
 ///
 /// A thread takes as many waiting jobs as it can run together: a single caller never waits for
 /// others, and many callers share the round trips. If no connection can be opened, or the server
-/// does not answer, calls fail immediately until the server answers again; meanwhile one thread
-/// retries at growing intervals.
+/// does not answer, calls fail immediately until the server answers again; one thread keeps
+/// retrying at growing intervals.
 final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     private struct Queue {
         var jobs: [Job] = []

@@ -159,7 +159,7 @@ extension PostgreSQLStore: VerificationStore {
 extension PostgreSQLRows {
     /// Every row, as a credential.
     ///
-    /// Checking no row takes as long as checking one (V-06).
+    /// If there are no rows, the check takes as long as for one row (V-06).
     fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
         let rows = try all { row throws(PostgreSQLFailure) in try row.credential(key) }
         if rows.isEmpty {

@@ -9,9 +9,9 @@ public import Verification
 /// comes from one row, so that the transactions of all processes become durable one after the
 /// other; group commits make up for that cost.
 ///
-/// A broken connection is reopened, at growing intervals; meanwhile calls fail immediately. If the
-/// database comes back without events that it acknowledged to this process, the process stops using
-/// it: it would accept spent codes again.
+/// A broken connection is reopened, at growing intervals; until then, calls fail immediately. If
+/// the database comes back without events that it acknowledged to this process, the process stops
+/// using it, because such a database would accept spent codes again.
 public final class PostgreSQLStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey
@@ -44,9 +44,10 @@ public final class PostgreSQLStore: Sendable {
     ///
     /// - Parameters:
     ///   - known: chain ends that an earlier process stored; see ``ends``.
-    ///   - timeout: how long a statement may take; a lock may take half of it. If the server does
-    ///     not answer at all, the first read waits one and a half times as long, and the first
-    ///     commit three times as long; later calls fail immediately until the server answers again.
+    ///   - timeout: how long a statement may take; it waits for a lock for at most half that time.
+    ///     If the server does not answer at all, the first read waits one and a half times as long,
+    ///     and the first commit three times as long; later calls fail immediately until the server
+    ///     answers again.
     public init(
         connecting address: PostgreSQLAddress, key: AuditKey,
         known ends: [AcknowledgedCheckpoint] = [],
@@ -110,7 +111,7 @@ public final class PostgreSQLStore: Sendable {
     /// them.
     public var ends: [AcknowledgedCheckpoint] { known.ends }
 
-    /// Calls `tell` whenever `events` more events were acknowledged since its last call.
+    /// Calls `tell` whenever `events` more events have been acknowledged since the last call.
     ///
     /// `tell` runs on the thread that commits, before the commits return, and must not block.
     public func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {

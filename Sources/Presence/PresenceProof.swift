@@ -32,16 +32,16 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
 public enum PresenceProofError: Error, Hashable, Sendable {
     /// The proof has expired.
     case expired
-    /// It was created for another purpose, or for an earlier question about the same one.
+    /// It was created for another purpose, or for an earlier check with the same purpose.
     case otherPurpose
 }
 
 /// The purpose of a presence check, which identifies the proofs that are created for it.
 ///
 /// Two purposes with the same text are different: a proof can be spent only with the instance that
-/// it was created for, and does not reveal that instance. So code that protects something creates a
-/// purpose, keeps it private, and accepts only proofs for it. If it discards the purpose after use,
-/// no second proof can be spent.
+/// it was created for, and does not reveal that instance. Code that protects something therefore
+/// creates a purpose, keeps it private, and accepts only proofs for it. If it discards the purpose
+/// after use, no second proof can be spent.
 public final class PresencePurpose: Sendable {
     /// The purpose as shown to the user.
     public let words: String

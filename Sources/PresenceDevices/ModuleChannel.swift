@@ -3,7 +3,7 @@ public import POSIX
 /// The modules' side of the pipes, in the program that runs them.
 ///
 /// The modules are third-party code, so they get no access to standard input and output: their
-/// output must not be taken for this program's, and they must not read the person's answer to
+/// output must not be mistaken for this program's, and they must not read the person's answer to
 /// another module.
 public final class ModuleChannel {
     private let input: FileDescriptor
@@ -24,7 +24,7 @@ public final class ModuleChannel {
 
     /// Forwards a module's question and waits for the answer.
     ///
-    /// - Returns: the answer without its line end; `nil` if there is none.
+    /// - Returns: the answer without its line ending; `nil` if there is none.
     public func ask(_ text: String, isEchoed: Bool) throws(SystemCallFailure) -> ModuleAnswer? {
         try send(.asks(text, isEchoed: isEchoed))
         var incoming = try IncomingFrame(limit: 1 + ModuleFrame.longestAnswer)
@@ -51,7 +51,7 @@ public final class ModuleChannel {
     }
 }
 
-/// A person's answer; wiped with its last owner.
+/// A person's answer; wiped when the last reference is released.
 public struct ModuleAnswer {
     private let frame: WipedBuffer
 

@@ -13,11 +13,12 @@ final class ModuleConversation {
     private var remarkBytes = 0
     private var hasShownPurpose = false
 
-    /// Nobody reads more messages than this, or longer ones in total.
+    /// Nobody reads more messages than this, or more text in total.
     private static let mostRemarks = 100
     private static let mostRemarkBytes = 1 << 14
 
-    /// An answer's frame: its count, its kind, the answer, and the line end that is removed again.
+    /// An answer's frame: its count, its kind, the answer, and the line ending, which is removed
+    /// afterwards.
     private static let limits = HelperProcess.Limits(
         greeting: ModuleFrame.largestFrame, frame: ModuleFrame.largestFrame,
         outgoing: 5 + ModuleFrame.longestAnswer + 1)

@@ -2,10 +2,14 @@ internal import POSIX
 
 // The protocol between `watchword` and `watchword-presence`, in frames (see `IncomingFrame`).
 //
-// program → watchword, first: ready program → watchword, each: says or asks; it waits for the
-// answer before it sends the next frame watchword → program, each: "answer" and the bytes that were
-// typed program → watchword, last: verdict The first byte of a frame is its kind. A text is UTF-8
-// up to the frame's end, and is not yet safe to show on a terminal.
+// program → watchword, first: ready
+// program → watchword, each:  says or asks; after a question, the program waits for the answer
+//                             before it sends the next frame
+// watchword → program, each:  "answer" and the bytes that were typed
+// program → watchword, last:  verdict
+//
+// The first byte of a frame is its kind. A text is UTF-8 up to the frame's end, and is not yet safe
+// to show on a terminal.
 
 /// A frame from the program that runs the system's modules.
 enum ModuleFrame: Hashable, Sendable {

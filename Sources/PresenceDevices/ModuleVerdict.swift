@@ -64,7 +64,7 @@ public struct PAMCallFailure: Error, Hashable, Sendable {
 
     /// The call.
     public let call: Call
-    /// What it returned, one of the `PAM_…` codes.
+    /// The return code, one of the `PAM_…` constants.
     public let code: UInt8
 
     /// Records the call that returned `code`.

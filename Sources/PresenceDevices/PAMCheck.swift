@@ -2,14 +2,14 @@ internal import POSIX
 public import Presence
 
 /// Asks the system's modules, those of the PAM service `watchword`, whether the user is present: by
-/// password, fingerprint, face or security key, whatever the administrator named in the service
-/// file.
+/// password, fingerprint, face or security key, depending on what the administrator configured in
+/// the service file.
 ///
 /// The modules run in `watchword-presence`, a separate process. Their messages and questions appear
 /// on the terminal. Their verdict is advisory: anyone who controls the machine can fake it.
 ///
-/// It must be used from one thread, which must outlive it: the kernel kills the process with that
-/// thread.
+/// It must be used from one thread, which must outlive it: the kernel kills the process when that
+/// thread ends.
 public struct PAMCheck: PresenceCheck {
     /// A positive verdict comes from the system and yields no key.
     public typealias Grade = Advisory
@@ -17,7 +17,7 @@ public struct PAMCheck: PresenceCheck {
     private let path: String?
     private let timeout: Duration
 
-    /// Names the program that runs the modules.
+    /// Sets the program that runs the modules.
     ///
     /// - Parameters:
     ///   - path: The program; by default the one beside the running program, or else where an

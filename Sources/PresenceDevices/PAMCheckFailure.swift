@@ -1,16 +1,16 @@
 public import POSIX
 public import Presence
 
-/// Why the system's modules gave no verdict.
+/// Why the system's modules returned no verdict.
 public struct PAMCheckFailure: PresenceFailure, Hashable {
     /// The reason.
     public let reason: Reason
-    /// Whether a question had been answered, or a module had reported an error, before.
+    /// Whether, before the failure, a question had been answered or a module had reported an error.
     public let mayConcealAttempt: Bool
 
     /// Why there is no verdict.
     public enum Reason: Error, Hashable, Sendable {
-        /// The timeout passed.
+        /// The timeout expired.
         case timedOut
         /// The person cancelled, or closed the terminal.
         case cancelled

@@ -1,7 +1,8 @@
 internal import CQREncode
 internal import POSIX
 
-/// The libqrencode functions, loaded with the first symbol because most programs draw none.
+/// The libqrencode functions, loaded when the first symbol is drawn, because most programs draw
+/// none.
 @safe struct QREncodeLibrary {
     typealias EncodeData =
         @convention(c) (Int32, UnsafePointer<UInt8>?, Int32, QRecLevel) -> UnsafeMutablePointer<

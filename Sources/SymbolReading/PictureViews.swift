@@ -32,8 +32,9 @@ public struct PictureViews {
 
     /// The length of the longer side at which a picture of that size should be read.
     ///
-    /// Up to five megapixels (a tall screenshot), a picture is read at its own size. A larger one
-    /// is a photo, which can be read as well at 1,600 pixels in a fraction of the time.
+    /// A picture with sides of at most 2,400 pixels, or with at most five megapixels (a tall
+    /// screenshot), is read at its own size. A larger one is a photo, which can be read equally
+    /// well at 1,600 pixels in a fraction of the time.
     public static func workingSide(width: Int, height: Int) -> Int {
         let longer = max(width, height)
         return longer <= 2_400 || width * height <= 5_000_000 ? longer : min(longer, 1_600)

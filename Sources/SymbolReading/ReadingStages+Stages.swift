@@ -7,9 +7,9 @@ extension ReadingStages {
     /// most for their time come first.
     mutating func climb(_ views: PictureViews) throws(SymbolReadingFailure) {
         let picture = views.brightness.inWorkingSize()
-        // Finder patterns come first, although few pictures need this stage: finding them takes a
-        // fraction of the time that zbar takes for the whole picture, and finds inverted symbols,
-        // too.
+        // Finder patterns come first, although few pictures need this stage: the search takes a
+        // fraction of the time that zbar takes for the whole picture, and also finds inverted
+        // symbols.
         let side = min(picture.width, picture.height)
         let binary = picture.thresholdedByMean(radius: max(side / 16, 8))
         try rescue("finder patterns", picture, binary: binary)
@@ -27,7 +27,7 @@ extension ReadingStages {
         alpha: GrayImage, _ overWhite: GrayImage
     ) throws(SymbolReadingFailure) {
         let shape = alpha.inWorkingSize()
-        // Such pictures seldom have a margin, because no background shows it.
+        // Such pictures seldom have a margin, because it would be invisible without a background.
         let margin = max(shape.width, shape.height) / 10 + 8
         try attempt("alpha channel, inverted") {
             shape.framed(by: margin, brightness: 0).inverted()
@@ -87,7 +87,7 @@ extension ReadingStages {
         }
     }
 
-    /// A photo whose symbol is too small at the size that photos are read at.
+    /// A photo whose symbol is too small at the size at which photos are read.
     private mutating func climb(fullSize: GrayImage) throws(SymbolReadingFailure) {
         // zbar takes about 20 ns per pixel and cannot be interrupted.
         guard fullSize.width * fullSize.height <= 16 << 20 else { return }
@@ -118,7 +118,7 @@ extension GrayImage {
         reduced(longerSide: PictureViews.workingSide(width: width, height: height))
     }
 
-    /// Replaces the white behind transparent parts by black.
+    /// Replaces the white behind transparent parts with black.
     fileprivate func overBlack(alpha: GrayImage) -> GrayImage {
         let values = zip(pixels, alpha.pixels).map { over, cover in
             UInt8(clamping: Int(over) - (255 - Int(cover)))

@@ -5,8 +5,8 @@ public import POSIX
 ///
 /// - Parameters:
 ///   - views: the picture.
-///   - deadline: when to stop: the current stage is finished, and no other is started. `nil` for no
-///     deadline.
+///   - deadline: when to stop. The current stage is finished, and no other is started. `nil` means
+///     no deadline.
 /// - Throws: ``SymbolReadingFailure`` if zbar itself fails; a picture without a symbol is not an
 ///   error.
 public func readSymbols(

@@ -8,7 +8,7 @@ internal import SymbolReading
 ///
 /// This is the only place where untrusted pictures are decoded.
 ///
-/// Stops well before the caller's timeout, so that it can report what it tried.
+/// It stops well before the caller's timeout, so that it can report what it tried.
 func findSymbols(in bytes: [UInt8]) -> PictureFinding {
     do throws(ImageFileError) {
         return try findSymbols(in: EncodedImage(bytes), until: .now + .seconds(3))

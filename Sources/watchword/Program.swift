@@ -1,6 +1,6 @@
 import Commands
 
-/// The program.
+/// The entry point of `watchword`.
 @main struct Program {
     static func main() { CommandLineProgram.main() }
 }

@@ -4,7 +4,7 @@ import subprocess
 import time
 
 
-# A program that takes longer hangs.
+# A program that takes longer is assumed to hang.
 TIMEOUT = 600
 
 

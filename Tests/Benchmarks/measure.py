@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the release programs against others, part by part, and prints Markdown tables of ratios.
+"""Compares the release programs with others, part by part, and prints Markdown tables of ratios.
 
     measure.py PLACE [--only PART]… [--write]
     measure.py PLACE [--only PART]… --list      prints the names of the parts

@@ -1,4 +1,4 @@
-"""Measures decisions on a temporary PostgreSQL server, against pgbench with the same UPDATE there."""
+"""Compares decisions on a temporary PostgreSQL server with pgbench running the same UPDATE."""
 import contextlib
 import os
 import pwd
@@ -14,7 +14,7 @@ SECONDS = 3
 ROUNDS = 2
 ROWS = 1_000
 DENIALS = 4_000
-# Our callers, pgbench's clients, the goal. The server allows 100 connections; ours take four.
+# Our callers, pgbench's clients and the goal. The server allows 100 connections; our store uses four.
 CALLERS = ((1, 1, None), (8, 8, None), (32, 32, 1.0), (128, 90, 2.0))
 
 # The same columns and indexes as the table of credentials, with ids that pgbench can compute.

@@ -1,4 +1,4 @@
-"""Measures the command against others: codes, start, a large vault, and pictures."""
+"""Compares the command with other programs: codes, start, a large vault, and pictures."""
 import os
 import random
 

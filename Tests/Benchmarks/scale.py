@@ -7,7 +7,7 @@ from postgresql import database, server, tell
 
 SMALLEST = 1_000
 COUNTS = [SMALLEST, 100 * SMALLEST, 1_000 * SMALLEST]
-# It takes minutes; this allows for a slower or busy machine.
+# Filling a large store takes minutes; this allows for a slower or busy machine.
 TIMEOUT = 3_600
 
 

@@ -1,4 +1,4 @@
-"""Measures the server: verifications over HTTP, against another verifier and bare HTTP; memory."""
+"""Measures the server: its memory, and verifications over HTTP, compared with another verifier and bare HTTP."""
 import contextlib
 import json
 import os
@@ -17,7 +17,7 @@ SECONDS = 5
 ROUNDS = 2
 CONNECTIONS = 32
 OPEN = 1_000
-# Connections from one address: the server limits them.
+# The server limits the connections from one address.
 SHARE = 180
 # More slices do not lower the minimum.
 SLICES = 25
@@ -110,7 +110,7 @@ def bare_http(place, folder):
 
 
 def load(place, port, token, people, folder, pids, once=True):
-    """Sends correct codes, each once. Nanoseconds per response, and the server's processor time."""
+    """Sends correct codes, each once; returns nanoseconds per response and the server's processor time."""
     bodies = os.path.join(folder, "bodies")
     with open(bodies, "wb") as file:
         file.write(run([place.benchmark("StoreBenchmark"), "bodies", str(people)]))
@@ -120,7 +120,7 @@ def load(place, port, token, people, folder, pids, once=True):
     used = sum(map(processor_time, pids)) - before
     found = {name: int(number) for name, number in
              (line.split() for line in text.splitlines()[-5:])}
-    # A server that always answers the same may get a body twice.
+    # A server whose response never changes may receive a body twice.
     if found["accepted"] == 0 or (once and found["others"] > 0):
         raise Failure(f"{found['others']} responses were not acceptances")
     each = found["microseconds"] * 1e3 / found["accepted"]
@@ -129,7 +129,7 @@ def load(place, port, token, people, folder, pids, once=True):
 
 @contextlib.contextmanager
 def ended(process):
-    """Ends the process with the block."""
+    """Ends the process at the end of the block."""
     try:
         yield process
     finally:

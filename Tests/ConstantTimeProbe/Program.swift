@@ -83,7 +83,7 @@ import OneTimePassword
 
 #if DEBUG
     extension Program {
-        /// A presented secret against the digests of a credential's row.
+        /// Compares a presented secret with the digests of a credential's row.
         fileprivate static func chains() throws {
             let digest = Array(known.prefix(32))
             var chain = SecretChain(digest: digest, at: UnixTime(seconds: 0))

@@ -18,13 +18,13 @@ struct RandomnessTests {
 
     @Test("H-18 a million keys are distinct")
     func distinct() throws {
-        // 64 of 160 bits are kept. A collision of them has a probability of 3 in 10^8; with 32
-        // bits, about a hundred collisions would be expected.
+        // 64 of 160 bits are kept. The probability of a collision is 3 in 10^8; with 32 bits, about
+        // a hundred collisions would be expected.
         var kept: [UInt64] = []
         kept.reserveCapacity(1_000_000)
         for _ in 0..<1_000_000 {
             let key = try Randomness.secret(count: 20)
-            // Rotated and multiplied, so that each byte affects what is kept.
+            // Rotating and multiplying make each byte affect the bits that are kept.
             kept.append(
                 key.withBytes { bytes in
                     bytes.indices.reduce(0) { kept, index in

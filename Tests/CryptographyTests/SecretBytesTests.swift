@@ -50,7 +50,7 @@ struct SecretBytesTests {
     @Test("prepared keys that do not fit into the locked heap generate correct codes")
     func manyPreparedKeys() throws {
         let key = SecretBytes(text: "12345678901234567890")
-        // 128 bytes each: more than six million bytes, while the heap has four.
+        // At 128 bytes each, they need more than six million bytes; the heap has four million.
         let holders = (0..<50_000).map { _ in Holder(key) }
         // RFC 4226, appendix D.
         let last = try #require(holders.last)

@@ -59,7 +59,7 @@ import Testing
         #expect(during.successor.map { $0.secret == sent.secret } == true)
     }
 
-    @Test("R-07 use of a stolen copy makes the server order both to wipe, and the device obeys")
+    @Test("R-07 if a stolen copy is used, the server orders both holders to wipe; the device obeys")
     func thief() throws {
         let device = try Device()
         var server = TestServer()
@@ -187,7 +187,7 @@ import Testing
         #expect(access == .standard(for: .enrolled))
     }
 
-    @Test("an entry that asks at each use is replaced only with its owner's consent")
+    @Test("a new enrolment replaces a per-use entry only after confirmation")
     func replacedWithConsent() throws {
         let device = try Device()
         var server = TestServer()
@@ -199,7 +199,7 @@ import Testing
             try changes.setAccessControl(of: id, to: access)
         }
         let ticket = SecretBytes(text: "wwt_new")
-        // The next question would be answered so.
+        // The next request would get this response; none must be sent.
         server.scripted = [.failure(.timedOut)]
         #expect(throws: DeviceLoginError.vault(.presenceNeeded)) {
             try device.enrol(&server, ticket: ticket)

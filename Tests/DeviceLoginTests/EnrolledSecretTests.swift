@@ -12,7 +12,7 @@ import Testing
     struct Bare {
         var disk: SecretBytes
 
-        /// Runs one login, killed after `steps` steps unless it finishes before.
+        /// Runs one login, and kills it after `steps` steps unless it finishes first.
         ///
         /// Returns whether it finished.
         mutating func run(_ server: inout TestServer, steps: Int) throws -> Bool {

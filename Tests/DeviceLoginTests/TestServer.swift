@@ -58,7 +58,7 @@ struct TestServer: RequestSender {
         return answer
     }
 
-    /// Acts as a failover to a replica that missed the last decision.
+    /// Simulates a failover to a replica that missed the last decision.
     mutating func loseLastDecision() {
         row.successor = nil
         row.nonce = nil
@@ -127,7 +127,7 @@ struct TestServer: RequestSender {
 }
 
 extension HelperRequest {
-    /// A token that always exists.
+    /// The credential of a login, or a fixed one for an enrolment.
     fileprivate var fallback: Token {
         switch operation {
         case .login(let login): login.credential

@@ -47,8 +47,8 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
     },
 ]
 
-/// A helper process, confined like the real one, that does what the "device name" of the request
-/// says.
+/// A helper process, confined like the real one, that performs the action named in the
+/// "device name" of the request.
 @main struct Program {
     struct Tools: ~Copyable {}
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
-# Each target, its folder in Vectors, and whether that contains files, or texts inside JSON.
+# Each target, its folder in Vectors, and whether the folder contains files, or texts inside JSON.
 SOURCES = [
     ("uri", "otpauth", "texts"), ("migration", "migration", "texts"), ("lines", "otpauth", "texts"),
     ("base32", "base32", "texts"), ("vault", "vault", "files"), ("attempts", "vault", "files"),

@@ -78,7 +78,8 @@ struct LimitsTests {
         let test = try TestListener(limits: shortTimeouts)
         let connection = try RawConnection(port: test.port)
         try await connection.send(beginning)
-        // This would continue for minutes; each byte restarts libmicrohttpd's own timeout.
+        // Without the limit, this would continue for minutes: each byte restarts libmicrohttpd's
+        // own timeout.
         var sent = 0
         do {
             while sent < 10_000 {
@@ -127,7 +128,7 @@ struct LimitsTests {
         let connection = try RawConnection(port: test.port)
         try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         while test.handled == 0 { await Task.yield() }
-        // Longer than any client's limit, by the same clock.
+        // As if an hour had passed, which is longer than any client's limit.
         test.listener.registry.cutOff(at: .now + .seconds(3600))
         await gate.open()
         #expect(try await connection.answer()?.status == 204)
@@ -155,7 +156,7 @@ struct LimitsTests {
         try await other.send(request)
         #expect(try await other.answer()?.headers["x-peer"] == "127.0.0.2")
         open.removeLast()
-        // There is space again once the end of one connection is noticed.
+        // The next connection is accepted once the listener has noticed that one has ended.
         while test.listener.registry.count > 3 { await Task.yield() }
         let next = try RawConnection(port: test.port)
         try await next.send(request)

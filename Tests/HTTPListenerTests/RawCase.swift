@@ -14,7 +14,7 @@ struct RawCase: CustomTestStringConvertible, Sendable {
         self.status = status
     }
 
-    /// Expects that `all` is exactly one response of ours, or nothing.
+    /// Expects that `all` is exactly one response from the listener, or empty.
     func expectAnswer(_ all: [UInt8]) {
         guard status != 0 else {
             #expect(String(decoding: all, as: UTF8.self) == "", "\(name)")

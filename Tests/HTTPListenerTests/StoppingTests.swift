@@ -7,7 +7,7 @@ import Testing
 struct StoppingTests {
     private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("stopping answers requests that have begun, and accepts no new ones")
+    @Test("a stopping listener answers requests that have begun, and accepts no new ones")
     func draining() async throws {
         let gate = Gate()
         let test = try TestListener { _ in
@@ -59,7 +59,7 @@ struct StoppingTests {
         #expect(try await connection.receive() == [])
     }
 
-    @Test("a client may disconnect while it waits")
+    @Test("a client may disconnect while it waits for a response")
     func gone() async throws {
         let gate = Gate()
         let test = try TestListener { _ in

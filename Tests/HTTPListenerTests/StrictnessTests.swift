@@ -86,7 +86,7 @@ struct StrictnessTests {
         let connection = try RawConnection(port: test.port)
         try await connection.send(one.bytes)
         let all = try await connection.receiveToEnd()
-        // Checks also that nothing more is read from the connection: it has ended.
+        // The connection has ended, so this also checks that nothing follows the response.
         one.expectAnswer(all)
         #expect(test.handled == 0)
         await test.stop()

@@ -60,7 +60,7 @@ struct MigrationSetTests {
     }
 
     @Test(
-        "O-15 adding a one-part export takes the same time however many there are",
+        "O-15 adding a part takes the same time however many exports there are",
         .timeLimit(.minutes(5)), arguments: [(Int32(0), 2), (Int32(1), 1)])
     func manyExports(number: Int32, version: Int) throws {
         // If each part were compared with every earlier export, this would take an hour.
@@ -72,7 +72,7 @@ struct MigrationSetTests {
             #expect(collection.add(batch) == .added)
         }
         #expect(collection.sets.count == Int(count))
-        // A part with another index is added to the first export without it.
+        // A part with another index is added to the first export that lacks this index.
         let last = try part(999, of: 1_000, id: 0, version: version, account: "last")
         #expect(collection.add(last) == .added)
         #expect(collection.add(last) == .repeated)

@@ -138,7 +138,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "an entry that cannot be imported is refused on its own",
+        "an entry that cannot be imported is refused without affecting the other entries",
         arguments: [
             (Message().text(2, "b").number(6, 2), MigrationRefusal.Reason.missingKey),
             (Message().text(1, "").number(6, 2), .missingKey),
@@ -237,7 +237,7 @@ struct MigrationTests {
         #expect(bare.warnings == [.missingPadding])
         let extra = try MigrationBatch("OTPAUTH-MIGRATION://offline/?a=b&data=\(data)%3D%3D")
         #expect(extra.warnings == [.unknownParameter])
-        // Field 15 has a byte that is a plus sign in Base64.
+        // The Base64 form of field 15 contains a plus sign.
         let message: [UInt8] = [0x18, 0x01, 0x7a, 0x03, 0x00, 0x00, 0xf8, 0x10, 0x01]
         let encoded = String(decoding: Base64.encode(message.span), as: UTF8.self)
         #expect(encoded.contains("+"))
@@ -248,7 +248,7 @@ struct MigrationTests {
         #expect(kept.warnings == [.unknownField(entry: nil, field: 15)])
     }
 
-    @Test("a part round-trips through its URI, and so does the URI")
+    @Test("a part and its URI round-trip")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 2)
         for round in 0..<300 {

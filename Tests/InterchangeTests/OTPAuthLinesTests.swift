@@ -69,7 +69,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "other apps' URI lists are read as by an independent program",
+        "other apps' URI lists are read as an independent program reads them",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
         arguments: ["aegis__plain.txt", "stratum__urilist.txt"])
     func sharedLists(file: String) throws {
@@ -85,7 +85,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "Google's exports are read as by an independent program",
+        "Google's exports are read as an independent program reads them",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
         arguments: ["extract__example_export_only_totp.txt", "stratum__googleauthenticator.txt"])
     func sharedMigrations(file: String) throws {
@@ -111,7 +111,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "an export of version 2 from a picture is read as by an independent program",
+        "an export of version 2 from a picture is read as an independent program reads it",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"))
     func sharedPicture() throws {
         let file = try #require(PackageFolder.shared).appending(

@@ -135,7 +135,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if word == "wipe":
             return 200, dict(Credential("").wipe(value))
         if word == "roll-back":
-            # Simulates a fail-over to a standby that lacks the last decision.
+            # Simulates a failover to a standby that lacks the last decision.
             credential.successor = credential.nonce = credential.answer = None
         if word == "deny":
             return 200, {"verification": "vf_denied", "result": "denied", "wipe": False}

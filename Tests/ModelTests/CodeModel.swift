@@ -178,8 +178,8 @@ struct CodeModel: StateMachine {
         }
         if setting.hasRestore {
             if state.backup == nil { actions.append(.backUp) }
-            // A restore under a clock that is behind cannot know the steps that were accepted while
-            // the clock was ahead.
+            // A restore while the clock is behind cannot account for the steps that were accepted
+            // while the clock was ahead.
             if state.backup != nil, !state.wasRestored, state.now >= state.latest {
                 actions.append(.restore)
             }

@@ -4,7 +4,7 @@ import Testing
 @testable import Verification
 
 /// Explores every order of requests, clock changes and restores up to a depth.
-@Suite("The one-time decision, explored")
+@Suite("Exploration of the one-time decision")
 struct CodeModelTests {
     private func explore(_ setting: CodeModel.Setting, depth: Int, _ name: String) async throws {
         let exploration = try await CodeModel(setting).explore(depth: depth)

@@ -72,7 +72,7 @@ struct CodeOracle: Hashable, Sendable {
         }
     }
 
-    /// Goes back to what the backup knew.
+    /// Returns to the state at the time of the backup.
     ///
     /// Steps accepted since then stay accepted.
     mutating func restore(_ earlier: CodeOracle) {

@@ -55,7 +55,7 @@ extension LoginModel {
         return nil
     }
 
-    /// The fault of an undisturbed login that ends in the wrong way; `nil` if it ends as it must.
+    /// The fault of an undisturbed login that ends incorrectly; `nil` if it ends correctly.
     private func doubt(
         of index: Int, in state: State, ended: WipeReason?
     ) async throws -> String? {
@@ -112,7 +112,7 @@ extension LoginModel {
     }
 }
 
-/// Caches how an undisturbed login ends, by everything that it depends on.
+/// Caches how an undisturbed login ends, keyed by everything that the outcome depends on.
 final class OutcomeMemory {
     struct Place: Hashable {
         let record: [UInt8]

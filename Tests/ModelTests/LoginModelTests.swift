@@ -4,7 +4,7 @@ import Testing
 @testable import Verification
 
 /// Explores every order of steps, messages, kills and copies up to a depth.
-@Suite("The rotation of enrolled secrets, explored")
+@Suite("Exploration of the rotation of enrolled secrets")
 struct LoginModelTests {
     private func explore(
         _ setting: LoginModel.Setting, depth: Int, _ name: String

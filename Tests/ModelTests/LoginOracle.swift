@@ -54,7 +54,7 @@ struct LoginOracle: Hashable, Sendable {
         }
     }
 
-    /// Goes back to what the earlier database knew.
+    /// Returns to the state of the earlier database.
     mutating func putBack(_ earlier: LoginOracle) {
         let (violation, orders) = (violation, orders)
         self = earlier

@@ -116,7 +116,7 @@ extension LoginReply {
 }
 
 extension CredentialRow {
-    /// The bytes that a login depends on: neither the random name of a decision nor the time of the
+    /// The bytes that a login depends on, without the random name of a decision and the time of the
     /// last use.
     var canonicalLogin: [UInt8] {
         do throws(VerifierError) {

@@ -33,7 +33,7 @@ struct Progress: Sendable {
 /// pauses it.
 ///
 /// A paused operation cannot be copied, but it can be repeated with the same results, clock
-/// readings and random numbers. So each state of an exploration is a value.
+/// readings and random numbers. Each state of an exploration is therefore a value.
 actor SteppedStore: VerificationStore {
     /// Thrown to pause an operation.
     static let paused = StoreFailure(.unavailable, code: "paused")

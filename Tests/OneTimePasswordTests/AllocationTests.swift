@@ -49,7 +49,7 @@ struct AllocationTests {
         #expect(sum != 0)
     }
 
-    @Test("the counter sees allocations by an array and by OpenSSL's EVP contexts")
+    @Test("the counter counts allocations by an array and by OpenSSL's EVP contexts")
     func counts() {
         var kept: [[UInt8]] = []
         kept.reserveCapacity(20)
@@ -68,7 +68,7 @@ struct AllocationTests {
 
     /// The number of heap allocations in the second of two runs.
     ///
-    /// The first run makes the one-time ones.
+    /// The first run makes the one-time allocations.
     private func allocations(_ work: () -> Void) -> UInt {
         work()
         let before = allocations_of_this_thread()

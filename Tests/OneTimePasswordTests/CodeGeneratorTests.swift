@@ -66,7 +66,7 @@ struct CodeGeneratorTests {
     }
 
     @Test(
-        "H-04 T-06 codes are right for counters and time steps beyond 32 bits, up to 2^64 - 1",
+        "H-04 T-06 codes are correct for counters and time steps beyond 32 bits, up to 2^64 - 1",
         arguments: try VectorFile<WideCounterVector>("otp/wide-counters.json").cases)
     func wideCounters(vector: WideCounterVector) throws {
         let counter = try #require(UInt64(vector.counter))
@@ -78,7 +78,7 @@ struct CodeGeneratorTests {
     }
 
     @Test(
-        "Steam Guard codes match",
+        "Steam Guard codes match the known answers",
         arguments: try VectorFile<SteamVector>("otp/steam.json").cases)
     func steam(vector: SteamVector) throws {
         let generator = CodeGenerator(

@@ -3,7 +3,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// `key` in all URIs here unless stated otherwise: “12345678901234567890”.
+/// The key in all URIs here, unless stated otherwise: “12345678901234567890” in Base32.
 private let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 private let keyBytes = "3132333435363738393031323334353637383930"
 

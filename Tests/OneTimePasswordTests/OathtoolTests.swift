@@ -8,7 +8,7 @@ import Testing
 struct OathtoolTests {
     private static let oathtool = ForeignProgram("oathtool")
 
-    // oathtool prints a run of codes at once (`--window`), so that one process gives ten of the
+    // oathtool prints a run of codes at once (`--window`), so that one process prints ten of the
     // thousand. It supports six, seven and eight digits, signed 64-bit times, and hashes other than
     // SHA-1 for TOTP only.
     @Test(

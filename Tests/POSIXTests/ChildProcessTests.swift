@@ -55,8 +55,8 @@ import Testing
 
     @Test("an empty or full pipe is reported without waiting")
     func wouldWait() throws {
-        // It writes nothing before it has read something, and stops reading while its output is not
-        // read.
+        // `cat` writes nothing before it has read something, and stops reading while its output
+        // pipe is full.
         let child = try ChildProcess(running: "/bin/cat")
         let buffer = try WipedBuffer(capacity: 8)
         let progress = try buffer.append { output throws(SystemCallFailure) in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import POSIX
 
-/// Checks the kernel's information on the reader after its greeting.
+/// Checks the kernel's information about the reader after its greeting.
 @Suite struct ConfinementTests {
     @Test("a confined process has a filter, cannot gain privileges, and has tight limits")
     func facts() throws {

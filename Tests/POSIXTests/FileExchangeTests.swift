@@ -24,7 +24,7 @@ struct FileExchangeTests {
         func put(_ text: String, at name: String) throws {
             try folder.write(Array(text.utf8), to: "made")
             try setMode(0o600, of: folder.file("made"))
-            // A new file takes the name, as programs that synchronize folders do it.
+            // A new file takes the name, as when a program synchronises folders.
             try FileManager.default.removeItemIfPresent(folder.file(name))
             try FileManager.default.moveItem(
                 atPath: folder.file("made"), toPath: folder.file(name))
@@ -35,7 +35,7 @@ struct FileExchangeTests {
             try linkFile(folder.file(name), to: folder.file(second))
         }
 
-        /// All files, and what they hold.
+        /// The contents of all files, by name.
         var files: [String: String] {
             get throws {
                 var files: [String: String] = [:]
@@ -65,7 +65,7 @@ struct FileExchangeTests {
         }
     }
 
-    @Test("a file that still holds what was read is replaced, and nothing else is left")
+    @Test("a file that is unchanged since it was read is replaced, and nothing else is left")
     func replaced() throws {
         let kept = try Place()
         try save(kept)
@@ -135,7 +135,7 @@ struct FileExchangeTests {
         try before.link("own/new", to: "own/displaced")
         try save(before)
         #expect(try before.files == ["file": "ours: new", "own/previous": "ours: read"])
-        // After it: what was displaced is what is kept.
+        // After the exchange: the displaced file is also the previous file.
         let after = try Place()
         try after.link("file", to: "own/previous")
         try after.link("file", to: "own/displaced")
@@ -145,14 +145,14 @@ struct FileExchangeTests {
             try file.eraseAllButCurrent(in: folder, besides: own)
         }
         #expect(try after.files == ["file": "ours: new"])
-        // After it, when another program's file was displaced: that one gets its place back.
+        // After the exchange, if it displaced another program's file: that file is put back.
         let other = try Place()
         try other.put("ours: theirs", at: "own/displaced")
         try other.put("ours: new", at: "own/new")
         try other.link("own/new", to: "file")
         #expect(throws: PrivateFileError.changed) { try save(other) }
         #expect(try other.files == ["file": "ours: theirs", "own/previous": "ours: older"])
-        // The same, and then yet another file came: both stay, and somebody must look at them.
+        // The same, but a third file has appeared since: both stay, and the user must decide.
         let third = try Place()
         try third.put("ours: theirs", at: "own/displaced")
         try third.put("ours: new", at: "own/new")

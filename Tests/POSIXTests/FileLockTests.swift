@@ -59,7 +59,7 @@ struct FileLockTests {
         #expect(try folder.bytes(of: "count") == Array("50".utf8))
     }
 
-    @Test("a symbolic link as the lock's file is not followed")
+    @Test("a lock file that is a symbolic link is not followed")
     func link() throws {
         let folder = try TemporaryFolder()
         try linkSymbolically(folder.file("other"), to: folder.file("lock"))

@@ -26,7 +26,7 @@ struct FileReplacementTests {
         try setMode(0o600, of: folder.file(name))
     }
 
-    @Test("a new file is created for its owner only, and nothing is left next to it")
+    @Test("a new file is private to its owner, and nothing is left next to it")
     func first() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -188,7 +188,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "purging overwrites the previous file, and the replaced one never gets its name")
+        "purging overwrites the previous file, and the replaced file never gets that name")
     func purged() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }

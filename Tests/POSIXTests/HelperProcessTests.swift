@@ -2,7 +2,7 @@ import POSIX
 import TestSupport
 import Testing
 
-/// `/bin/cat` stands in for a helper: it sends back what it gets.
+/// `/bin/cat` acts as the helper: it sends back what it receives.
 @Suite struct HelperProcessTests {
     private func helper(
         greeting: Int? = 8, frame: Int = 8, timeout: Duration = .seconds(60)
@@ -76,7 +76,7 @@ import Testing
         #expect(!helper.hasUnsent)
     }
 
-    @Test("a silent helper uses up its timeout, and a new timeout replaces it")
+    @Test("a silent helper uses up its timeout, and the timeout can be restarted")
     func timeout() throws {
         let helper = try helper(timeout: .milliseconds(20))
         guard case .wouldWait = try receive(from: helper) else {

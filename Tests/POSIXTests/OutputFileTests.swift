@@ -12,7 +12,7 @@ struct OutputFileTests {
         String(decoding: try folder.bytes(of: name), as: UTF8.self)
     }
 
-    @Test("a file is created for its owner only, and replaced only on request")
+    @Test("a file is created private to its owner, and replaced only on request")
     func making() throws {
         let folder = try TemporaryFolder()
         try write("one", to: folder.file("o.png"), replacing: false)
@@ -96,8 +96,7 @@ struct OutputFileTests {
     func failing() throws {
         let folder = try TemporaryFolder()
         try write("old", to: folder.file("o.png"), replacing: false)
-        // Longer than the maximum name, without space for a suffix: the final name itself is
-        // refused.
+        // This name is too long even without a suffix, so the final name itself is refused.
         let long = String(repeating: "n", count: 256)
         #expect(throws: OutputFileError.self) {
             try write("x", to: folder.file(long), replacing: true)

@@ -17,7 +17,7 @@ import Testing
         #expect(bytes(of: buffer) == [1, 9, 8, 4])
         buffer.removeAll()
         #expect(buffer.count == 0)
-        // Bytes that the next fill does not write show what was left: nothing.
+        // A fill that writes nothing shows whether any of the removed bytes were left.
         buffer.append { output in
             unsafe output.withUnsafeMutableBufferPointer { memory, count in
                 #expect(unsafe memory.allSatisfy { $0 == 0 })

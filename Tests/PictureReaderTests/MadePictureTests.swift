@@ -36,13 +36,13 @@ internal import Testing
     }
 
     @Test(
-        "a truncated picture is read or refused, and never ends the reader",
+        "a truncated picture is read or refused, and never crashes the reader",
         arguments: ["png-1bit.png", "webp-lossless.webp", "wrong-name.png"])
     func truncated(name: String) throws {
         let folder = try TemporaryFolder()
         let picture = try #require(try MadePicture.all().first { $0.file == name })
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: picture.path)))
-        // Every cut within the header, where each byte decides something, and some cuts further on.
+        // Cuts at every byte of the header, and some cuts further on.
         let cuts = Array(0..<24) + Array(stride(from: 24, to: bytes.count, by: bytes.count / 4))
         let paths = try cuts.map { try folder.write(Array(bytes.prefix($0)), to: "\($0)") }
         let readings = try PictureReader(program: "watchword-reader").read(paths: paths)

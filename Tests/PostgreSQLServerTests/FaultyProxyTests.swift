@@ -108,7 +108,7 @@ struct FaultyProxyTests {
         }
     }
 
-    @Test("after a cut at any client byte, the row exists only if its last byte arrived")
+    @Test("after a cut at any client byte, the row exists only if the last byte arrived")
     func cutAtBytes() async throws {
         try await onOwnThread {
             let fixture = try Fixture.fresh()

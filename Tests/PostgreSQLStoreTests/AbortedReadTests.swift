@@ -32,7 +32,7 @@ struct AbortedReadTests {
     }
 
     @Test(
-        "a read that the server aborted for another transaction is retried",
+        "a read that the server aborted in favour of another transaction is retried",
         arguments: ["40001", "40P01"])
     func triedAgain(code: String) async throws {
         let (_, store) = try await database(failing: 3, with: code)
@@ -50,6 +50,6 @@ struct AbortedReadTests {
 }
 
 extension CommitOutcome {
-    /// Ends a test whose preparation failed.
+    /// Expects that a step of the preparation succeeded.
     fileprivate func expectDone() throws { #expect(self == .done) }
 }

@@ -64,8 +64,7 @@ struct BatchTests {
             switch index % 3 {
             case 0: [.insertTicket(.sample(index))]
             case 1: [.insertTicket(.sample(index, expiresAt: 1_000))]
-            // Another row has this fingerprint; if several members want it, one waits for the
-            // other.
+            // Another row has this fingerprint; members that try to set it wait for each other.
             default: [.updateCredential(.sample(201, version: 2, fingerprint: 1))]
             }
         }
@@ -106,7 +105,7 @@ struct BatchTests {
             for caller in 0..<8 {
                 group.addTask {
                     for round in 0..<25 {
-                        // Forwards and backwards, so that each order meets the other.
+                        // Half of the callers use the reverse order, so that both orders meet.
                         let numbers = (0..<6).map { ($0 * 3 + round) % 20 }
                         let order = caller.isMultiple(of: 2) ? numbers : numbers.reversed()
                         var changes: [StoreChange] = []

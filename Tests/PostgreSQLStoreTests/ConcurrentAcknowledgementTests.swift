@@ -9,7 +9,7 @@ import Verification
 
 /// One connection gets an acknowledgement while another waits for an answer about the chains' ends.
 ///
-/// That answer is older than what the process knows by then, but nothing is missing.
+/// The answer is out of date when it arrives, but no event is missing.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct ConcurrentAcknowledgementTests {
     /// The operation that asks for the chains' ends.
@@ -69,7 +69,7 @@ struct ConcurrentAcknowledgementTests {
     }
 }
 
-/// Holds an answer that is there when the call returns.
+/// Holds an answer that is available when the call returns.
 private final class Mailbox: @unchecked Sendable {
     // `@unchecked Sendable` is safe: the commit answers on the calling thread.
     private(set) var taken: Result<CommitOutcome, StoreFailure>?

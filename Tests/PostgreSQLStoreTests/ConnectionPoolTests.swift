@@ -97,7 +97,7 @@ struct ConnectionPoolTests {
         pool.close()
     }
 
-    @Test("jobs that wait behind a call that times out are refused with it")
+    @Test("jobs queued behind a call that times out are refused together with the call")
     func queued() throws {
         let stage = Stage()
         let pool = try stage.pool(1)

@@ -95,7 +95,7 @@ struct CutConnectionTests {
         }
     }
 
-    @Test("after one call has timed out, a thousand others fail without waiting")
+    @Test("after one call has timed out, a thousand other calls fail without waiting")
     func silent() async throws {
         let fixture = try await Fixture(timeout: .milliseconds(400))
         for _ in 0..<2 {

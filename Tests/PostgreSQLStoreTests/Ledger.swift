@@ -17,7 +17,7 @@ final class Ledger: Sendable {
 
     private struct Content {
         var next = 0
-        /// The decisions that were told that they had spent each use.
+        /// The numbers of the acknowledged decisions that spent each use.
         var done: [Use: [Int]] = [:]
         var failures: [StoreFailure: Int] = [:]
         var isOver = false
@@ -48,7 +48,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Runs `callers` callers on each store, while `trouble` happens to the database.
+    /// Runs `callers` callers on each store while `kind` disturbs the database.
     func run(callers: Int, during kind: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in stores {
@@ -120,7 +120,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Makes one decision on a use that another caller also wants.
+    /// Makes one decision on a use that another caller also tries to spend.
     private func decide(on store: any VerificationStore) async {
         let number = content.withLock { content in
             content.next += 1
@@ -139,7 +139,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Tickets and rows in turn; only rows once no tickets are left.
+    /// Returns tickets and rows in turn, and only rows once no tickets are left.
     private func interest(
         _ pair: Int, of store: any VerificationStore
     ) async throws(StoreFailure) -> (Use, StoreChange) {

@@ -5,7 +5,7 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Two processes that prune at the same time, while others decide.
+/// Two processes that prune and write at the same time.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PruningTests {
     @Test("two concurrent prunings delete each row once, and the chains stay valid")

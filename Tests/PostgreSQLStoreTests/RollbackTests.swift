@@ -40,7 +40,8 @@ struct RollbackTests {
         let ends = store.ends
         #expect(ends.map(\.position) == [2])
         try putBack(database)
-        // A connected store detects the rollback at its next commit, others when they connect.
+        // A connected store detects the rollback at its next commit, and other stores when they
+        // connect.
         await #expect(throws: StoreFailure(.damaged, code: "behind")) {
             try await store.commit([.appendEvent(.sample(3))])
         }
@@ -82,7 +83,7 @@ struct RollbackTests {
         let untouched = try database.open()
         #expect(try await untouched.ticket(digest: digest) == .sample(1))
         untouched.close()
-        // An older event in the newest one's place does not help a wrong clock.
+        // An older event in the newest one's place does not make a wrong clock acceptable.
         try database.query("CREATE TABLE kept AS TABLE watchword.events")
         let body = "(SELECT body FROM kept WHERE position = 2)"
         for edit in [

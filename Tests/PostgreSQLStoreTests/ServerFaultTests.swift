@@ -95,7 +95,7 @@ struct ServerFaultTests {
             }
             #expect(failure?.kind == .unavailable)
         }
-        // The one that detected it.
+        // Only the connection that detected the stall waits.
         let waiting = try await onOwnThread {
             try primary.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         }
@@ -139,7 +139,7 @@ struct ServerFaultTests {
         for _ in 0..<3 {
             try await expectDamaged(witness, digest)
         }
-        // A store without lost acknowledgements cannot know: there the ticket is spent again.
+        // A store that received no lost acknowledgement cannot detect this, and spends the ticket.
         #expect(
             try await eventually { () throws(StoreFailure) in
                 try await stranger.commit([.spendTicket(digest: digest), .appendEvent(.sample(4))])
@@ -207,7 +207,7 @@ struct ServerFaultTests {
             } == damaged)
     }
 
-    /// The failure of a call, once it is not merely a lack of connection.
+    /// The failure of a call once the store is connected again.
     private func failure<Found>(
         _ call: () async throws(StoreFailure) -> Found
     ) async throws -> StoreFailure? {

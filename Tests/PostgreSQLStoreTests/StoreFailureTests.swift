@@ -6,10 +6,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// How a store reports a database that aborts, blocks or disconnects, and that it recovers.
+/// How a store reports a database that aborts, blocks or disconnects, and how it recovers.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct StoreFailureTests {
-    /// Makes the first `count` writes of tickets fail as `statement` says.
+    /// Makes the first `count` insertions of tickets run `statement`, which disturbs them.
     private func spoil(_ database: TestDatabase, _ count: Int, _ statement: String) throws {
         try database.query(
             """
@@ -29,7 +29,7 @@ struct StoreFailureTests {
     }
 
     @Test(
-        "a transaction that the database aborted for another one is retried",
+        "a transaction that the database aborted in favour of another one is retried",
         arguments: ["40001", "40P01"])
     func passing(code: String) async throws {
         let database = try TestDatabase()

@@ -22,7 +22,7 @@ struct TestDatabase {
         keys = StoreKeys.known
     }
 
-    /// Opens it as another process would.
+    /// Opens the database as another process would.
     func open(
         timeout: Duration = .seconds(20), connections: PostgreSQLStore.Connections = .standard
     ) throws -> PostgreSQLStore {

@@ -52,7 +52,7 @@ struct LyingProgramTests {
         #expect(try blindly(asking: path).contains("posix_spawn"))
     }
 
-    @Test("the installed program takes no arguments and explains itself")
+    @Test("the installed program refuses all arguments except --help and --version")
     func installed() throws {
         let program = ForeignProgram(path: BuiltProgram.path("watchword-presence"))
         #expect(try program.run(["/tmp"]).status == 2)

@@ -27,7 +27,7 @@ struct PAMStackTests {
     private let pamDevices = "PresenceDevices."
     private let pamCall = "PresenceDevices.PAMCallFailure.Call"
 
-    @Test("without a service file no module is asked, whatever the service “other” would answer")
+    @Test("without a service file no module runs, even if there is a service “other”")
     func noServiceFile() throws {
         let stack = try Stack([])
         try stack.folder.write(
@@ -36,7 +36,7 @@ struct PAMStackTests {
         #expect(try stack.askBlindly() == outcome("noServiceFile"))
     }
 
-    @Test("a module that is missing or cannot decide returns no verdict")
+    @Test("a missing module, or one that cannot decide, leads to no verdict")
     func unavailable() throws {
         let missing = try Stack(["auth required /nonexistent.so"])
         #expect(try missing.askBlindly().contains("failed("))
@@ -45,7 +45,7 @@ struct PAMStackTests {
         #expect(try empty.askBlindly() != "outcome: present\n")
     }
 
-    @Test("a module that crashes or exits returns no verdict")
+    @Test("a module that crashes or exits leads to no verdict")
     func endings() throws {
         #expect(
             try Stack(strange: "crashes").askBlindly()

@@ -57,7 +57,7 @@ struct PAMTerminalTests {
         #expect(terminal.screen.contains("outcome: answerTooLong, may hide: false"))
     }
 
-    @Test("cancelling may hide an attempt once a question was answered or an error reported")
+    @Test("cancelling may hide an attempt once a question has been answered or an error reported")
     func breakingOff() throws {
         let early = try Stack(strange: "asks-twice").askOnTerminal()
         try early.waitFor("Name of the ship: ")
@@ -92,7 +92,7 @@ struct PAMTerminalTests {
     }
 
     @Test(
-        "Ctrl-C ends the check at a question and while a module waits for a finger",
+        "Ctrl-C ends the check at a question and while a module waits for a fingerprint",
         arguments: [("asks-twice", "Name of the ship: "), ("hangs", "Place your finger")])
     func controlC(_ what: String, _ shown: String) throws {
         let stack = try Stack(strange: what)

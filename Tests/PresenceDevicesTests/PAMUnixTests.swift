@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The library that replaces the user database by files.
+/// The library that replaces the user database with files.
 private let userDatabaseWrapper: String? = {
     let folders = ["/usr/lib"] + ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu" }
     return folders.map { "\($0)/libnss_wrapper.so" }

@@ -36,7 +36,7 @@ final class Stack {
         try linkSymbolically(BuiltProgram.path("StackedPresence"), to: program)
     }
 
-    /// A stack of the strange module alone, doing `what`.
+    /// A stack of the strange module alone, which performs `what`.
     convenience init(strange what: String, account: String = "") throws {
         let module = try Stack.strange.get()
         try self.init(["auth required \(module) \(what)", "account required \(module) \(account)"])
@@ -76,7 +76,7 @@ final class Stack {
         try FileManager.default.contentsOfDirectory(atPath: "/proc")
             .filter { $0.allSatisfy(\.isNumber) }
             .filter { number in
-                // It may have ended in the meantime.
+                // The process may have ended in the meantime.
                 let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") ?? Data()
                 return String(decoding: line, as: UTF8.self).contains(text)
             }

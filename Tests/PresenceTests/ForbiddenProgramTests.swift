@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Programs that try to bypass the check, and the compiler errors that they must get.
+/// Programs that try to bypass the check, and the compiler errors that they must cause.
 struct ForbiddenProgramTests {
     /// The declarations that each program may use.
     private static let around = """

@@ -68,7 +68,7 @@ struct KilledDecisionTests {
             let run = try strace.run(
                 command(database), fault: "error=\(error)", at: call, time: "\(time)")
             let lines = run.text.split(separator: "\n")
-            // The error may also have hit the opening, which is then refused, or the closing.
+            // The error may also have occurred during opening, which then fails, or during closing.
             if lines.first?.hasPrefix("refused") == true { continue }
             let failures = lines.filter { $0.hasPrefix("failure") }
             let done = lines.count - failures.count

@@ -66,7 +66,7 @@ struct StoreFailureTests {
         #expect(try store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
     }
 
-    @Test("a damaged page is reported by calls that need it; others succeed")
+    @Test("a damaged page is reported by calls that need it; other calls succeed")
     func damagedPage() async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -128,7 +128,7 @@ struct StoreFailureTests {
             #expect(throws: gone) { try store.credential(.sample(1)) }
             // The read that the readiness check makes.
             #expect(throws: gone) { try store.events(after: UInt64(Int64.max), limit: 1) }
-            // Also on the readers' own connections.
+            // Reads on the readers' own connections also fail.
             async let held: Void = store.committer.perform { _ throws(StoreFailure) in
                 #expect(throws: StoreFailure.self) { try store.credential(.sample(1)) }
             }

@@ -15,7 +15,7 @@ struct TestDatabase {
 
     var path: String { folder.file("verifier.db") }
 
-    /// Opens it as another process would.
+    /// Opens the database as another process would.
     func open(timeout: Duration = .seconds(20)) throws -> SQLiteStore {
         // Longer than in production, because the machine may be busy with other tests.
         try SQLiteStore(opening: path, key: keys.auditKey, timeout: timeout)

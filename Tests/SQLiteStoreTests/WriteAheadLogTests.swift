@@ -21,7 +21,7 @@ struct WriteAheadLogTests {
         try eventually { try holds(database, mark) }
     }
 
-    @Test("a full log restarts, even with a reader in between")
+    @Test("a full log restarts, even after a reader has used it")
     func limited() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -34,7 +34,7 @@ struct WriteAheadLogTests {
         #expect(try store.events(after: 0, limit: 5_000).count == 3_000)
     }
 
-    @Test("a long-running reader blocks nobody, and the log restarts once it ends")
+    @Test("a long-running reader blocks no writer, and the log restarts once the reader has ended")
     func reader() async throws {
         let database = try TestDatabase()
         let store = try database.open()

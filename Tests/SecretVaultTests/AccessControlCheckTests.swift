@@ -151,7 +151,7 @@ struct AccessControlCheckTests {
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
 
-    @Test("a failed check counts, even if another one's success has cleared the count in between")
+    @Test("a failed check counts, even if another check has succeeded and cleared the count")
     func clearedMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -165,7 +165,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
     }
 
-    @Test("a cancelled check does not shorten a wait that another one's failure began in between")
+    @Test("a cancelled check does not shorten a wait that a failure of another check began")
     func brokenOffMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -228,7 +228,7 @@ struct AccessControlCheckTests {
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
 
-    @Test("wrong passphrases wipe entries set to wipe, and add up with their own failures")
+    @Test("wrong passphrases and an entry's own failures together count towards its wipe")
     func wipedByPassphrases() throws {
         let (vault, ids) = try made(Self.wiping)
         let (box, other) = (try vault.box(of: ids[0]), try vault.box(of: ids[1]))

@@ -307,7 +307,7 @@ struct AttemptMachine: StateMachine {
         }
     }
 
-    // Attempts of checks that are still running have begun.
+    // Attempts whose checks are still running count as begun.
     private func forget(_ goal: Goal, in state: inout State, except number: Int?) {
         state[shared(goal)] = Truth()
         if goal != .record { state[.copy] = Truth() }
@@ -366,7 +366,7 @@ struct AttemptMachine: StateMachine {
         return nil
     }
 
-    /// Compares times by the rest of each wait.
+    /// Compares times by the time left in each wait.
     func key(of state: State) -> [AnyHashable] {
         let now = state.clock.reading
         func times(_ failures: Failures?) -> [UInt64] {

@@ -120,7 +120,7 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: slots(3)).isEmpty)
         attempts.addRefusal(of: .vault, by: slots(1), at: now)
         #expect(attempts.due(in: [line], by: slots(1)) == [line.id])
-        // Slot sets beyond the first four cost only waits.
+        // Slot sets beyond the first four cause only waits.
         for byte: UInt8 in [3, 4, 5, 5, 5] {
             attempts.addRefusal(of: .vault, by: slots(byte), at: now)
         }

@@ -114,7 +114,7 @@ struct FailuresTests {
         clock.wall -= 1 << 40
         clock.pass(900)
         #expect(failed.rest(at: clock.reading) == 0)
-        // The same if the machine is rebooted before that wait is over.
+        // The same applies if the machine is rebooted before that wait is over.
         for _ in 0..<3 {
             clock.reboot(off: 86_400)
             let moved = try #require(failed.moved(to: clock.reading))
@@ -220,7 +220,7 @@ struct FailuresTests {
             #expect(refused.wait == begun.wait)
             failed = begun
         }
-        // A refusal counts even if another process's success has cleared the count in between.
+        // A refusal counts even if another process's success has cleared the count since it began.
         let alone = Failures.refusing(in: nil, at: clock.reading)
         #expect(alone.refused == 1 && alone.undecided == 0)
     }

@@ -2,7 +2,7 @@ import Cryptography
 
 @testable import SecretVault
 
-/// A slot that a later version may create: this version knows only its public key.
+/// A slot that a later version may create: this version can use only its public key.
 struct FutureSlot {
     let secret: SlotSecret
     let number: Int
@@ -27,7 +27,7 @@ struct FutureSlot {
         ).holding(key)
     }
 
-    /// Adds it to a vault without changing the generation.
+    /// Adds the slot to a vault without changing the generation.
     func add(to vault: TestVault) throws {
         let document = try VaultDocument(parsing: vault.bytes())
         let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 10)

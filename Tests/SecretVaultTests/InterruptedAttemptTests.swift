@@ -63,7 +63,7 @@ struct InterruptedAttemptTests {
                     + command(words, vault))
             let place = "\(signal) at \(step)"
             #expect(outcome.status != 0, "\(place)")
-            // The same for two interruptions in a row.
+            // The same applies to two interruptions in a row.
             _ = try #require(ForeignProgram("strace")).run(
                 [
                     "-o", "/dev/null", "-e",

@@ -154,7 +154,7 @@ struct LockOutTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("a new passphrase reseals everything, and the old one opens no file that is kept")
+    @Test("a new passphrase reseals everything, and the old one opens none of the remaining files")
     func changedPassphrase() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()

@@ -66,7 +66,8 @@ struct RekeyTests {
         }
     }
 
-    @Test("O-13 an old copy and the old passphrase do not open anything saved under a new one")
+    @Test(
+        "O-13 an old copy and the old passphrase do not open anything saved under a new passphrase")
     func newPassphrase() throws {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()

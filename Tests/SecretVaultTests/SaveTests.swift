@@ -83,7 +83,7 @@ struct SaveTests {
         let vault = try TestVault()
         let writer = BuiltProgram.path("vault-writer")
         let before = try vault.bytes()
-        // 512 bytes are less than any vault.
+        // Every vault is larger than 512 bytes.
         let shell = ForeignProgram(path: "/bin/sh")
         let outcome = try shell.run([
             "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\" > /dev/null", "sh",

@@ -102,7 +102,7 @@ struct SlotTests {
         #expect(try vault.unlock().slots.count == 16)
     }
 
-    @Test("a slot that has reused a number is not mistaken for the earlier one")
+    @Test("a slot that has reused a number is not mistaken for the earlier slot")
     func numberGivenAgain() throws {
         let vault = try TestVault(recoveryKey: true)
         let seen = try vault.unlock().slots

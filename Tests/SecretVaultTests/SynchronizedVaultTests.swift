@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecretVault
 
-/// A program that synchronizes folders replaces the vault, and puts older copies beside it.
+/// A program that synchronises folders replaces the vault, and puts older copies beside it.
 struct SynchronizedVaultTests {
     private static let new = secret("a new passphrase")
 
@@ -21,7 +21,7 @@ struct SynchronizedVaultTests {
         return try other.bytes(of: "vault")
     }
 
-    /// Replaces the vault as a synchronizing program does: renames a new file to the vault's name.
+    /// Replaces the vault as a synchronising program does: renames a new file to the vault's name.
     private func replace(_ vault: TestVault, with bytes: [UInt8]) throws {
         try vault.put(bytes, as: "arriving")
         try removeFile(vault.path)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecretVault
 
-/// What a file can cost to open.
+/// How much it can cost to open a file.
 struct UnlockCostTests {
     private func slot(_ number: Int, _ logN: Int) -> Slot {
         Slot(
@@ -70,7 +70,7 @@ struct UnlockCostTests {
     }
 
     @Test(
-        "O-15 slots added by an attacker come after a cheaper one, and are not all tried"
+        "O-15 slots added by an attacker are tried after a cheaper one, and not all of them"
     )
     func hostileSlots() throws {
         let vault = try TestVault()

@@ -183,7 +183,7 @@ struct ShiftedTests {
             #expect(said.count == 1 && said[0].hasPrefix("lockedOut(seconds: "))
         }
         #expect(try Vault.lockOut(at: vault.path).seconds > 30)
-        // A wait that began in one does not end sooner outside.
+        // A wait that began in a time namespace does not end sooner outside it.
         let other = try TestVault()
         #expect(
             try run(["unshare", "-UrT", "--boottime", "999999"], other, "wrong", 5) == refused)

@@ -18,7 +18,7 @@ struct VaultTests {
             try vault.files() == TestVault.files.filter { $0 != TestVault.own("previous") })
     }
 
-    @Test("missing folders are created for their owner only")
+    @Test("missing folders are created private to their owner")
     func folders() throws {
         let folder = try TemporaryFolder()
         _ = try Vault.create(

@@ -8,7 +8,7 @@ import Testing
 
 private let newVectorsFolder = ProcessInfo.processInfo.environment["WATCHWORD_NEW_VECTORS"]
 
-/// Generates files for `Vectors/vault`, as it generated those that are there.
+/// Generates files for `Vectors/vault`; it also generated the existing ones.
 ///
 /// A new version of the format adds files, and never regenerates the old ones.
 @Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS is not set"))

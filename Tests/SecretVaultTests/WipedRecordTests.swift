@@ -149,7 +149,7 @@ struct WipedRecordTests {
         #expect(listed.changes == 0 && listed.generation == wiped.generation + 1)
         #expect(open.generation == listed.generation)
         #expect(open.reports.count == 1)
-        // Once is enough.
+        // The next unlock changes nothing.
         _ = try sample.vault.unlock()
         #expect(try sample.vault.bytes() == listed.bytes)
         let left = try sample.vault.files().filter { $0.hasSuffix("previous") }

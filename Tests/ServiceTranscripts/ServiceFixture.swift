@@ -7,7 +7,7 @@ package import VerificationService
 package final class ServiceFixture: Sendable {
     /// The clock of the verifier and the service.
     package let clock: TestClock
-    /// The store; a ``FailingStore`` in front of it can fail.
+    /// The store, which can be made to fail.
     package let store: FailingStore
     /// The keys that seal the rows.
     package let keyRing: KeyRing

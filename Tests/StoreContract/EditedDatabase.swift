@@ -7,7 +7,7 @@ public struct EditedDatabase: Sendable {
         let events: [AuditTrail.Finding]
         let rows: [RowAudit.Finding]
 
-        /// Takes the findings about the event chains and those about the rows.
+        /// Combines the findings about the event chains with those about the rows.
         public init(events: [AuditTrail.Finding], rows: [RowAudit.Finding]) {
             self.events = events
             self.rows = rows
@@ -22,7 +22,7 @@ public struct EditedDatabase: Sendable {
     let columns: @Sendable (_ table: String) throws -> [String]
     let audit: @Sendable () throws -> Findings
 
-    /// Takes a store and functions that provide SQL access to its database.
+    /// Combines a store with functions that provide SQL access to its database.
     ///
     /// - Parameters:
     ///   - key: authenticates the store's events.

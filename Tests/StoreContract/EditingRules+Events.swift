@@ -1,6 +1,6 @@
 public import Verification
 
-// Attacks by somebody without the key on the events, and on rows that are authentic on their own.
+// Attacks without the key: on the events, and on rows that are authentic on their own.
 extension StoreContract {
     /// O-02: an older version of a row is authentic, but an audit names its credential.
     static func checkPutBackRows(_ database: EditedDatabase) async throws {

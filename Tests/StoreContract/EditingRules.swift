@@ -22,7 +22,8 @@ extension StoreContract {
         EditingRule(
             "O-01 a row with any column changed is reported as damaged and never returned",
             checkEveryColumn),
-        EditingRule("O-01 an authentic row in another's place is reported as damaged", checkSwaps),
+        EditingRule(
+            "O-01 an authentic row in another row's place is reported as damaged", checkSwaps),
         EditingRule("O-01 an audit names a row whose key was emptied", checkEmptyKeys),
         EditingRule(
             "O-02 an audit names a credential whose row was rolled back to an older version",

@@ -52,7 +52,7 @@ extension StoreContract {
             let store = subject.store
             let staying: [CredentialRow] = [
                 .sample(1, state: .pending, lapsesAt: 11), .sample(2),
-                // An active or revoked row does not lapse, even if it has a time.
+                // An active or revoked row does not lapse, even if `lapsesAt` is set.
                 .sample(3, lapsesAt: 1), .sample(4, state: .revoked, fingerprint: 1),
             ]
             let going: [CredentialRow] = [

@@ -43,7 +43,7 @@ extension StoreContract {
                     if try await store.commit([change, event]) == .done { return tries }
                     tries += 1
                     // Every round has a winner, so no writer loses more often than there are
-                    // others.
+                    // other writers.
                     try expect(tries <= 50, "no writer wins")
                 }
             }

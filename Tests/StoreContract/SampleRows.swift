@@ -28,7 +28,7 @@ extension KeyID {
 }
 
 extension Subject {
-    /// A subject.
+    /// The subject with this name.
     public static func sample(_ name: String) -> Subject {
         guard let subject = Subject(name) else { preconditionFailure("invalid subject name") }
         return subject
@@ -36,7 +36,7 @@ extension Subject {
 }
 
 extension UnixTime {
-    /// A second in the tests' own time.
+    /// The time `second` seconds after the tests' epoch.
     public static func at(_ second: Int64) -> UnixTime { UnixTime(seconds: 1_700_000_000 + second) }
 }
 

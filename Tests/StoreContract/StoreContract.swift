@@ -11,7 +11,7 @@ public enum StoreContract {
         /// The key that authenticates the store's events.
         public let key: AuditKey
 
-        /// Takes a store.
+        /// Creates a subject; `second` is the same store, opened by a second process.
         public init(
             _ store: any VerificationStore, second: (any VerificationStore)? = nil, key: AuditKey
         ) {

@@ -62,8 +62,8 @@ import Verification
                 say("failure \(error.kind) \(error.code)")
             }
         }
-        // Closed on the thread that decided last, because strace counts the calls of each thread
-        // separately.
+        // Close the store on the thread that decided last, because strace counts the calls of each
+        // thread separately.
         store.close()
     }
 

@@ -1,7 +1,7 @@
 import Raster
 import SymbolDrawing
 
-/// A picture of a symbol with its margin, from which the tests derive others.
+/// A picture of a symbol with its margin, from which the tests derive other pictures.
 func drawn(_ text: String, modulePixels: Int = 4) throws -> GrayImage {
     try drawn(Array(text.utf8), modulePixels: modulePixels)
 }

@@ -21,7 +21,7 @@ import Testing
         #expect(try readSymbols(in: views).symbols == [payload])
     }
 
-    @Test("every symbol in a picture is found, including inverted ones next to others")
+    @Test("every symbol in a picture is found, including inverted symbols next to normal ones")
     func several() throws {
         let page = beside([
             try drawn("first"), try drawn("second").inverted(), try drawn("third"),

@@ -15,7 +15,7 @@ struct SharedPicturesTests {
         #expect(invented == [])
         let read = results.filter(\.isComplete)
         #expect(read.count >= results.filter(\.picture.zxing_cpp).count)
-        // The number that a prototype of this ladder read, as the lower limit.
+        // At least as many pictures are read as by the prototype of these stages.
         #expect(read.count >= results.filter(\.picture.ladder).count)
         for (category, members) in Dictionary(grouping: results, by: \.picture.category) {
             let own = members.filter(\.isComplete).count

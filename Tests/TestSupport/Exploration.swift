@@ -2,8 +2,8 @@
 ///
 /// A test describes the real code in this form and calls ``explore(depth:)``. To check a transition
 /// rather than a state (such as "this answer was given twice"), ``apply(_:to:)`` records the fault
-/// in the new state, and ``violation(in:)`` reports it. Anything else that the invariants need to
-/// know, such as which codes were ever accepted, is also part of the state and of its key.
+/// in the new state, and ``violation(in:)`` reports it. Anything else that the invariants depend
+/// on, such as which codes were ever accepted, is also part of the state and of its key.
 package protocol StateMachine {
     /// Everything that influences what happens next.
     associatedtype State

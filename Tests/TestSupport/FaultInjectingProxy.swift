@@ -103,8 +103,8 @@ public final class FaultInjectingProxy: Sendable {
         }
         defer { fault?.atEnd() }
         if fault?.isHeld == true {
-            // A request counts as complete when no bytes follow it for a moment. A truncated one is
-            // just as useful as a fault.
+            // A request counts as complete when no bytes follow it for a moment. A truncated
+            // request is an equally useful fault.
             var request: [UInt8] = []
             while client.isReadable(within: request.isEmpty ? 5_000 : 50),
                 let part = client.receive()

@@ -8,7 +8,7 @@ public struct MadePicture: Codable, Sendable {
     public let kind: String
     /// The texts of its symbols.
     public let texts: [String]
-    /// The entries that the texts stand for.
+    /// The entries that the texts encode.
     public let entries: [Entry]
 
     /// An entry, with its code for one time or counter.

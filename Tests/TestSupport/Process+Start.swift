@@ -8,9 +8,9 @@ extension Process {
     ///
     /// Starts are serialised.
     ///
-    /// Foundation notices the end of a child by a socket that the child holds. A second child
-    /// started at the same moment inherits that socket, and the first child does not appear to end
-    /// while the second one lives.
+    /// Foundation detects the end of a child through a socket that the child holds open. A second
+    /// child started at the same moment inherits that socket, and the first child does not appear
+    /// to end while the second one runs.
     public func start() throws {
         try Self.starting.withLock { _ in try run() }
     }

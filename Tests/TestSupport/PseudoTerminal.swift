@@ -4,8 +4,8 @@ internal import POSIX
 
 /// A program on its own pseudo-terminal, with the test at the keyboard.
 public final class PseudoTerminal {
-    /// The test's side of the terminal; `nil` once it is closed, because its number may be another
-    /// file's then.
+    /// The test's side of the terminal; `nil` once it is closed, because its number may then belong
+    /// to another file.
     private var keyboard: FileDescriptor?
     private let process = Process()
     // The folder must exist for as long as the program runs.

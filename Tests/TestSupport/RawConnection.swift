@@ -31,7 +31,7 @@ public final class RawConnection: Sendable {
     public init(port: UInt16, version6: Bool = false, from source: String? = nil) throws {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         descriptor = socket(version6 ? AF_INET6 : AF_INET, type, 0)
-        // With a timeout, a mistake is a failed test instead of one that never ends.
+        // With a timeout, a mistake makes the test fail instead of hanging.
         var timeout = timeval(tv_sec: 60, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, size)

@@ -2,7 +2,7 @@ internal import Foundation
 internal import OneTimePassword
 internal import Cryptography
 
-/// A secret that a test knows, in every form in which it could leak.
+/// A known secret, in every form in which it could leak.
 public struct SecretForms: Sendable {
     /// What the secret is.
     public let name: String

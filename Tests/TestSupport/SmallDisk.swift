@@ -29,13 +29,13 @@ public final class SmallDisk {
     /// The path of `name` on the disk.
     public func file(_ name: String) -> String { folder.file(name) }
 
-    /// Creates a file of `count` bytes that only uses space.
+    /// Creates a file of `count` bytes that only takes up space.
     @discardableResult
     public func fill(_ name: String, count: Int) throws -> String {
         try folder.write([UInt8](repeating: 1, count: count), to: name)
     }
 
-    /// Uses all the remaining space.
+    /// Fills the remaining space.
     public func fillUp() throws {
         let filler = folder.file("filler")
         guard let dd = ForeignProgram("dd") else { throw SmallDiskError() }

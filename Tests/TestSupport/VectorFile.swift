@@ -2,7 +2,7 @@ public import Foundation
 
 /// A file of known answers in `Vectors/`, with their source and one case for each.
 ///
-/// A key that the case type does not know is refused, so that no part of a file goes untested.
+/// A key that the case type does not have is refused, so that no part of a file goes untested.
 public struct VectorFile<Case: Codable & Sendable>: Sendable {
     /// The source of the answers.
     public let source: String

@@ -128,7 +128,7 @@ struct AccessTests {
     }
 
     @Test(
-        "V-19 requests without a valid API key are limited by address; requests of clients are not")
+        "V-19 requests without a valid API key are limited by address; client requests are not")
     func addressRate() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let fixture = try await ServiceFixture(addressRate: rate)

@@ -239,7 +239,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 V-09 a value that many present at once is accepted once, on every route",
+        "V-04 V-09 a value presented a hundred times at once is accepted once, on every route",
         arguments: ProvingRoute.allCases)
     func race(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -291,7 +291,7 @@ struct AttackTests {
         #expect(try await fixture.verify("alice", code).result == "accepted")
     }
 
-    /// Everything by which a client could distinguish denials; without ids and times.
+    /// Everything by which a client could distinguish denials, except ids and times.
     private func look(_ reply: Reply) -> String {
         let headers = reply.response.headers.filter { $0.name != "Request-Id" }
         let names = reply.json?.members?.map(\.0) ?? []
@@ -320,7 +320,7 @@ struct AttackTests {
     }
 
     @Test(
-        "N-08 V-33 a replayed code causes an event that notifies, and is answered like a wrong code"
+        "N-08 V-33 a replayed code adds an event that notifies the user, and is answered as wrong"
     )
     func replayNoticed() async throws {
         let fixture = try await ServiceFixture()
@@ -342,7 +342,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a client with the scope reasons learns why a code was denied")
+    @Test("a client with the scope “reasons” learns why a code was denied")
     func reasons() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

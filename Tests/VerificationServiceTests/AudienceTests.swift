@@ -40,7 +40,7 @@ struct AudienceTests {
     }
 
     @Test(
-        "O-09 for another client the ticket is unknown, whatever its scopes, and stays unspent")
+        "O-09 to another client, whatever its scopes, the ticket is unknown, and it stays unspent")
     func audience() async throws {
         let fixture = try await ServiceFixture()
         let login = try await login(fixture, as: "all")
@@ -74,7 +74,7 @@ struct AudienceTests {
         }
     }
 
-    @Test("O-09 a client can redeem the logins of its devices after its key was renewed")
+    @Test("O-09 a client can redeem the logins of its devices after its key is renewed")
     func renewed() async throws {
         let fixture = try await ServiceFixture()
         let login = try await login(fixture, as: "all")

@@ -43,7 +43,7 @@ struct ClientAddressTests {
             try address(
                 peer: "::1", forwarded: ["203.0.113.5", "192.0.2.1,10.2.3.4"], trusted: trusted)
                 == "192.0.2.1")
-        // A chain of proxies only ends at its first element.
+        // A chain that contains only proxies ends at its first element.
         #expect(
             try address(peer: "10.0.0.1", forwarded: ["10.0.0.2"], trusted: trusted) == "10.0.0.2")
         #expect(try address(peer: "10.0.0.1", forwarded: [], trusted: trusted) == "10.0.0.1")

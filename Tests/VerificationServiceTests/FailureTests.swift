@@ -10,7 +10,7 @@ import Verification
 
 struct FailureTests {
     @Test(
-        "V-31 a store failure causes 503 with Retry-After, no acceptance, and keeps the code valid",
+        "V-31 a store failure causes 503 with Retry-After and no acceptance; the code stays valid",
         arguments: StoreFailure.FailureKind.allCases, [FailingStore.Fault.reads, .commits])
     func storeFailure(_ kind: StoreFailure.FailureKind, _ fault: FailingStore.Fault) async throws {
         let fixture = try await ServiceFixture()

@@ -64,7 +64,7 @@ struct RefusalLogTests {
     }
 
     @Test(
-        "O-08 a flood without an API key writes one line a minute; all requests of clients are logged"
+        "O-08 a flood without an API key writes one line a minute; all client requests are logged"
     )
     func flood() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 20))
@@ -116,7 +116,7 @@ struct RefusalLogTests {
             ])
     }
 
-    @Test("V-19 malformed requests are rate-limited by address like all others")
+    @Test("V-19 malformed requests are rate-limited by address like all other requests")
     func malformed() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let fixture = try await ServiceFixture(addressRate: rate)

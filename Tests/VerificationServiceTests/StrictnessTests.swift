@@ -72,7 +72,7 @@ struct StrictnessTests {
         }
     }
 
-    @Test("routes without a body or query reject one")
+    @Test("routes that take no body or query reject one")
     func nothingExtra() async throws {
         let fixture = try await ServiceFixture()
         for (method, target) in [

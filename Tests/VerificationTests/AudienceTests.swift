@@ -20,7 +20,7 @@ struct AudienceTests {
         return try #require(try await fixture.login(device, nonce: 1).acceptance).login
     }
 
-    @Test("O-09 only its audience can redeem a login ticket, and a denial does not spend it")
+    @Test("O-09 only the audience of a login ticket can redeem it, and a denial does not spend it")
     func audience() async throws {
         let fixture = try VerifierFixture()
         let shop = try await client("shop", fixture)

@@ -31,7 +31,7 @@ struct ClientTests {
         #expect(events.flatMap(\.rows).map(\.version) == [1, 2])
     }
 
-    @Test("V-03 a renewed client changes only its key, and the old key stops working at once")
+    @Test("V-03 renewing a client changes only its key, and the old key stops working at once")
     func renewal() async throws {
         let fixture = try VerifierFixture()
         let (client, key) = try #require(

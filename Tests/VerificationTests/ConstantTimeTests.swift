@@ -44,7 +44,7 @@ struct ConstantTimeTests {
             "valgrind or binutils is missing"))
     func comparisons() throws {
         var counts = try counts()
-        // The control stops at the first difference. It shows that the test would notice a leak.
+        // The control stops at the first difference. It shows that the test would detect a leak.
         let control = try #require(counts["control"])
         counts["control"] = nil
         #expect(control.count == 5 && Set(control).count >= 4, "\(control)")

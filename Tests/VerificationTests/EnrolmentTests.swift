@@ -56,7 +56,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("H-03 an enrolment accepts six to eight digits and refuses others")
+    @Test("H-03 an enrolment accepts only six to eight digits")
     func digits() async throws {
         for digits in [5, 9, 10, -1] {
             #expect(throws: OneTimePasswordEnrolmentError.digits) {
@@ -73,7 +73,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("N-02 an enrolment accepts a time step of 1 to 120 seconds and refuses others")
+    @Test("N-02 an enrolment accepts only a time step of 1 to 120 seconds")
     func period() async throws {
         for period in [0, -30, 121, Int.max, Int.min] {
             #expect(throws: OneTimePasswordEnrolmentError.period) {

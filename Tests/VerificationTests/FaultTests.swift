@@ -108,7 +108,7 @@ struct FaultTests {
                 try await scenario.step(
                     try #require(faults.randomElement(using: &scenario.generator)))
             }
-            // Late responses must not change the device's state wrongly.
+            // Late responses must not corrupt the device's state.
             if Bool.random(using: &scenario.generator) { try await scenario.release() }
             // Then the owner signs in without a fault.
             let before = scenario.logins

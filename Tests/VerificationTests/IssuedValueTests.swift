@@ -27,7 +27,7 @@ struct IssuedValueTests {
         /// Whether the value is derived, so that a repeated request returns the same value.
         var isDerived: Bool { self == .nextSecret || self == .loginTicket }
 
-        /// Makes `bench` issue one value.
+        /// Issues one value of this kind.
         func issue(_ fixture: VerifierFixture) async throws -> [UInt8] {
             switch self {
             case .keySHA1: return try await fixture.enrol(algorithm: .sha1).entry.key.known

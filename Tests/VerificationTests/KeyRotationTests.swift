@@ -107,7 +107,8 @@ struct KeyRotationTests {
             try index.isMultiple(of: 2)
                 ? authenticator.code(at: fixture.clock.now) : authenticator.code(1)
         }
-        // Each code names its credential. Otherwise it would count as a failure of the other ones.
+        // Each request names its credential. Otherwise the code would count as a failure of the
+        // other credentials.
         let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {
                 _ = try await fixture.verifier.rotateKeys(batch: 4)

@@ -86,7 +86,7 @@ struct LoginTests {
         #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("if the policy counts them, the third unissued secret in a row revokes")
+    @Test("if the policy counts them, the third unissued secret in a row revokes the credential")
     func foreign() async throws {
         let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
         let device = try await fixture.enrolledDevice()
@@ -227,7 +227,8 @@ struct LoginTests {
         #expect(try await fixture.events().last?.reason == .tooOld)
     }
 
-    @Test("N-39 V-14 the holder of a revoked credential is told to wipe; others learn nothing")
+    @Test(
+        "N-39 V-14 the holder of a revoked credential is told to wipe; anyone else learns nothing")
     func revoked() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Verification
 
-/// A database that lost its last commits, as a standby that was promoted too early can have.
+/// A database that lost its last commits, as can happen if a standby is promoted too early.
 @Suite("Lost commits")
 struct LostCommitTests {
     /// Replaces the credential's row with an older one.

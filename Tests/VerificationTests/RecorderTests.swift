@@ -15,7 +15,7 @@ struct RecorderTests {
         }
     }
 
-    /// The recorded response that the verifier reports, or `nil` if it decided anew.
+    /// The recorded response that the verifier reports, or `nil` if it made a new decision.
     private func recorded<Outcome>(
         _ body: () async throws -> Outcome
     ) async throws -> RecordedAnswer? {

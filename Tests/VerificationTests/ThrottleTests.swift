@@ -49,7 +49,8 @@ struct ThrottleTests {
         }
     }
 
-    @Test("N-11 N-13 V-02 the hundredth consecutive failure disables permanently, at any rate")
+    @Test(
+        "N-11 N-13 V-02 the hundredth consecutive failure disables permanently, even at one a day")
     func slowAttack() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -129,7 +130,7 @@ struct ThrottleTests {
         #expect(try await fixture.summary(other.credential).failures == 3)
     }
 
-    @Test("a code for a named credential is tried only on that one")
+    @Test("a code for a named credential is tried only on that credential")
     func named() async throws {
         let fixture = try VerifierFixture()
         let one = try await fixture.enrolled()

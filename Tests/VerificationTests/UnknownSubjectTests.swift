@@ -23,7 +23,8 @@ struct UnknownSubjectTests {
         return cost
     }
 
-    @Test("V-06 an unknown subject costs what a wrong, waiting, disabled or replayed code costs")
+    @Test(
+        "V-06 an unknown subject costs the same as a wrong code, a replay or a blocked credential")
     func codes() async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))
@@ -84,7 +85,7 @@ struct UnknownSubjectTests {
         #expect(known == unknown)
     }
 
-    @Test("V-06 an unknown credential costs what a wrong secret costs")
+    @Test("V-06 an unknown credential costs the same as a wrong secret")
     func secrets() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -101,7 +102,7 @@ struct UnknownSubjectTests {
         #expect(revoked == unknown)
     }
 
-    @Test("V-06 an unknown credential costs what a wrong code costs in a confirmation")
+    @Test("V-06 in a confirmation, an unknown credential costs the same as a wrong code")
     func confirmation() async throws {
         let fixture = try VerifierFixture()
         let pending = try await fixture.enrol()

@@ -1,6 +1,7 @@
 #pragma once
-// What glibc declares only under _GNU_SOURCE. No system struct that depends on _GNU_SOURCE may appear
-// in this header: it would clash with Swift's own Glibc module.
+// Wrappers for Linux calls that Swift does not import, mostly because glibc declares them only under
+// _GNU_SOURCE. No system struct that depends on _GNU_SOURCE may appear in this header: it would clash
+// with Swift's own Glibc module.
 
 /// prctl(2) with one argument; -1 and errno on failure.
 int linux_prctl(int operation, unsigned long argument);

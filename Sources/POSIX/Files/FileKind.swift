@@ -18,8 +18,8 @@ public enum FileKind: Hashable, Sendable {
         self.init(facts)
     }
 
-    /// Whether the file at `path` is readable by others, according to its mode and those of its
-    /// folders.
+    /// Whether the file at `path` is readable by other users, according to its mode and those of
+    /// its folders.
     ///
     /// If it cannot be examined, it is treated as not readable.
     public static func isReadableByOthers(at path: String) -> Bool {

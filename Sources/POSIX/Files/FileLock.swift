@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A lock on a separate file, held during the value's lifetime.
 ///
-/// The kernel releases it when the process dies, so a killed writer blocks nobody.
+/// The kernel releases it when the process dies, so a killed writer blocks no other process.
 public struct FileLock: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 

@@ -1,7 +1,7 @@
 internal import Glibc
 
-// Files that a killed writer left behind, and how to distinguish them from other files with their
-// names.
+// Files that a killed writer left behind, and how to distinguish them from other files with the
+// same names.
 extension FileReplacement {
     /// Removes what a killed writer left behind.
     ///

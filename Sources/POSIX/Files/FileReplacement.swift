@@ -70,7 +70,7 @@ public struct FileReplacement: Sendable {
         case purged
     }
 
-    /// Replaces the old file, if any, by a file with the content `bytes` (mode 0600).
+    /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
     ///
     /// When this returns, the new file is on disk. If it throws
     /// ``PrivateFileError/notConfirmed(_:)``, the new file is in place; if it throws any other
@@ -134,8 +134,8 @@ public struct FileReplacement: Sendable {
 
     /// Overwrites the content of the previous file and removes it.
     ///
-    /// A disk that writes elsewhere (flash, copy-on-write) can still keep the old blocks,
-    /// and so can a file system without hard links, where the previous file is a copy.
+    /// A disk that writes new data to different blocks (flash, copy-on-write) can still keep the
+    /// old blocks, and so can a file system without hard links, where the previous file is a copy.
     ///
     /// - Parameter own: the folder of the working files.
     public func erasePrevious(in own: borrowing Folder) throws(PrivateFileError) {

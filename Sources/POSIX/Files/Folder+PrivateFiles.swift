@@ -2,7 +2,7 @@ internal import Glibc
 
 extension Folder {
     /// Whether a file `name` exists whose path may be passed to a library: a regular file that
-    /// belongs to this process's user and is not accessible to others.
+    /// belongs to this process's user and is not accessible to other users.
     ///
     /// - Throws: why an existing file does not qualify. A missing file is not an error.
     public func holdsPrivateFile(_ name: String) throws(PrivateFileError) -> Bool {
@@ -32,8 +32,8 @@ extension Folder {
     /// Removes the file `name`, if it exists.
     public func removeFile(_ name: String) throws(SystemCallFailure) { try remove(name) }
 
-    /// Renames the file `name` to `target`, replacing an existing file, and waits until that is on
-    /// disk.
+    /// Renames the file `name` to `target`, replacing an existing file, and waits until the change
+    /// is on disk.
     public func moveFile(_ name: String, to target: String) throws(SystemCallFailure) {
         try rename(name, to: target)
         try synchronize()

@@ -3,8 +3,8 @@ internal import Glibc
 extension Folder {
     /// Opens the folder `name` in this one; `nil` if it does not exist.
     ///
-    /// It must belong to this process's user and must not be writable by others. A symbolic link is
-    /// not followed.
+    /// It must belong to this process's user and must not be writable by other users. A symbolic
+    /// link is not followed.
     public func openPrivateFolder(_ name: String) throws(PrivateFileError) -> Folder? {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = retrying { unsafe openat(descriptor.number, name, flags) }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Why the files in a folder are not protected from others.
+/// Why the files in a folder are not protected from other users.
 public enum FolderExposure: Hashable, Sendable {
     /// The folder belongs to the user with this number.
     case otherOwner(UInt32)
@@ -129,7 +129,7 @@ public enum FolderExposure: Hashable, Sendable {
         throw SystemCallFailure(call: "unlinkat", number: errno)
     }
 
-    /// Other users, apart from root, who can replace the files in this folder, if any.
+    /// Why users other than root can replace the files in this folder; `nil` if they cannot.
     ///
     /// In a sticky folder, such as `/tmp`, other users can add files, but not replace these.
     public func exposure() throws(SystemCallFailure) -> FolderExposure? {

@@ -2,7 +2,7 @@ internal import Glibc
 
 extension Folder {
     /// Reads the whole file `name` if it is a regular file that belongs to this process's user and
-    /// is not accessible to others.
+    /// is not accessible to other users.
     ///
     /// The checks are made on the open file, so the file that is checked is the one that is read.
     public func readPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8] {
@@ -31,8 +31,8 @@ extension Folder {
     /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
     /// is on disk.
     ///
-    /// - Throws: ``PrivateFileError/inTheWay(name:)`` for a file that others can access or that
-    ///   has another link.
+    /// - Throws: ``PrivateFileError/inTheWay(name:)`` for a file that other users can access or
+    ///   that has another link.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
         throws(PrivateFileError)
     {

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A program started with pipes to its standard input and from its standard output.
 ///
-/// It gets an empty environment, no argument but its name, `/dev/null` as standard error, default
-/// signal handling, and no other descriptor, whether ours or inherited. It is killed and reaped
-/// when the last reference is released.
+/// It receives an empty environment, no argument except its name, `/dev/null` as standard error,
+/// default signal handling, and no other descriptor, whether ours or inherited. It is killed and
+/// reaped when the last reference is released.
 @safe public final class ChildProcess {
     /// How a child process ended.
     public enum Ending: Hashable, Sendable {
@@ -59,8 +59,8 @@ internal import Glibc
     @discardableResult public func end(includingItsOwn: Bool = false) -> (Ending, peakMemory: Int) {
         if let ending { return ending }
         if includingItsOwn { kill(-identifier, SIGKILL) }
-        // The number is not reused until the process is reaped below (unless SIGCHLD is ignored,
-        // which ``ProcessHardening`` prevents).
+        // The process ID is not reused until the process is reaped below (unless SIGCHLD is
+        // ignored, which ``ProcessHardening`` prevents).
         kill(identifier, SIGKILL)
         var status: Int32 = 0
         var usage = rusage()
@@ -98,8 +98,8 @@ internal import Glibc
             "posix_spawn_file_actions_addopen",
             unsafe posix_spawn_file_actions_addopen(
                 &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
-        // Our own descriptors close themselves, but inherited ones do not. One of them could be the
-        // passphrase (`--passphrase-file /dev/fd/3`), and PAM modules are third-party code.
+        // Our own descriptors are close-on-exec, but inherited ones may not be. One of them could
+        // be the passphrase (`--passphrase-file /dev/fd/3`), and PAM modules are third-party code.
         try check(
             "posix_spawn_file_actions_addclosefrom_np",
             unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1))

@@ -29,8 +29,8 @@ public enum Confinement {
     /// The process must have one thread. It is also killed when the *thread* that started it ends,
     /// so that no orphaned child keeps running.
     ///
-    /// - Throws: the failed step by its call's name, such as `seccomp_load` on a kernel or in a
-    ///   container without seccomp. The process must then not read the untrusted data.
+    /// - Throws: the failed step, named by its system call, such as `seccomp_load` on a kernel or
+    ///   in a container without seccomp. The process must then not read the untrusted data.
     public static func enter(_ limits: Limits) throws(SystemCallFailure) {
         try beginLife()
         try tighten(limits)
@@ -115,7 +115,7 @@ public enum Confinement {
         for call: StaticString in ["clock_gettime", "gettimeofday", "time", "getrandom"] {
             try filter.allow(call)
         }
-        // `sysinfo`: glibc's qsort asks once how much memory the machine has.
+        // `sysinfo`: glibc's qsort reads the size of the machine's memory once.
         for call: StaticString in ["futex", "sysinfo", "exit", "exit_group"] {
             try filter.allow(call)
         }

@@ -56,7 +56,7 @@ internal import Glibc
 
     /// Performs `signal`'s normal action: ends the process, or stops it until it is continued.
     ///
-    /// Returns after the process was continued, or if the signal is ignored.
+    /// Returns after the process has been continued, or if the signal is ignored.
     public func deliver(_ signal: Signal) throws(SystemCallFailure) {
         var one = sigset_t()
         unsafe sigemptyset(&one)
@@ -64,7 +64,7 @@ internal import Glibc
         guard raise(signal.rawValue) == 0 else {
             throw SystemCallFailure(call: "raise", number: errno)
         }
-        // It is still blocked; here it is delivered.
+        // The signal is still blocked; unblocking delivers it.
         unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
         unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
     }

@@ -57,7 +57,7 @@ internal import Glibc
         try check(
             "seccomp_attr_set",
             unsafe seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS))
-        // The library reports most kernel errors as one and the same; errno still has the original.
+        // The library maps most kernel errors to a single code; errno still has the original.
         errno = 0
         let result = unsafe seccomp_load(context)
         guard result == 0 || errno == 0 else {

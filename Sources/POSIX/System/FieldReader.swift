@@ -1,7 +1,7 @@
 /// Reads the fields of a binary format in order: numbers, and strings that follow a 32-bit length.
 ///
-/// The bytes are lent to each step, since a type that stores a `Span` cannot be written in this
-/// Swift. They may be secret: only ``text(_:limit:)`` copies them.
+/// The bytes are lent to each step, because this version of Swift does not support types that store
+/// a `Span`. They may be secret: only ``text(_:limit:)`` copies them.
 public struct FieldReader: Sendable {
     /// The byte order of numbers.
     public enum ByteOrder: Sendable {

@@ -11,7 +11,7 @@ public struct Moment: Comparable, Sendable {
     /// The current time.
     public static var now: Moment {
         var now = timespec()
-        // CLOCK_BOOTTIME exists since Linux 2.6.39; the call cannot fail with a valid address.
+        // CLOCK_BOOTTIME has existed since Linux 2.6.39; the call cannot fail with a valid address.
         unsafe clock_gettime(CLOCK_BOOTTIME, &now)
         return Moment(sinceStart: .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec))
     }

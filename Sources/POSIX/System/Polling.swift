@@ -27,7 +27,7 @@ public enum Polling {
     /// Waits until one of `interests` is ready, a descriptor has failed, or `timeout` has passed.
     ///
     /// - Returns: the time that passed, at most `timeout`. If this process was stopped (Ctrl-Z), no
-    ///   more than that is counted, because the process at the other end was stopped too.
+    ///   more than that is counted, because the process at the other end was also stopped.
     public static func wait(
         for interests: [Interest], timeout: Duration
     ) throws(SystemCallFailure) -> Duration {
@@ -53,8 +53,9 @@ public enum Polling {
 extension Duration {
     /// The duration in whole milliseconds for `poll`, rounded up.
     ///
-    /// It is 0 for a negative duration and `Int32.max` for a longer one. Rounding down would make a
-    /// caller that waits for the last fraction of a millisecond spin.
+    /// It is 0 for a negative duration and `Int32.max` for one that exceeds `Int32.max`
+    /// milliseconds. Rounding down would make a caller that waits for the last fraction of a
+    /// millisecond spin.
     public var millisecondsRoundedUp: Int32 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components

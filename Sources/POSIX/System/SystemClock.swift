@@ -24,7 +24,7 @@ public enum SystemClock {
     /// This clock cannot be set.
     public static func bootTime() -> Int64 {
         var now = timespec()
-        // CLOCK_BOOTTIME exists since Linux 2.6.39.
+        // CLOCK_BOOTTIME has existed since Linux 2.6.39.
         unsafe clock_gettime(CLOCK_BOOTTIME, &now)
         return Int64(now.tv_sec)
     }

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A date and a time of day in UTC, in the Gregorian calendar, without leap seconds.
 ///
-/// The calendar is the C library's. It is only asked about the years 1570 to 1969, because the
-/// calendar repeats every 400 years: `gmtime_r` fails where a year needs more than 32 bits, and
-/// counts leap seconds from 1972 on if `TZ` names a zone in `right/`.
+/// The calendar is the C library's. It is used only for the years 1570 to 1969, because the
+/// calendar repeats every 400 years: `gmtime_r` fails if a year needs more than 32 bits, and counts
+/// leap seconds from 1972 on if `TZ` names a zone in `right/`.
 package struct UTCTime: Hashable, Sendable {
     package let year: Int
     /// From 1 to 12.
@@ -31,7 +31,7 @@ package struct UTCTime: Hashable, Sendable {
         }
         // `tm` is unsafe because it holds a pointer to the zone's name, which is not used here.
         var fields = unsafe tm()
-        // It fails only for a year that needs more than 32 bits.
+        // The call fails only for a year that needs more than 32 bits.
         unsafe gmtime_r(&seconds, &fields)
         year = unsafe Int(fields.tm_year) + 1900 + 400 * cycles
         month = unsafe Int(fields.tm_mon) + 1

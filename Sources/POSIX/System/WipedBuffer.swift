@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A fixed-size buffer for bytes in transit: kept out of swap and core dumps, and wiped at the end.
+/// A fixed-size buffer for bytes in transit: kept out of swap and core dumps, and wiped when it is
+/// released.
 ///
 /// It is for code that passes secrets on without keeping them; secrets that are kept belong in
 /// `SecretBytes`.

@@ -39,7 +39,7 @@ public enum StandardStream: Int32, Sendable {
         return try FileDescriptor(owning: copy).read(into: &output)
     }
 
-    /// Opens any of the three that is closed, so that no other file gets its number.
+    /// Opens each of the three streams that is closed, so that no other file gets its number.
     ///
     /// Reading and writing it still fail, as with a closed stream.
     public static func fillGaps() throws(SystemCallFailure) {
@@ -74,7 +74,7 @@ extension StandardStream {
     /// end.
     public func readLine(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) {
         var byte: UInt8 = 0
-        // It may have been the last letter of a passphrase.
+        // The byte may be part of a passphrase.
         defer { byte = 0 }
         while output.freeCapacity > 0 {
             let count = retrying { unsafe Glibc.read(rawValue, &byte, 1) }

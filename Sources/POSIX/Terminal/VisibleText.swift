@@ -1,6 +1,6 @@
 extension String {
     /// The text made safe for a terminal: control characters and invisible characters are escaped
-    /// as `\u{202E}`.
+    /// in the form `\u{202E}`.
     public var visibleOnTerminal: String {
         // A list can have ten thousand names, and nearly all of them are plain ASCII.
         if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
@@ -66,7 +66,7 @@ public struct VisibleScalars {
         switch scalar.value {
         // A joiner after a joiner has no effect.
         case 0x200C, 0x200D: .other
-        // Nor has a second selector.
+        // Neither does a second selector.
         case 0xFE0E, 0xFE0F: .styledEmoji
         case 0x23, 0x2A, 0x30...0x39: .keycap
         case _ where scalar.isEmoji: .emoji

@@ -5,7 +5,7 @@ extension PostgreSQLStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
     /// The audit cannot detect that events were cut off together with the recorded end of their
-    /// chain, unless a checkpoint of a later event was kept.
+    /// chain, unless a checkpoint of one of these events was kept.
     ///
     /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and
     ///   ``ChainCheckpoint/text``.

@@ -3,8 +3,8 @@ public import Verification
 
 /// The end of a chain that a process appended to, as the database acknowledged it.
 ///
-/// A process that keeps it outside the database, and passes it in when it reconnects, detects a
-/// database that was rolled back to an earlier state, and does not use it.
+/// A process that keeps this value outside the database, and passes it in when it reconnects, can
+/// detect and refuse a database that was rolled back to an earlier state.
 public struct AcknowledgedCheckpoint: Hashable, Sendable {
     /// The checkpoint of the chain's last event.
     public let mark: ChainCheckpoint

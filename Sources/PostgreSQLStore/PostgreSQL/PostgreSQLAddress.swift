@@ -1,12 +1,12 @@
 internal import CPostgreSQL
 internal import POSIX
 
-/// How to reach a database: a libpq connection string of either form.
+/// How to reach a database: a libpq connection string.
 ///
-/// `postgresql://role@host-1,host-2/database?sslmode=verify-full` or `host=… dbname=…`. For missing
-/// parts, libpq uses its own sources (`PGPASSFILE`, a service file, the environment).
+/// Its form is `postgresql://role@host-1,host-2/database?sslmode=verify-full` or `host=… dbname=…`.
+/// For missing parts, libpq uses its own sources (`PGPASSFILE`, a service file, the environment).
 @safe public struct PostgreSQLAddress: Sendable {
-    /// Whether the text itself contains a password, which others may be able to read.
+    /// Whether the text itself contains a password, which other users may be able to read.
     public let holdsPassword: Bool
     /// The hosts and the database, for messages; never a password.
     public let shown: String

@@ -81,8 +81,9 @@ internal import Verification
 
     /// Sends all commands together and returns their outcomes.
     ///
-    /// The commands form one transaction, unless they say otherwise. If a command fails, the server
-    /// skips the rest of the pipeline; a transaction that fails at its end adds one more outcome.
+    /// The commands form one transaction, unless they contain transaction commands. If a command
+    /// fails, the server skips the rest of the pipeline; a transaction that fails at its end adds
+    /// one more outcome.
     ///
     /// - Parameter timeout: how long the whole pipeline may take; after that, the connection is
     ///   lost.

@@ -6,7 +6,7 @@ struct ReadJob: Sendable {
     enum Question: Sendable {
         /// The result of one statement.
         case alone(StoreStatement, StatementArguments)
-        /// A subject's rows that are not revoked, at most `limit`; nearly every decision asks this.
+        /// A subject's rows that are not revoked, at most `limit`; read by nearly every decision.
         case alive(subject: [UInt8], limit: Int64)
     }
 
@@ -15,8 +15,8 @@ struct ReadJob: Sendable {
     let finish: @Sendable (Result<PostgreSQLRows, PostgreSQLFailure>) -> Void
     /// Whether the read is a repetition.
     ///
-    /// A read that failed with its connection, or with another read, is repeated once; it changes
-    /// nothing.
+    /// A read that failed with its connection, or with another read, is repeated once; that is
+    /// safe, because a read changes nothing.
     var isSecondTry = false
     /// How often the server aborted the read in favour of another transaction (SQLSTATE 40001 and
     /// 40P01).

@@ -25,8 +25,8 @@ extension PostgreSQLStore {
     /// A database needs this if it was restored from a backup, or if its standby took over without
     /// the last commits. Afterwards it refuses everything up to `now`;
     /// ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of credential.
-    /// Tickets and stored answers are deleted. The existing event chains are closed; new events go
-    /// into new chains.
+    /// Tickets and recorded responses are deleted. The existing event chains are closed; new events
+    /// go into new chains.
     ///
     /// The recovery is one transaction; other commits wait for it.
     ///

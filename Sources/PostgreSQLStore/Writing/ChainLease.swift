@@ -40,7 +40,7 @@ struct ChainLease {
         }
     }
 
-    /// Begins a chain that no other session knows yet.
+    /// Begins a chain that is not yet visible to other sessions.
     init(
         beginning node: [UInt8], on session: PostgreSQLSession, key: AuditKey
     ) throws(PostgreSQLFailure) {
@@ -106,7 +106,7 @@ struct ChainLease {
         try session.run(.chainHead, arguments(number)).first { row throws(PostgreSQLFailure) in
             let node = try row.requiredBytes()
             let (head, position) = (try row.mark(of: node), try row.unsigned())
-            // Whether the chain's last event is where the chain's record says.
+            // Whether the chain's last event is at the position that the chain's record names.
             guard try row.requiredFlag() else { throw .chain }
             return (head, position)
         }

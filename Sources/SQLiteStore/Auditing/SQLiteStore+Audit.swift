@@ -5,8 +5,8 @@ extension SQLiteStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
     /// The audit also checks the chain checkpoint beside the database. It cannot detect that events
-    /// were cut off together with the recorded end of their chain, unless a checkpoint of a later
-    /// event was kept.
+    /// were cut off together with the recorded end of their chain, unless a checkpoint of one of
+    /// these events was kept.
     ///
     /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainCheckpoint/text``.
     public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLiteStoreError) -> AuditReport {

@@ -31,10 +31,10 @@ extension DatabaseLocation {
     /// The temporary location of a new file of this name.
     var aside: DatabaseLocation { DatabaseLocation("\(folder)/\(name).new") }
 
-    /// Every file name that SQLite uses for the database and beside it.
+    /// The names of the database and of all files that SQLite may create beside it.
     private var names: [String] { ["", "-wal", "-shm", "-journal"].map { name + $0 } }
 
-    /// Creates an empty temporary file and replaces one that an earlier attempt left unfinished.
+    /// Creates an empty temporary file, replacing any that an unfinished attempt left behind.
     ///
     /// - Throws: ``SQLiteStoreError/exists`` if there is a database with this name, or a leftover
     ///   file that SQLite would treat as part of the new database.

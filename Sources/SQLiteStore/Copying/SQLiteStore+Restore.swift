@@ -22,8 +22,8 @@ extension SQLiteStore {
     /// The database refuses everything up to `now`; ``CredentialRow/afterRestoring(at:hasEnded:)``
     /// defines this for each kind of credential. Time-based codes continue with later time steps.
     /// Counters, recovery codes and enrolled secrets end and must be enrolled again. Tickets and
-    /// stored answers are deleted. The events of the backup stay unchanged; new events go into a
-    /// new chain.
+    /// recorded responses are deleted. The events of the backup stay unchanged; new events go into
+    /// a new chain.
     ///
     /// The backup does not show what was revoked since it was made. Clients are therefore revoked,
     /// unless the caller keeps them. For credentials, the caller passes those that

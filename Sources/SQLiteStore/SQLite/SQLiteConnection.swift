@@ -96,7 +96,7 @@ internal import POSIX
 
     /// Copies a snapshot of the whole database `source` into this one.
     ///
-    /// Writers of `source` can continue: in WAL mode a reader blocks no writer.
+    /// Writers of `source` can continue: in WAL mode, a reader does not block writers.
     func copy(from source: borrowing SQLiteConnection) throws(SQLiteFailure) {
         guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
             throw SQLiteFailure(call: .backup, code: unsafe sqlite3_extended_errcode(handle))

@@ -89,7 +89,7 @@ extension StoreFailure {
             case SQLITE_FULL: .full
             case SQLITE_READONLY, SQLITE_PERM: .readOnly
             case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
-            // A violated constraint that no change's condition covers, or rows that make no sense.
+            // A violated constraint that no change's condition covers, or an invalid value.
             case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: .damaged
             // A failing disk, and errors that SQLite does not distinguish from it: a quota, a file
             // size limit, a file system that became read-only.

@@ -68,8 +68,8 @@ struct ChainWriter {
 }
 
 extension SQLiteSession {
-    /// Whether a chain's last event is where the chain's record says; true for a chain without
-    /// events.
+    /// Whether a chain's last event is at the position that the chain's record names; for a chain
+    /// without events, whether that is the position of its start.
     func holds(_ tail: ChainTail) throws(SQLiteFailure) -> Bool {
         guard let start = try chains().first(where: { $0.head.node == tail.head.node })?.start
         else {
@@ -79,7 +79,6 @@ extension SQLiteSession {
         return try event(at: tail.position)?.digest == tail.head.digest
     }
 
-    /// The event at this position.
     func event(at position: UInt64) throws(SQLiteFailure) -> ChainedEvent? {
         guard position > 0 else { return nil }
         let next = try self[.events].bind(position - 1).bind(Int64(1))

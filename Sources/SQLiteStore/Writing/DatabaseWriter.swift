@@ -59,7 +59,7 @@ final class DatabaseWriter: @unchecked Sendable {
             // A single large member may have filled the disk; smaller ones may still fit on their
             // own.
             if StoreFailure(error).kind == .full { return members.flatMap { commit([$0]) } }
-            // One member may have failed and rolled back the others as well.
+            // One member's failure may have rolled back the other members.
             return guardingAll ? all(error) : commit(members, guardingAll: true)
         }
     }

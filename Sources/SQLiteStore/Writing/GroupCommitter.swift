@@ -180,7 +180,8 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    /// The jobs that have arrived since; if there are none, returns the writer and `nil`.
+    /// The jobs that have arrived in the meantime; if there are none, makes the writer idle and
+    /// returns `nil`.
     private func more(for writer: DatabaseWriter, after count: Int) -> [Job]? {
         queue.withLock { queue in
             queue.alone = count == 1 && queue.jobs.isEmpty ? queue.alone + 1 : 0

@@ -7,7 +7,7 @@
 struct WriteAheadLog {
     /// The number of pages between two checkpoints.
     static let interval: Int32 = 512
-    /// The length, 8 MiB in pages, from which the writer checkpoints the rest itself.
+    /// The length in pages (8 MiB) from which the writer checkpoints the rest itself.
     ///
     /// After that, the next commit restarts the log, unless a reader still needs it.
     static let usualLength: Int32 = 4_096

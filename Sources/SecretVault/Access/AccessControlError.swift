@@ -1,6 +1,7 @@
 /// Why presence was not proved; see ``UnlockedVault/prove(_:for:words:reading:lasting:now:)``.
 public enum AccessControlError<Failure: Error>: Error {
-    /// The vault did not allow the check, such as ``VaultError/lockedOut(seconds:)``.
+    /// The vault did not allow the check, for example because of
+    /// ``VaultError/lockedOut(seconds:)``.
     case vault(VaultError)
     /// The check failed, at this cost.
     case refused(RefusalCost)

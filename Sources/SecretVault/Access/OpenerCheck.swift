@@ -12,7 +12,8 @@ public struct OpenerCheck: PresenceCheck {
     public struct Failure: PresenceFailure, Hashable {
         /// The underlying error.
         public let reason: VaultError
-        /// Whether a slot rejected the guess before the error, which tells an attacker something.
+        /// Whether a slot rejected the guess before the error, which reveals something to an
+        /// attacker.
         public let mayConcealAttempt: Bool
     }
 

@@ -111,7 +111,7 @@ extension UnlockedVault {
 
     /// Takes the counter of an HOTP entry's next code.
     ///
-    /// The following counter is on the disk when this returns, so no code is issued twice.
+    /// The following counter is on disk when this returns, so no code is issued twice.
     ///
     /// The proof is spent as by ``open(_:proof:now:)``.
     ///

@@ -70,7 +70,7 @@ struct AttemptCounter: ~Copyable {
         try AttemptsFile.read(in: folder, of: vaultID)
     }
 
-    /// Writes `attempts` to the disk.
+    /// Writes `attempts` to disk.
     ///
     /// - Throws: ``VaultError/notCounted(_:)``, ``VaultError/inTheWay(name:)``.
     func save(_ attempts: Attempts) throws(VaultError) {
@@ -95,7 +95,7 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// Writes `attempts` to the disk, or reports why that failed.
+    /// Writes `attempts` to disk, or reports why that failed.
     ///
     /// Only for changes that would not allow more attempts if they were lost.
     func settle(_ attempts: Attempts) -> VaultReport? {

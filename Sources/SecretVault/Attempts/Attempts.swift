@@ -21,7 +21,7 @@ struct Attempts: Hashable {
 
     /// Whether another attempt is allowed.
     enum Admission: Hashable {
-        /// It is allowed once these counts are on the disk.
+        /// It is allowed once these counts are on disk.
         case begun(Attempts)
         /// It is allowed after this many seconds; the file should hold these counts until then.
         case wait(UInt64, Attempts)

@@ -7,8 +7,8 @@ public struct ClockReading: Hashable, Sendable {
     /// 16 bytes that identify one boot of the kernel; zeros if the boot is unknown or its clock may
     /// have been shifted.
     public let boot: [UInt8]
-    /// Whole seconds since that boot, by a clock that cannot be set and that includes time in
-    /// suspend.
+    /// Whole seconds since that boot, by a clock that cannot be set and that continues during
+    /// system sleep.
     public let uptime: UInt64
 
     static let bootCount = 16

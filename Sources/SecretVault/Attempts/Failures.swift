@@ -92,8 +92,8 @@ struct Failures: Hashable {
         self.init(
             refused: refused, undecided: undecided,
             wait: wait ?? Failures.wait(after: refused + undecided),
-            // If only the wall clock is available, one that was briefly far ahead must not make the
-            // wait endless.
+            // If only the wall clock is available, a clock that was briefly far ahead must not make
+            // the wait endless.
             seen: now.knowsBoot ? max(seen, now.wall) : now.wall, boot: now.boot,
             uptime: now.uptime)
     }

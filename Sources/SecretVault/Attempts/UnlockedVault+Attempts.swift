@@ -38,7 +38,7 @@ extension UnlockedVault {
         guard record.line.accessControl.presence.accepts(grade) else {
             throw .differentCheckRequired
         }
-        // If all running checks together could exceed the entry's limit, wait for them to end.
+        // If all running checks together could exceed the entry's limit, refuse to start another.
         // Attempts of killed processes do not count as running.
         if attempts.mayBecomeDue(record.line, by: slots) {
             guard try counter.isNoCheckRunning() else { throw .busy }
@@ -110,8 +110,8 @@ extension UnlockedVault {
     /// Records a successful check.
     func accept(_ tried: borrowing BegunAttempt) throws(VaultError) {
         let counter = try AttemptCounter(location, of: state.vaultID)
-        // Failed attempts at the vault may have wiped the entry in the meantime; it must not open
-        // then.
+        // Failed attempts at the vault may have wiped the entry in the meantime; in that case it
+        // must not be opened.
         try readAgain()
         let record = state.records[try state.index(of: tried.line.id)]
         guard case .sealed = record.body else { throw .wiped }

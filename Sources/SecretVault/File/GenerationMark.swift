@@ -34,7 +34,7 @@ struct GenerationMark: Hashable {
     }
 
     /// What to report about a file of this vault: that it is older than the newest one seen, or
-    /// that it differs from it at the same generation.
+    /// that it has the same generation but different content.
     func report(on document: VaultDocument) -> VaultReport? {
         guard vaultID == document.vaultID else { return nil }
         let age = (document.generation, document.changes)

@@ -84,7 +84,7 @@ struct LineReader {
         return value
     }
 
-    /// Whether the word is this one.
+    /// Whether the word is `expected`.
     func isWord(_ word: Range<Int>, _ expected: String) -> Bool {
         word.count == expected.utf8.count
             && bytes.span.holds(expected, at: word.lowerBound)

@@ -111,8 +111,8 @@ struct VaultDocument {
         return bodies
     }
 
-    // Whether the line belongs to a later record or to the manifest, so that the line of the first
-    // of these records is missing.
+    // Whether the line belongs to a later record or to the manifest, which means that the line of
+    // the first of these records is missing.
     private static func isBehind(_ line: LineReader, _ ids: ArraySlice<Range<Int>>) -> Bool {
         var line = line
         do throws(VaultError) {

@@ -1,7 +1,8 @@
 internal import Cryptography
 internal import POSIX
 
-/// The first and last lines of a vault file: its type and version, and that it is complete.
+/// The first and last lines of a vault file: they contain its type and version, and show that it is
+/// complete.
 enum VaultEnvelope {
     static let version = 1
     /// The beginning of a vault file of any version.

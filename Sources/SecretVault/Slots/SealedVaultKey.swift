@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// The vault key, encrypted to a slot's public key, like age and HPKE (RFC 9180, mode_psk).
+/// The vault key, encrypted to a slot's public key, as in age and HPKE (RFC 9180, mode_psk).
 ///
 /// The box's key is derived from a key agreement between the slot's pair and an ephemeral pair, and
 /// from the slot's authentication key. It is bound to both public keys. The box is bound to the

@@ -8,7 +8,7 @@ struct SlotHead {
         case passphrase(logN: Int, salt: [UInt8])
         /// 256 random bits, from which HKDF derives a key.
         case recoveryKey(salt: [UInt8])
-        /// The name of a method that this version does not know.
+        /// The name of a method that this version does not support.
         case other([UInt8])
     }
 

@@ -60,7 +60,7 @@ struct TrustedSlot {
 }
 
 extension SecretBytes {
-    /// Concatenates both.
+    /// Concatenates two secrets.
     convenience init(joining first: SecretBytes, _ second: SecretBytes) {
         self.init(capacity: first.count + second.count) { output in
             first.withBytes { output.append(copying: $0) }

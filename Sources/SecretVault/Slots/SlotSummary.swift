@@ -1,4 +1,4 @@
-/// One way to open the vault, as a list shows it.
+/// One way to open the vault, as shown in a list.
 public struct SlotSummary: Hashable, Sendable {
     /// The method that opens a slot.
     public enum Method: Hashable, Sendable {

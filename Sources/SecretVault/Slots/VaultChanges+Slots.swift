@@ -34,8 +34,8 @@ extension VaultChanges {
     /// still open it.
     ///
     /// - Parameters:
-    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that has reused
-    ///     its number since is not changed.
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
+    ///     since reused its number is not changed.
     ///   - keepsKey: whether the vault keeps its key. Together with an older file, the old
     ///     passphrase then opens everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
@@ -56,8 +56,8 @@ extension VaultChanges {
     /// generation.
     ///
     /// - Parameters:
-    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. Another slot that has reused
-    ///     its number since is not changed.
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
+    ///     since reused its number is not removed.
     ///   - keepsKey: whether the vault keeps its key. Anyone who can open the slot in an older
     ///     file can then open everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last slot that opens

@@ -3,8 +3,9 @@ internal import Presence
 
 /// An open vault: its list of entries is known, and each secret is still sealed.
 ///
-/// It reflects the file when it was last read. ``update(_:)`` reads the file again before it
-/// changes anything, so that two programs do not lose each other's changes. It belongs to one task.
+/// It reflects the file as it was when it was last read. ``update(_:)`` reads the file again before
+/// it changes anything, so that two programs do not lose each other's changes. It belongs to one
+/// task.
 public final class UnlockedVault {
     let location: VaultLocation
     private(set) var key: VaultKey
@@ -65,7 +66,7 @@ public final class UnlockedVault {
     /// Changes the vault: reads it again, applies `change`, and saves once.
     ///
     /// Nothing is saved if `change` throws or changes nothing. When this returns, the change is on
-    /// the disk.
+    /// disk.
     ///
     /// - Throws: the errors of `change`; ``VaultError/openedReadOnly``; ``VaultError/busy`` if
     ///   another writer does not finish in time; ``VaultError/changedMeanwhile`` if a program that

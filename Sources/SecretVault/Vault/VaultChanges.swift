@@ -49,7 +49,8 @@ public struct VaultChanges {
         return holders?.ids(of: fingerprint) ?? []
     }
 
-    /// The entries that give the same codes as `content`: the same secret with the same parameters.
+    /// The entries that produce the same codes as `content`: the same secret with the same
+    /// parameters.
     ///
     /// Names and counters may differ. The same secret with another hash function, length or time
     /// step is another entry.

@@ -55,7 +55,7 @@ public enum VaultError: Error, Hashable, Sendable {
     /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
     /// the vault at once.
     case lockedOut(seconds: Int64)
-    /// The attempt could not be recorded on the disk, so it was not made, or its outcome is not
+    /// The attempt could not be recorded on disk, so it was not made, or its outcome is not
     /// reported. A recovery key opens the vault without counting.
     case notCounted(SystemCallFailure)
     /// The vault was to be opened read-only, but attempts can be counted here.
@@ -66,7 +66,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case openedReadOnly
     /// The proof of presence is not valid here.
     case proofRefused(PresenceProofError)
-    /// This entry requires a check at each use, and unlocking has already counted for one.
+    /// This entry requires a check at each use, and the check at unlocking has already been used.
     case presenceNeeded
     /// This entry requires a different check.
     case differentCheckRequired
@@ -102,14 +102,13 @@ public enum VaultError: Error, Hashable, Sendable {
     case inTheWay(name: String)
     /// The change is saved, but the previous generation could not be erased.
     case previousNotErased(SystemCallFailure)
-    /// The change is saved, but the system did not confirm that it is on the disk; nothing was
-    /// purged.
+    /// The change is saved, but the system did not confirm that it is on disk; nothing was purged.
     case notConfirmed(SystemCallFailure)
 
     // External failures.
     /// A system call failed.
     case system(SystemCallFailure)
-    /// A call into OpenSSL failed, for example for lack of memory.
+    /// A call into OpenSSL failed, for example because memory ran out.
     case cryptography(CryptographyFailure)
 
     /// Whether the change was saved despite this error.

@@ -19,7 +19,7 @@ public enum VaultReport: Hashable, Sendable {
     case failuresNotCleared(VaultError)
     /// The vault is open read-only, and failures are not counted.
     case failuresNotCounted
-    /// The vault is saved, but the system did not confirm that it is on the disk.
+    /// The vault is saved, but the system did not confirm that it is on disk.
     case notConfirmed(SystemCallFailure)
     /// The vault's folder belongs to the user with this ID, who can replace the vault.
     case folderOfOther(UInt32)

@@ -17,7 +17,7 @@ struct VaultState {
     let changes: UInt64
     var slots: [TrustedSlot]
     private(set) var records: [Record]
-    /// The index of each record, for imports and exports of thousands.
+    /// The index of each record, for imports and exports of thousands of entries.
     private var places: [RecordID: Int]
 
     /// A new vault, before its first save.

@@ -1,8 +1,8 @@
 import Raster
 
 extension ColourImage {
-    /// The picture projected on the axis along which its colours differ most, stretched to the full
-    /// range.
+    /// The picture projected onto the axis along which its colours differ most, stretched to the
+    /// full range.
     ///
     /// This separates two colours of equal brightness. Which end becomes light is arbitrary.
     func principalComponent() -> GrayImage {

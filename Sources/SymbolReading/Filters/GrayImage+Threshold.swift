@@ -53,7 +53,7 @@ extension GrayImage {
     }
 }
 
-/// Running sums of each column over the rows of a square window, for one row after the other.
+/// Running sums of each column over the rows of a square window, for one row after another.
 struct WindowColumns {
     private let width: Int
     private let height: Int

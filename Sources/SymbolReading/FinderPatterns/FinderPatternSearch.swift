@@ -11,7 +11,7 @@ struct FinderPatternSearch {
     private let regions: Regions
     private let patterns: [FinderPattern]
 
-    /// Looks for patterns in `picture`, whose black-and-white form is `binary`, outside of earlier
+    /// Looks for patterns in `picture`, whose black-and-white form is `binary`, outside earlier
     /// symbols.
     init(_ picture: GrayImage, binary: GrayImage, outside outlines: [[Point]]) {
         self.picture = picture

@@ -8,7 +8,8 @@ struct FinderTriplet {
     /// The deviation from the ideal: 0 for equal sizes, equal legs and a right angle.
     let deviation: Double
 
-    /// Tests the three with `corner` at the right angle; `nil` if they cannot belong to one symbol.
+    /// Tests the three patterns with `corner` at the right angle; `nil` if they cannot belong to
+    /// one symbol.
     init?(corner: FinderPattern, _ a: FinderPattern, _ b: FinderPattern) {
         let toA = a.centre - corner.centre
         let toB = b.centre - corner.centre

@@ -17,8 +17,8 @@ struct ModuleGrid {
         dark = brightness.thresholdedByOtsu().pixels.map { $0 == 0 }
     }
 
-    /// The share of the function patterns' modules that have the right colour; about a half if
-    /// there is no symbol.
+    /// The share of the function patterns' modules that have the right colour; about half if there
+    /// is no symbol.
     var likeness: Double {
         var all = 0
         var right = 0

@@ -16,10 +16,11 @@ extension SymbolFrame {
         }
         var found = pairs
         var refined = rough
-        // The larger the symbol, the less accurate is the prediction from three corners.
+        // The larger the symbol, the less accurate the prediction from three corners.
         let reach = 1.5 + Double(modules) / 40
         if let place = view(rough).alignment(near: nearest, reach: reach) {
-            // Counted three times, to give it some weight against the twelve corners of the others.
+            // The alignment pattern counts three times, to give it some weight against the twelve
+            // corners of the finder patterns.
             found += [(symbol: Point, picture: Point)](
                 repeating: (nearest * scale, rough(place * scale)), count: 3)
             refined = Projection(found, isAffine: false) ?? rough

@@ -43,8 +43,8 @@ struct SymbolFrame {
     /// determine it.
     func projection(isAffine: Bool) -> Projection? { Projection(pairs, isAffine: isAffine) }
 
-    /// The size that fits the distances, or exactly the timing patterns' size if both of these
-    /// agree.
+    /// The size that fits the distances, or the exact size from the timing patterns if both
+    /// patterns agree.
     private static func modules(_ measured: Double, _ row: Int, _ column: Int) -> Int {
         // The pattern alternates between dark and light from one finder pattern to the next.
         let counted = row + 13

@@ -46,7 +46,7 @@ struct DecisionContext: Sendable {
                 kind, reason, subject: subject, credential: credential, number: number))
     }
 
-    /// Creates an event that is not necessarily written.
+    /// Creates an event without a change that records it.
     func unwritten(
         _ kind: Event.Kind, _ reason: Event.Reason?, subject: Subject?,
         credential: CredentialID?, number: Int64? = nil
@@ -86,7 +86,7 @@ struct DecisionContext: Sendable {
     }
 }
 
-/// Converts a failure of OpenSSL in a decision.
+/// Runs `body` and converts a failure of OpenSSL to a ``VerifierError``.
 func deciding<Result>(
     _ body: () throws(CryptographyFailure) -> Result
 ) throws(VerifierError) -> Result {

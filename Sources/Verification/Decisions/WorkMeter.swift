@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Counts the work of a decision, so that a test can check that unknown subjects cost the same.
+/// Counts the work of a decision, so that a test can check that an unknown subject costs as much as
+/// a known one.
 final class WorkMeter: Sendable {
     /// A kind of work.
     enum Work: Int, CaseIterable, Sendable {

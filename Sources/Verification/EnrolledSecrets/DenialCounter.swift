@@ -4,13 +4,13 @@ internal import Synchronization
 /// Counts denials of devices, so that they fill neither the audit log nor the disk.
 ///
 /// Devices have no API key, so anybody can cause any number of denials. For each sender, one denial
-/// per minute is written immediately, with its decision. The others are counted, and one event per
-/// reason is written a minute later with their number. A sender with more denials per minute than
-/// ``Policy/maximalDenials`` is told to wait, and nothing is written. Accepted requests are not
-/// counted, so an attacker cannot lock anybody out.
+/// per minute is written immediately, with its decision. The other denials are counted, and one
+/// event per reason, with the count, is written a minute later. A sender with more denials per
+/// minute than ``Policy/maximalDenials`` is told to wait, and nothing is written. Accepted requests
+/// are not counted, so an attacker cannot lock anybody out.
 ///
-/// The counts are in the memory of one process. They only decide which events are written and who
-/// has to wait.
+/// Each process keeps its own counts in memory. They only decide which events are written and which
+/// senders have to wait.
 final class DenialCounter: Sendable {
     /// The sender of denied requests.
     enum Sender: Hashable, Sendable {
@@ -18,7 +18,7 @@ final class DenialCounter: Sendable {
         case stranger(NetworkAddress)
         /// A holder of a secret that the server issued.
         case holder(CredentialID)
-        /// All senders beyond the capacity.
+        /// All senders beyond the capacity, and all senders whose address cannot be parsed.
         case others
     }
 
@@ -28,7 +28,7 @@ final class DenialCounter: Sendable {
         case written(count: Int)
         /// It is only counted.
         case counted
-        /// It is not answered: the sender has to wait for this many seconds.
+        /// It is not written; the sender has to wait for this many seconds.
         case refused(retryAfter: Int)
     }
 
@@ -57,19 +57,19 @@ final class DenialCounter: Sendable {
     private let capacity: Int
     private let pages = Mutex<[Sender: Page]>([:])
 
-    /// - Parameter capacity: the maximum number of senders without a valid secret that have their
-    ///   own page.
+    /// - Parameter capacity: the maximum number of senders without a valid secret that are counted
+    ///   separately.
     ///
-    /// Holders of a secret always have one.
+    /// Holders of a secret are always counted separately.
     init(capacity: Int = 1_024) { self.capacity = capacity }
 
-    /// The number of senders that have a page.
+    /// The number of senders that are counted separately.
     var count: Int { pages.withLock { $0.count } }
 
     /// Counts a denial.
     ///
-    /// Whether it is written depends on its reason only if it is the sender's first one of the
-    /// minute, so that the response time does not reveal the reason (V-06).
+    /// Only a sender's first denial of the minute can be written at once, so that the response time
+    /// of later denials does not reveal their reason (V-06).
     func enter(_ event: Event, by sender: Sender) -> Verdict {
         let minute = Self.minute(event.time)
         let reason = event.reason ?? .unknown

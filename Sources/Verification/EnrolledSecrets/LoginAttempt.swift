@@ -18,8 +18,8 @@ struct LoginAttempt: Sendable {
         case successor
         /// The current secret with another nonce, or an earlier secret: two holders have it.
         case reuse
-        /// A secret of a later generation than the row knows: the database has lost the commit that
-        /// issued it.
+        /// A secret of a later generation than the row records: the database has lost the commit
+        /// that issued it.
         case later
         /// A secret that was never issued for this credential.
         case foreign
@@ -43,7 +43,7 @@ struct LoginAttempt: Sendable {
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
         // Only the clock shows that the secret has expired, and the clock may be wrong, so nothing
-        // is revoked. This applies to reuse as well: a device whose successor is denied presents
+        // is revoked. This also applies to reuse: a device whose successor is denied presents
         // the previous secret.
         case .current, .again, .successor, .reuse:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
@@ -223,7 +223,7 @@ struct LoginAttempt: Sendable {
 
     /// Revokes the credential.
     ///
-    /// From this commit on, both holders' secrets and their login tickets are refused.
+    /// From this commit on, the secrets and login tickets of all holders are refused.
     private func revoke(
         _ record: CredentialRecord, because reason: Event.Reason, wipe: WipeReason?
     ) -> Decision<LoginOutcome> {

@@ -18,9 +18,9 @@ struct SecretChain: Hashable, Sendable {
     /// database could put it back.
     var openLogins: [VerificationID] = []
 
-    /// The number of logins that stay open.
+    /// The maximum number of open logins.
     ///
-    /// The tickets of older ones are refused.
+    /// The tickets of older logins are refused.
     static let maximalOpenLogins = 8
 
     /// The response that issued the successor of the current secret.

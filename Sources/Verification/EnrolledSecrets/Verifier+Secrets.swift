@@ -77,8 +77,8 @@ extension Verifier {
     /// Signs a device in with its secret, which is spent, and issues the next one.
     ///
     /// - Parameters:
-    /// - secret: a token of the kind ``Token/Kind/secret``.
-    /// - nonce: the nonce that the device stored before it sent the request.
+    ///   - secret: a token of the kind ``Token/Kind/secret``.
+    ///   - nonce: the nonce that the device stored before it sent the request.
     public func login(
         _ credential: CredentialID, secret: Token, nonce: RotationNonce, origin: Origin = .unknown,
         recorder: Recorder<LoginOutcome>? = nil

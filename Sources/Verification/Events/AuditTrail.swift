@@ -1,11 +1,11 @@
 public import Cryptography
 
-/// Walks through stored events and detects deleted, edited, moved and truncated ones.
+/// Walks through stored events and detects events that were deleted, edited, moved or cut off.
 ///
-/// Pass every event in the order of positions to ``check(_:)``, then call ``findings()``. The trail
-/// cannot detect that a whole node was deleted with its record, or that events and record were
-/// rolled back together. ``init(chains:checkpoints:key:)`` accepts checkpoints kept elsewhere for
-/// that purpose.
+/// Pass every event in the order of positions to ``check(_:)``, then call ``findings()``.
+/// On its own, the trail cannot detect that a node was deleted together with its record, or that
+/// events and record were rolled back together. Checkpoints that were kept elsewhere reveal both;
+/// see ``init(chains:checkpoints:key:)``.
 public struct AuditTrail: Sendable {
     /// A fault and its place.
     public enum Finding: Hashable, Sendable {
@@ -92,7 +92,8 @@ public struct AuditTrail: Sendable {
             if !found.contains(.unknownNode(event.node)) { found.append(.unknownNode(event.node)) }
             return
         }
-        // One fault is enough. After it, only independent faults are reported.
+        // One fault per event is enough. The check then continues from this event, so that later
+        // events are reported only for independent faults.
         let expected = try key.tying(event, behind: progress.digest).digest
         if event.sequence != progress.sequence + 1 {
             found.append(.gap(node: event.node, sequence: event.sequence))
@@ -119,8 +120,8 @@ public struct AuditTrail: Sendable {
     /// Whether no fault was found in the records and in the events checked so far.
     var isWholeSoFar: Bool { found.isEmpty }
 
-    /// Whether an event's position directly follows the previous event of all nodes and agrees with
-    /// its own chain.
+    /// Whether an event's position directly follows that of the previous event of any node and
+    /// agrees with its own chain.
     ///
     /// Positions have no gaps, except before the first event of a chain, because a restored
     /// database continues at a later position.

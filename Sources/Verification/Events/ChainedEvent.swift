@@ -5,7 +5,7 @@ public struct ChainedEvent: Hashable, Sendable {
     /// The store's own number, counted from 1 over all nodes in the order in which events became
     /// visible.
     ///
-    /// Gaps have no meaning.
+    /// There are gaps only before the first event of a chain.
     public let position: UInt64
     /// The node whose chain contains the event: 16 bytes.
     public let node: [UInt8]

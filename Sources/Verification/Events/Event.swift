@@ -120,7 +120,7 @@ public struct Event: Hashable, Sendable {
         case tooOld
         /// The counter reached its end.
         case counterExhausted
-        /// A new set of recovery codes replaced it.
+        /// A new set of recovery codes replaced this one.
         case replaced
         /// The enrolment was not confirmed in time.
         case lapsed

@@ -3,8 +3,8 @@ public import Cryptography
 /// The end of one node's event chain, in which each event's digest covers the previous one.
 ///
 /// A store has one for each of its writers and updates it together with the rows. If a commit
-/// fails, the store continues with the earlier chain. A node is anything that is the only one to
-/// append to its chain: a process or a database.
+/// fails, the store continues with the earlier chain. A node is the only writer of its chain: a
+/// process or a database.
 public struct EventChain: Sendable {
     /// The node: 16 random bytes.
     public let node: [UInt8]
@@ -20,8 +20,8 @@ public struct EventChain: Sendable {
     /// Starts a new chain.
     ///
     /// - Parameters:
-    /// - node: 16 random bytes.
-    /// - position: its start in the store's order of events.
+    ///   - node: 16 random bytes.
+    ///   - position: where the chain starts in the store's order of events.
     public init(node: [UInt8], position: UInt64 = 0, key: AuditKey) {
         precondition(node.count == 16, "a node id has 16 bytes")
         self.node = node

@@ -28,8 +28,8 @@ public struct ExpiredEvents: Hashable, Sendable {
     /// Selects the events that are old enough, from the start, and checks them.
     ///
     /// - Parameters:
-    /// - first: the first stored events.
-    /// - chains: the chains' records, read at the same time as the events or later.
+    ///   - first: the first stored events.
+    ///   - chains: the chains' records, read at the same time as the events or later.
     public init(
         _ first: [ChainedEvent], chains: [ChainRecord], pruning: Pruning, key: AuditKey
     ) throws(CryptographyFailure) {

@@ -1,7 +1,7 @@
 public import Cryptography
 
 extension KeyRing {
-    /// The key ring in its file format, a text that is secret.
+    /// The key ring in its file format; the text is secret.
     ///
     ///     watchword-keys 1
     ///     lookup BASE64

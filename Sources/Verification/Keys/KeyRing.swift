@@ -2,15 +2,15 @@ public import Cryptography
 
 /// The keys that are stored outside the database.
 ///
-/// Without them, its rows are useless.
+/// Without them, the rows of the database are useless.
 ///
 /// Each version is 32 random bytes, from which the key that seals seeds, the pepper of digests and
-/// the key that rotates enrolled secrets are derived. New rows use the current version; the others
-/// open the rows that still use them.
+/// the key that rotates enrolled secrets are derived. New rows use the current version; the other
+/// versions open the rows that still use them.
 ///
 /// In addition, there is one lookup key, for everything that must be the same under every version:
 /// the blind index of seeds, the digests of tickets and API keys, the marks of earlier secrets, the
-/// authentication codes of rows and the event chain. It opens nothing.
+/// authentication codes of rows and the event chain. It encrypts nothing.
 public struct KeyRing: Sendable {
     /// All versions, by number.
     public let versions: [KeyVersion]

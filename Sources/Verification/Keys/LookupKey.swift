@@ -18,8 +18,8 @@ struct LookupKey: Sendable {
     /// `algorithm` treats as the same key.
     ///
     /// HMAC hashes a key that is longer than a block and pads a shorter one with zeros (RFC 2104,
-    /// section 2). So a long key is indexed by its digest, and trailing zeros do not count. The
-    /// algorithm is not part of the index: a key of up to 64 bytes has the same index for all
+    /// section 2). A long key is therefore indexed by its digest, and trailing zeros do not count.
+    /// The algorithm is not part of the index: a key of up to 64 bytes has the same index for all
     /// algorithms.
     func fingerprint(
         of seed: SecretBytes, for algorithm: HashAlgorithm
@@ -45,7 +45,7 @@ struct LookupKey: Sendable {
         return all
     }
 
-    /// The blind index of a subject's set of recovery codes, of which only one may be active.
+    /// The blind index of a subject's set of recovery codes; a subject has at most one active set.
     func fingerprint(ofSetFor subject: Subject) throws(CryptographyFailure) -> [UInt8] {
         try recoverySets.authenticationCode(of: subject.utf8.span)
     }
@@ -53,7 +53,7 @@ struct LookupKey: Sendable {
     /// The digest under which a token is stored.
     ///
     /// A token has enough random bits to need no slow hash (NIST SP 800-63B-4, section 3.1.2.2).
-    /// The key is an additional protection.
+    /// The key adds further protection.
     func digest(of token: SecretBytes, as kind: Token.Kind) throws(CryptographyFailure) -> [UInt8] {
         let prefix = Array(kind.prefix.utf8)
         return try tokens.authenticationCode(of: prefix.span, token)

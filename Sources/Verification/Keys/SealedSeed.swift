@@ -74,7 +74,7 @@ struct SealedSeed: Hashable, Sendable {
 
 /// The row that data is sealed for.
 ///
-/// In another row, the data does not open.
+/// The data cannot be opened in any other row.
 struct SealedPlace: Sendable {
     let id: CredentialID
     let subject: Subject

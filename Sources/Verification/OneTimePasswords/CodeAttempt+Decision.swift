@@ -64,7 +64,7 @@ extension CodeAttempt {
         var changes: [StoreChange] = []
         for (index, match) in right.enumerated() {
             var record = match.record
-            // The code is spent on the others as well, but they do not count as used.
+            // The code is also spent on the other credentials, but they do not count as used.
             if index == 0 { use(&record) }
             changes +=
                 record.state == .disabled

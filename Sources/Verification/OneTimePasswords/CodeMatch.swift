@@ -7,7 +7,7 @@ enum CodeMatch: Hashable, Sendable {
     case right(offset: Int64)
     /// The code matches but was spent before.
     ///
-    /// `further` says whether more steps were spent with it.
+    /// `further`: whether this attempt spent additional steps.
     case spent(further: Bool)
     /// The code matches no expected code.
     case wrong

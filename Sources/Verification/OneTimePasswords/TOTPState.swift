@@ -36,7 +36,8 @@ struct TOTPState: Hashable, Sendable {
     /// Changes the drift by the offset of a login, up to ``Policy/maximalDrift`` and by at most one
     /// step per ``Policy/driftInterval``.
     ///
-    /// Otherwise somebody who has collected many codes could move the window with them.
+    /// Without these limits, an attacker who has collected many codes could use them to move the
+    /// window.
     mutating func adjustDrift(by steps: Int64, at now: UnixTime) {
         let isDue =
             driftAdjustedAt.map { now.milliseconds(since: $0) >= Policy.driftInterval } ?? true

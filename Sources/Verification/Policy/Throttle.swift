@@ -43,7 +43,6 @@ struct Throttle: Hashable, Sendable {
     /// Whether the wait started in the future, so that it must restart now.
     func isAhead(of now: UnixTime) -> Bool { waitsSince.map { $0 > now } ?? false }
 
-    /// Restarts the current wait at `now`.
     mutating func restart(at now: UnixTime) {
         if waitsSince != nil { waitsSince = now }
     }

@@ -40,8 +40,8 @@ struct CredentialRecord: Sendable {
 
     /// Ends the credential and deletes its material.
     ///
-    /// If it was never confirmed, its key can be enrolled again. A set of recovery codes makes room
-    /// for the next set.
+    /// If it was never confirmed, its key can be enrolled again. If it is a set of recovery codes,
+    /// a new set can be enrolled.
     mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
         if confirmedAt == nil || kind == .recovery { fingerprint = nil }
         self.state = state

@@ -16,8 +16,8 @@ final class RecoveryHashing: Sendable {
     private let waiting = Atomic<Int>(0)
     private let limit: Int
 
-    /// - Parameter limit: the maximum number of codes that are being hashed or waiting; more are
-    ///   refused.
+    /// - Parameter limit: the maximum number of codes that are being hashed or waiting; any more
+    ///   are refused.
     init(limit: Int = 64) { self.limit = limit }
 
     /// Hashes a code.

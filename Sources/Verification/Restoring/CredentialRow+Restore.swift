@@ -17,8 +17,8 @@ extension CredentialRow {
     /// clock, usually ten and a half minutes.
     ///
     /// HOTP credentials, recovery codes and enrolled secrets do not show how old they are, so they
-    /// are revoked and must be enrolled again, and so are unconfirmed enrolments. Credentials that
-    /// had already ended stay unchanged.
+    /// are revoked and must be enrolled again. Unconfirmed enrolments are also revoked. Credentials
+    /// that had already ended stay unchanged.
     ///
     /// This method cannot tell whether a credential was revoked or disabled after the backup. The
     /// caller passes what it knows.

@@ -35,7 +35,8 @@ public struct LastEvents: Sendable {
             }
             guard let last = try event(at: record.headPosition, sequence) else { continue }
             var previous = record.start.sequence + 1 == sequence ? record.start.digest : nil
-            // The previous event is directly before, or at the end of the chain's last commit.
+            // The previous event is in the same commit, at the preceding position, or it is the
+            // last event of the chain's previous commit.
             for position in [last.position - 1, last.behind] where previous == nil {
                 previous = try event(at: position, sequence - 1)?.digest
             }

@@ -34,8 +34,8 @@ public enum StoreWalk {
 
     /// Passes all rows of a table to `take`, in the order of keys.
     ///
-    /// - Parameter page: returns at most `limit` rows from a key on, including that key. The key is
-    ///   empty for the first page, because an attacker may have written a row with an empty key.
+    /// - Parameter page: returns at most `limit` rows from a key on, including that key. The first
+    ///   page starts at the empty key, because an attacker may have written a row with that key.
     public static func rows<Row, Failure: Error>(
         _ page: (_ key: [UInt8], _ limit: Int) throws(Failure) -> [Row], key: (Row) -> [UInt8],
         _ take: ([Row]) throws(Failure) -> Void

@@ -4,13 +4,13 @@ internal import Cryptography
 public struct KeyRotation: Hashable, Sendable {
     /// The number of rows sealed under the current key.
     public let resealed: Int
-    /// The rows that still use other keys: those of enrolled secrets until the next login,
-    /// responses for a day.
+    /// The rows that still use other keys: enrolled secrets do so until their next login, and
+    /// recorded responses for a day.
     public let left: [KeyUsage]
 }
 
 extension Verifier {
-    /// Which rows use which key version, as counts.
+    /// The number of rows that use each key version.
     public func keyUsage() async throws(VerifierError) -> [KeyUsage] {
         try await read { store throws(StoreFailure) in try await store.keyUsage() }
     }

@@ -4,12 +4,12 @@ public struct AnswerRow: Hashable, Sendable {
     public let key: [UInt8]
     /// A digest of the request, to detect another request under the same key.
     public let request: [UInt8]
-    /// The credential whose secrets the response contains and with which it ends; `nil` if there
-    /// are none.
+    /// The credential whose secrets the response contains, and with which the response ends; `nil`
+    /// if it contains none.
     ///
     /// Indexed.
     public let credential: CredentialID?
-    /// The sealed response; `nil` after it ended (``StoreChange/endAnswers(of:)``).
+    /// The sealed response; `nil` once it has ended (``StoreChange/endAnswers(of:)``).
     public let sealed: Sealed?
     /// The time from which it may be pruned.
     ///

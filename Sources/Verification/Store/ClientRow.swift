@@ -6,9 +6,9 @@ public struct ClientRow: Hashable, Sendable {
     public let version: UInt64
     /// The keyed digest of its API key: 32 bytes, unique.
     public let digest: [UInt8]
-    /// A name for people.
+    /// A human-readable name.
     ///
-    /// No two clients that are not revoked have the same name.
+    /// No two active clients have the same name.
     public let name: String
     /// The scopes of its API key, sorted.
     ///

@@ -1,7 +1,7 @@
 /// A credential as stored.
 ///
-/// A store interprets the columns but never ``body``. A row contains no secret in clear: seeds are
-/// sealed under a key that is kept outside the database, and digests are keyed with one.
+/// A store interprets the columns but never ``body``. A row contains no secret in the clear: seeds
+/// are sealed under a key that is kept outside the database, and digests are keyed with such a key.
 public struct CredentialRow: Hashable, Sendable {
     /// The primary key.
     public let id: CredentialID

@@ -39,7 +39,7 @@ public enum StoreChange: Hashable, Sendable {
     case endAnswers(of: CredentialID)
     /// Adds a client.
     ///
-    /// Condition: neither its id nor its digest exists.
+    /// Condition: neither its id nor its digest exists, and no other active client has its name.
     case insertClient(ClientRow)
     /// Replaces a client.
     ///
@@ -52,7 +52,7 @@ public enum StoreChange: Hashable, Sendable {
 
     /// Whether the change has a condition.
     ///
-    /// The others always succeed.
+    /// A change without a condition always succeeds.
     public var hasCondition: Bool {
         switch self {
         case .expectRoom, .insertCredential, .updateCredential, .insertTicket, .spendTicket,

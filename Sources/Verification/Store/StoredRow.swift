@@ -7,7 +7,7 @@ public protocol StoredRow: Sendable {
     static var table: String { get }
     /// Its primary key.
     var primaryKey: [UInt8] { get }
-    /// Every column of the row after the name of its table.
+    /// The name of the row's table, followed by every column.
     ///
     /// No two rows have the same bytes.
     var authenticatedBytes: [UInt8] { get }
@@ -41,8 +41,9 @@ extension AuditKey {
         return isEqualInConstantTime(expected.span, code.span)
     }
 
-    /// Does the work of checking a typical row if none was found, so that the response time reveals
-    /// nothing (V-06).
+    /// Does the work of checking a typical row.
+    ///
+    /// Call it if no row was found, so that the response time does not reveal that (V-06).
     public func checkDummy() throws(CryptographyFailure) {
         _ = try code(of: [UInt8](repeating: 0, count: Self.usualRowCount))
     }

@@ -12,7 +12,7 @@ public struct TicketRow: Hashable, Sendable {
     public let digest: [UInt8]
     /// The purpose of the ticket.
     public let purpose: Purpose
-    /// The credential that it was issued for; indexed, so that revoking can delete it.
+    /// The credential that it was issued for; indexed, so that a revocation can delete the ticket.
     public let credential: CredentialID
     /// The owner of the credential.
     public let subject: Subject

@@ -4,16 +4,16 @@ extension VerificationStore {
     /// What may be deleted at `now`: the single rule for everything that is deleted because of its
     /// age.
     ///
-    /// By a clock that is ahead, everything is old, and deleted data does not come back when the
-    /// clock is corrected. An unconfirmed clock therefore deletes nothing: the events must confirm
-    /// the time (``confirmsClock(_:keepingEventsFor:key:)``), on the scale of the lifetime of the
-    /// data. A caller that has another way to check the clock, such as the kernel, uses it first.
-    /// Nothing that is in use is ever deleted because of its age: an expired secret is denied, and
-    /// its credential stays unchanged.
+    /// If the clock is ahead, everything looks old, and deleted data does not come back when the
+    /// clock is corrected. Nothing is therefore deleted unless the events confirm the time
+    /// (``confirmsClock(_:keepingEventsFor:key:)``), on the scale of the lifetime of the data. A
+    /// caller that can also check the clock in another way, for example by asking the kernel, does
+    /// so first. Nothing that is in use is ever deleted because of its age: an expired secret is
+    /// denied, and its credential stays unchanged.
     ///
     /// - Parameters:
-    /// - eventLifetime: milliseconds for which events are kept; `nil` keeps all.
-    /// - key: proves that an event is authentic.
+    ///   - eventLifetime: milliseconds for which events are kept; `nil` keeps all.
+    ///   - key: proves that an event is authentic.
     public func pruning(
         at now: UnixTime, keepingEventsFor eventLifetime: Int64?, key: AuditKey
     ) async throws(StoreFailure) -> Pruning {
@@ -56,7 +56,7 @@ extension VerificationStore {
     /// Whether the events confirm that it is `now`, so that data that is old at that time may be
     /// deleted.
     ///
-    /// By a clock that jumped ahead, everything is old, and events written since then prove
+    /// If the clock jumped ahead, everything looks old, and events written since then prove
     /// nothing. There must therefore be an event from between one and four weeks ago; for data with
     /// a lifetime of less than eight weeks, from between an eighth and a half of the lifetime ago.
     /// A clock that is further ahead must run for the week, or the eighth, before anything is
@@ -64,15 +64,15 @@ extension VerificationStore {
     /// does. An event that is not authentic confirms nothing.
     ///
     /// - Parameters:
-    /// - lifetime: the lifetime of the data, in milliseconds.
-    /// - key: proves that an event is authentic.
+    ///   - lifetime: the lifetime of the data, in milliseconds.
+    ///   - key: proves that an event is authentic.
     public func confirmsClock(
         _ now: UnixTime, keepingEventsFor lifetime: Int64, key: AuditKey
     ) async throws(StoreFailure) -> Bool {
         let latest = min(7 * 86_400_000, lifetime / 8)
         let earliest = now.adding(milliseconds: -4 * latest)
-        // Binary search for the first event since then. Events are ordered by time, apart from
-        // differences between clocks.
+        // Binary search for the first event at or after `earliest`. Events are ordered by time,
+        // apart from differences between clocks.
         var (low, high): (UInt64, UInt64) = (0, UInt64(Int64.max))
         while low < high {
             let middle = low + (high - low) / 2
@@ -104,7 +104,8 @@ extension VerificationStore {
 
     /// The digest of the previous event in the chain, which may be the last pruned event.
     private func digest(before event: ChainedEvent) async throws(StoreFailure) -> [UInt8]? {
-        // The previous event is directly before, or at the end of the chain's last commit.
+        // The previous event is in the same commit, at the preceding position, or it is the last
+        // event of the chain's previous commit.
         for position in [event.position - 1, event.behind] where position > 0 {
             let found = try await events(after: position - 1, limit: 1).first
             if let found, found.node == event.node, found.sequence + 1 == event.sequence {

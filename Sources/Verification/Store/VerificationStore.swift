@@ -3,7 +3,7 @@
 /// A commit is atomic, and durable before it returns. Commits are serialised: every read that
 /// starts after a commit has ended sees its changes, on every connection and in every process.
 /// Reads need no transaction. ``MemoryStore`` is the reference implementation; `StoreContract`
-/// tests the others.
+/// tests the other stores.
 public protocol VerificationStore: Sendable {
     /// The row with this id.
     func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow?
@@ -11,8 +11,8 @@ public protocol VerificationStore: Sendable {
     /// A subject's rows, oldest first.
     ///
     /// - Parameters:
-    /// - includingRevoked: whether to include revoked rows.
-    /// - limit: the maximum number of rows; if there are more, the newest are left out.
+    ///   - includingRevoked: whether to include revoked rows.
+    ///   - limit: the maximum number of rows; if there are more, the newest are left out.
     func credentials(
         of subject: Subject, includingRevoked: Bool, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
@@ -121,7 +121,7 @@ public struct PruningOutcome: Hashable, Sendable {
     public let tickets: Int
     /// Deleted recorded responses.
     public let answers: Int
-    /// Events.
+    /// Deleted events.
     public let events: Int
     /// Whether old events are kept because they are not authentic (``ExpiredEvents/areAltered``).
     public let areEventsAltered: Bool

@@ -5,8 +5,8 @@ public import Cryptography
 /// A malformed one is refused before it can change any state.
 ///
 /// A code has exactly one form: 6 to 8 ASCII digits, or a recovery code as it was shown, four
-/// groups of four Base32 characters (`ABCD-EFGH-IJKL-MNOP`). With spaces, digits of other scripts,
-/// a byte order mark or a NUL, it is not the same code.
+/// groups of four Base32 characters (`ABCD-EFGH-IJKL-MNOP`). A text that also contains spaces,
+/// digits of other scripts, a byte order mark or a NUL is not a code.
 public struct PresentedCode: Sendable {
     /// The kind of code, by its form.
     enum Form: Hashable, Sendable {

@@ -1,8 +1,8 @@
 /// The owner of credentials: the application's own name for a user, 1 to 255 bytes of UTF-8.
 ///
-/// Subjects are compared by their bytes, as databases do. `String` would treat `é` and `e` with a
-/// combining accent as equal. The text may contain anything, including line breaks. Escape it for
-/// output.
+/// Subjects are compared byte by byte, as in a database. `String` would treat `é` and `e` with a
+/// combining accent as equal. The text may contain any character except NUL, including line breaks.
+/// Escape it for output.
 public struct Subject: Hashable, Sendable {
     /// 1 to 255 bytes of UTF-8.
     public let utf8: [UInt8]

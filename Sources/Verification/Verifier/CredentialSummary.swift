@@ -10,7 +10,7 @@ public struct CredentialSummary: Hashable, Sendable {
     ///
     /// An expired pending credential counts as revoked.
     public let state: CredentialState
-    /// A name for people; may be empty.
+    /// A human-readable name; may be empty.
     public let name: String
     /// When it was created.
     public let createdAt: UnixTime

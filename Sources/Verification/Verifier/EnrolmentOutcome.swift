@@ -2,7 +2,7 @@ public import Cryptography
 
 /// The outcome of an enrolment.
 public enum EnrolmentOutcome<Grant: Sendable>: Sendable {
-    /// The enrolment succeeded, and the grant is shown this once.
+    /// The enrolment succeeded; the grant is shown only once.
     case granted(Grant)
     /// The enrolment was refused, and nothing was changed.
     case refused(EnrolmentRefusal)

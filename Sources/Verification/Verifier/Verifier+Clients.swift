@@ -1,7 +1,7 @@
 internal import Cryptography
 
 extension Verifier {
-    /// Adds an application, with an API key that is shown this once.
+    /// Adds an application, with an API key that is shown only once.
     ///
     /// - Parameter scopes: what the application may do; the service defines their meaning.
     public func addClient(
@@ -9,8 +9,8 @@ extension Verifier {
     ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
         let name = name.prefix(bytes: ClientRow.maximalNameCount)
         return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
-            // The store also enforces this, so the slower of two concurrent calls returns to this
-            // check.
+            // The store also enforces unique names: the slower of two concurrent calls conflicts
+            // and then fails this check.
             guard try await !clients().contains(where: { $0.revokedAt == nil && $0.name == name })
             else { return Decision(outcome: nil, changes: []) }
             let (key, digest) = try Self.newClientKey(context)
@@ -91,7 +91,7 @@ extension Verifier {
 
 /// The outcome of renewing an application's API key.
 public enum ClientRenewal: Sendable {
-    /// The updated application and its new key, which is shown this once.
+    /// The updated application and its new key, which is shown only once.
     case renewed(ClientRow, Token)
     /// There is no such application.
     case unknown

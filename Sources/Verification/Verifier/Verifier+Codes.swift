@@ -7,8 +7,8 @@ extension Verifier {
     /// failures of its credential. An attempt on an unknown subject does the same work.
     ///
     /// - Parameters:
-    /// - credential: the only credential to try; `nil` tries all active ones.
-    /// - counter: the counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
+    ///   - credential: the only credential to try; `nil` tries all active ones.
+    ///   - counter: the counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
     public func verify(
         _ code: PresentedCode, subject: Subject, credential: CredentialID? = nil,
         counter: UInt64? = nil, origin: Origin = .unknown,
@@ -67,7 +67,7 @@ extension Verifier {
 
     /// Hashes a recovery code once with the salt of each set it may belong to.
     ///
-    /// If there is no set, it uses a dummy salt, so that the response time does not reveal that.
+    /// If there is no set, a dummy salt is used, so that the response time does not reveal this.
     private func hash(
         _ code: PresentedCode, for records: [CredentialRecord],
         into hashes: inout [[UInt8]: SecretBytes]

@@ -99,7 +99,8 @@ extension Verifier {
         for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext
     ) throws(VerifierError) -> SecretBytes {
         if let key = enrolment.key { return key }
-        // As long as the hash (RFC 6238, section 5.1): at least 160 bits (RFC 4226, section 4, R6).
+        // The key has the length of the hash (RFC 6238, section 5.1), which is at least 160 bits
+        // (RFC 4226, section 4, R6).
         return try context.randomSecret(enrolment.algorithm.digestCount)
     }
 

@@ -85,7 +85,7 @@ extension Verifier {
         try await record(id)?.summary(at: now)
     }
 
-    /// Events after `position`, in their order.
+    /// Events after `position`, in the order of positions.
     public func events(
         after position: UInt64, limit: Int
     ) async throws(VerifierError) -> [ChainedEvent] {

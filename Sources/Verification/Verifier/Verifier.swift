@@ -23,9 +23,9 @@ public struct Verifier: Sendable {
     /// Creates a verifier on `store`.
     ///
     /// - Parameters:
-    /// - clock: the time of day, from a source that no client can influence.
-    /// - keys: the key ring, read at each decision, so that it can change while the verifier is in
-    ///   use.
+    ///   - clock: the time of day, from a source that no client can influence.
+    ///   - keys: the key ring, read at each decision, so that it can change while the verifier is
+    ///     in use.
     public init(
         store: any VerificationStore, policy: Policy = .standard,
         randomness: RandomSource = .system,
@@ -83,9 +83,9 @@ public struct Verifier: Sendable {
     /// The response is recorded in the same commit, if requested.
     ///
     /// - Parameters:
-    /// - end: the time until which a recorded response that contains secrets is returned.
-    /// - decidesAnew: whether a request whose response has ended is decided again.
-    /// - body: reads and decides; returns `nil` to start again.
+    ///   - end: the time until which a recorded response that contains secrets is returned.
+    ///   - decidesAnew: whether a request whose response has ended is decided again.
+    ///   - body: reads and decides; returns `nil` to start again.
     func decide<Outcome: Sendable>(
         _ origin: Origin, recorder: Recorder<Outcome>?,
         answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
@@ -121,7 +121,7 @@ public struct Verifier: Sendable {
         }
     }
 
-    /// Reads from the store.
+    /// Reads from the store and converts its failure to a ``VerifierError``.
     func read<Value: Sendable>(
         _ body: (any VerificationStore) async throws(StoreFailure) -> Value
     ) async throws(VerifierError) -> Value {

@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// IPv6 addresses are grouped by /64 network, because one host usually has the whole network. A
 /// full bucket carries no information and is deleted. If there are still too many buckets, new
-/// addresses share one, so that an attacker who changes addresses can exceed neither the memory nor
-/// the limit.
+/// addresses share one, so that an attacker who changes addresses can neither exhaust the memory
+/// nor exceed the limit.
 final class AddressLimiter: Sendable {
     private struct Bucket {
         /// Thousandths of a request.

@@ -17,8 +17,10 @@ struct IdempotencyKey: Hashable, Sendable {
 
     /// A digest of the sender and the key: the stored response's primary key.
     let digest: [UInt8]
-    /// A digest of the request, keyed with the idempotency key, which is not stored, because a body
-    /// may contain a short code that could be guessed from an unkeyed digest.
+    /// A digest of the request, keyed with the idempotency key.
+    ///
+    /// That key is not stored: a body may contain a short code, which could be guessed from an
+    /// unkeyed digest.
     let request: [UInt8]
 
     /// Reads the key of a request; `nil` if it has none.

@@ -22,13 +22,13 @@ package enum ClockComplaint: String, CaseIterable, Sendable {
     case unknown = "clock-unknown"
 }
 
-/// The conditions on the clock under which a server reports ready (RFC 6238, section 3, R1).
+/// The requirements that a clock must meet for the server to be ready (RFC 6238, section 3, R1).
 package struct ClockRequirement: Sendable {
     /// A clock that shows an earlier time is wrong.
     package let builtAt: UnixTime
     /// The maximum error of the clock in milliseconds.
     package let tolerance: Int64
-    /// Whether to ask the kernel; `false` on machines whose kernel cannot know.
+    /// Whether to ask the kernel; `false` on machines whose kernel cannot report the state.
     package let asksKernel: Bool
 
     /// 2026-11-01, shortly before this code was written.

@@ -10,7 +10,7 @@ struct Exchange: Sendable {
     /// The request id; `nil` if no random bytes were available.
     let id: String?
     let address: String
-    /// The method, if it is one that some route supports.
+    /// The method, if any route supports it.
     let method: Method?
     /// The route, once it is known.
     var route: Route?
@@ -19,8 +19,8 @@ struct Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Whether anyone could cause this response any number of times: no API key was accepted, and
-    /// no device's secret or ticket either.
+    /// Whether anyone could cause this response any number of times: neither an API key nor a
+    /// device's secret or ticket was accepted.
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
         client == nil && (status.isProblem || route?.access != .device || outcome == "denied")
     }

@@ -57,7 +57,7 @@ package final class Service: Sendable {
     }
 
     /// The response to a request that the listener rejected: rate-limited, logged and counted like
-    /// all others.
+    /// any other response.
     ///
     /// - Parameter peer: the sender. The header of such a request is not trusted, so
     ///   `X-Forwarded-For` is ignored.

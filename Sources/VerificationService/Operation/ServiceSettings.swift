@@ -6,7 +6,7 @@ package struct ServiceSettings: Sendable {
     package let addressRate: AddressRate
     /// The proxies whose `X-Forwarded-For` is trusted.
     package let trustedProxies: TrustedProxies
-    /// The conditions on the clock.
+    /// The requirements for the clock.
     package let clock: ClockRequirement
 
     package init(

@@ -54,7 +54,6 @@ enum BodyShape: Sendable {
     /// A shape for each value of the field `type`.
     case byType([(type: String, shape: Shape)])
 
-    /// All shapes.
     var shapes: [Shape] {
         switch self {
         case .one(let shape): [shape]

@@ -79,7 +79,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
 
     /// The permitted number of characters.
     ///
-    /// Labels, subjects and user agents have at most as many bytes.
+    /// For labels, subjects and user agents, this is also the permitted number of bytes.
     var counts: ClosedRange<Int>? {
         switch self {
         case .label, .subject: 1...255

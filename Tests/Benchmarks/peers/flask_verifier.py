@@ -1,6 +1,6 @@
 """The reference for Watchword's service: TOTP over HTTP with Flask, SQLAlchemy and pyotp.
 
-It gives the same guarantees, built as such services usually are: a decision is durable before it is
+It provides the same guarantees, built as such services usually are: a decision is durable before it is
 answered (WAL, synchronous=FULL), each code is accepted once even under concurrency (the write lock is taken
 before the row is read), five failures in a row make the subject wait, and each attempt records an event. It
 stores seeds unencrypted and does not chain events, which is less work than Watchword does.
@@ -47,7 +47,7 @@ def connect(path):
 
     @event.listens_for(engine, "connect")
     def prepare(connection, _):
-        # As SQLAlchemy's manual says: the event below begins transactions, not Python's module.
+        # As SQLAlchemy's manual recommends, the event below begins transactions instead of Python's module.
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

@@ -25,7 +25,7 @@ static void measure(const char *path, long count) {
     double best = 1e18;
     for (long counter = 0; counter < 25; counter++) {
         char user[32], code[8];
-        // In the middle: a linear search finds a user half way on average.
+        // A user in the middle of the file: on average, a linear search reads half of the file.
         snprintf(user, sizeof user, "subject-%ld", count / 2);
         if (oath_hotp_generate(key, 20, counter, 6, 0, OATH_HOTP_DYNAMIC_TRUNCATION, code) != OATH_OK)
             exit(1);

@@ -45,7 +45,7 @@ let faults: [String: @Sendable () -> Void] = [
     "list a folder": { _ = unsafe opendir("/") },
 ]
 
-/// An index outside of every array; a function, so that the compiler does not detect it.
+/// An index outside every array; computed, so that the compiler does not detect it.
 private var indexOutside: Int { Int(getpid()) }
 
 /// Recurses until the stack overflows.

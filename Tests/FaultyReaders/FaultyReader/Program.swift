@@ -1,7 +1,7 @@
 internal import PictureReader
 
-/// A reader, confined like the real one, that does what the “picture” says, so that tests can
-/// simulate attacks.
+/// A reader, confined like the real one, that performs the action named in the “picture”, so that
+/// tests can simulate attacks.
 ///
 /// A picture without a known command is read as a symbol that contains the picture's bytes.
 @main struct Program {

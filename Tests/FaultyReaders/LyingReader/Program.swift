@@ -1,7 +1,7 @@
 internal import POSIX
 
-/// A reader that sends the correct greeting and then violates the pipe's protocol as the “picture”
-/// says.
+/// A reader that sends the correct greeting and then violates the pipe's protocol in the way that
+/// the “picture” names.
 @main struct Program {
     static func main() throws {
         say(frame([0x57, 0x57, 0x52, 1, 0]))

@@ -1,4 +1,5 @@
-// A PAM module that does what its first argument says, including everything that broken modules do.
+// A PAM module that performs the action named in its first argument. Many actions are faults of
+// broken modules.
 #include <security/pam_appl.h>
 #include <security/pam_modules.h>
 #include <signal.h>
@@ -64,9 +65,9 @@ int pam_sm_authenticate(pam_handle_t *handle, int flags, int count, const char *
     if (strcmp(what, "asks-both") == 0) return expect_both(handle);
     if (strcmp(what, "asks-nothing-known") == 0) return expect(handle, 7, "?", "");
     if (strcmp(what, "hangs") == 0) {
-        // With a child process, which must not be left behind either.
+        // The child process must not be left behind either.
         if (fork() == 0) for (;;) pause();
-        // SIGTERM does not end it.
+        // SIGTERM does not end the module.
         signal(SIGTERM, SIG_IGN);
         tell(handle, PAM_TEXT_INFO, "Place your finger on the reader", NULL);
         for (;;) pause();

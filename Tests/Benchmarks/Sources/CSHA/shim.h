@@ -1,4 +1,4 @@
 #pragma once
-// The benchmark compares codes with bare compressions.
+// The benchmark compares codes with OpenSSL's compression functions, which are deprecated.
 #define OPENSSL_SUPPRESS_DEPRECATED 1
 #include <openssl/sha.h>

@@ -1,7 +1,7 @@
 import Cryptography
 import OneTimePassword
 
-/// Measures codes, and the compressions that they need at least; prints lines “NAME NANOSECONDS”.
+/// Measures codes and the minimum number of compressions for them; prints “NAME NANOSECONDS” lines.
 ///
 ///     limit-*    two chained compressions        limit4-*   four of them
 ///     code-*     prepared key, digits into a span

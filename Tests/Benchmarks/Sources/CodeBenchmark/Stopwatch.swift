@@ -11,7 +11,7 @@ struct Stopwatch {
 
     private var works: [Work] = []
 
-    /// Adds a piece of work; `body` repeats it as often as its argument says.
+    /// Adds a piece of work; the argument of `body` is the number of repetitions.
     mutating func add(_ name: String, count: Int, body: @escaping (Int) -> Void) {
         works.append(Work(name: name, count: count, body: body, best: .infinity))
     }

@@ -2,9 +2,9 @@ import CSQLiteAlone
 import Verification
 
 /// The reference: a loop of the same conditional update of the same table, one per transaction,
-/// with direct calls of SQLite and the same durability.
+/// with direct calls to SQLite and the same durability.
 ///
-/// It has no key, so its rows are not authentic afterwards: no verifier may use them.
+/// The loop has no key, so the rows are not authentic afterwards: no verifier may use them.
 final class BareLoop {
     private let handle: OpaquePointer
     private let update: OpaquePointer

@@ -18,7 +18,7 @@ struct Denials {
     /// Measures `count` denials of each of `kinds`.
     func run(_ kinds: [Kind]) async throws {
         let store = try place.open()
-        // Four wrong codes each: the fifth is more work, because it adds the event `locked`.
+        // Four wrong codes per credential: a fifth does more work, as it adds the event `locked`.
         let population = Population(count: (count + 3) / 4)
         try await population.fill(store, keys: place.keys)
         let now = UnixTime(seconds: Population.start + 86_400)
@@ -63,7 +63,7 @@ struct Denials {
         return (0...3).map { "00000\($0)" }.first { !right.contains($0) } ?? ""
     }
 
-    /// The probability that one of `left` is larger than one of `right`; ties count half.
+    /// The probability that a value of `left` is larger than a value of `right`; ties count half.
     private func superiority(_ left: [Int64], over right: [Int64]) -> Double {
         let all = (left.map { ($0, true) } + right.map { ($0, false) }).sorted { $0.0 < $1.0 }
         var rankSum = 0.0

@@ -6,7 +6,7 @@ import Verification
 
 /// Measures the verifier on a store; prints lines “NAME NUMBER”.
 ///
-///     fill STORE KEYS COUNT       enrols COUNT credentials, whose keys `bodies` knows
+///     fill STORE KEYS COUNT       enrols COUNT credentials with the keys that `bodies` uses
 ///     bodies COUNT                prints request bodies with their current codes, as JSON lines
 ///     callers STORE KEYS COUNT EPOCH  nanoseconds per decision with 1, 8, 32 and 128 callers
 ///     decisions STORE COUNT       nanoseconds per decision with 1 and 32 callers, and per bare update
@@ -15,7 +15,7 @@ import Verification
 ///     year STORE                  a year of logins, with daily pruning
 ///
 /// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the
-/// server's key file, or made when it is missing.
+/// server's key file, which is created if it is missing.
 @main
 enum StoreBenchmark {
     static func main() async throws {

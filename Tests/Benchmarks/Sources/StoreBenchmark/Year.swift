@@ -3,7 +3,7 @@ import Foundation
 import SQLiteStore
 import Verification
 
-/// Simulates a year in which everybody signs in once a day.
+/// Simulates a year in which every subject signs in once a day.
 ///
 /// Requests have an idempotency key, so responses are stored for a day. Expired rows are deleted
 /// every day, and events after thirty days.

@@ -2,7 +2,7 @@ import Cryptography
 import JSONReading
 import JSONText
 
-/// Any bytes as JSON: refused, or written in a form that reads the same and is written the same.
+/// Parses the bytes as JSON; accepted JSON must be written in a form that round-trips.
 func fuzzJSON(_ bytes: [UInt8]) {
     // A small depth limit lets the fuzzer reach both sides of it.
     let limits = JSONLimits(bytes: 1 << 16, depth: 8)

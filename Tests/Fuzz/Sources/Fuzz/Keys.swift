@@ -1,7 +1,8 @@
 import Cryptography
 import Verification
 
-/// Any bytes as a key file, also with a valid digest: refused, or written back byte for byte.
+/// Parses the bytes as a key file, also with a valid digest; an accepted file must be written back
+/// byte for byte.
 func fuzzKeys(_ bytes: [UInt8]) {
     takeKeys(bytes)
     do {

@@ -3,7 +3,7 @@ import Raster
 import SymbolDrawing
 import SymbolReading
 
-/// Any bytes as a picture file: refused, or decoded to as many pixels as its header says.
+/// Decodes the bytes as a picture file; an accepted picture must be within the limits.
 func fuzzPicture(_ bytes: [UInt8]) {
     // Small limits make more runs possible; larger limits would not reach other code.
     let limits = ImageLimits(bytes: 1 << 20, pixels: 1 << 18, side: 2048, frames: 3)
@@ -22,7 +22,7 @@ func fuzzPicture(_ bytes: [UInt8]) {
     }
 }
 
-/// A symbol with modules inverted by the bytes, or the bytes as pixels: read, or not.
+/// Reads a symbol whose modules are inverted according to the bytes, or the bytes as pixels.
 func fuzzSymbols(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let image =

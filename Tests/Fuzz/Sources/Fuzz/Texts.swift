@@ -2,7 +2,8 @@ import Cryptography
 import Interchange
 import OneTimePassword
 
-/// Any bytes as a key URI: refused, or written in a form that reads the same without warnings.
+/// Parses the bytes as a key URI; an accepted URI must be written in a form that parses to the same
+/// credential without warnings.
 func fuzzKeyURI(_ bytes: [UInt8]) {
     guard let lenient = keyURI(bytes, .lenient) else {
         precondition(keyURI(bytes, .strict) == nil, "a strict reading also refuses it")
@@ -24,7 +25,7 @@ func fuzzKeyURI(_ bytes: [UInt8]) {
     precondition(KeyURI.format(again.credential) == written, "a written URI round-trips")
 }
 
-/// Whether a URI that gave `warnings` may give this one after being written and read again.
+/// Whether a URI that caused `warnings` may cause this one after it is written and read again.
 ///
 /// Unknown parameters are kept, but in other positions.
 private func isTolerated(_ warning: KeyURIWarning, in warnings: [KeyURIWarning]) -> Bool {
@@ -32,7 +33,7 @@ private func isTolerated(_ warning: KeyURIWarning, in warnings: [KeyURIWarning])
     return warnings.contains { if case .unknownParameter = $0 { true } else { false } }
 }
 
-/// Any bytes as Base32: refused, or written back.
+/// Decodes the bytes as Base32; accepted text must be written back.
 func fuzzBase32(_ bytes: [UInt8]) {
     for padding in [Base32.Padding.required, .omitted] {
         do {
@@ -56,13 +57,13 @@ func fuzzBase32(_ bytes: [UInt8]) {
     }
 }
 
-/// Any bytes as a part of Google's export: as the URI, and as the Protocol Buffers message inside.
+/// Parses the bytes as a part of Google's export: as the URI, and as the message inside it.
 func fuzzMigration(_ bytes: [UInt8]) {
     takeMigration(bytes)
     takeMigration(Array("otpauth-migration://offline?data=".utf8) + base64(bytes))
 }
 
-/// Any bytes as a file of otpauth lines: each line is reported under its number.
+/// Parses the bytes as a file of otpauth lines; each line must be reported under its number.
 func fuzzLines(_ bytes: [UInt8]) {
     var last = 0
     for line in OTPAuthLines(SecretBytes(copying: bytes.span)).lines {

@@ -2,7 +2,7 @@ import Cryptography
 import POSIX
 @testable import SecretVault
 
-/// Any bytes as a vault file, unchanged and with a valid checksum, to reach the code behind it.
+/// Parses the bytes as a vault file, unchanged and with a valid checksum.
 func fuzzVault(_ bytes: [UInt8]) {
     take(bytes)
     do {
@@ -24,8 +24,8 @@ private func take(_ bytes: [UInt8]) {
     }
 }
 
-/// Any bytes as a slot of failed attempts, also with a valid checksum: refused, or written back
-/// byte for byte.
+/// Parses the bytes as a slot of failed attempts, also with a valid checksum; an accepted slot must
+/// be written back byte for byte.
 func fuzzAttempts(_ bytes: [UInt8]) {
     takeAttempts(bytes)
     do {
@@ -55,7 +55,8 @@ private func takeAttempts(_ bytes: [UInt8]) {
     }
 }
 
-/// Any bytes as the content of a record: refused, or written back byte for byte.
+/// Parses the bytes as the content of a record; accepted content must be written back byte
+/// for byte.
 func fuzzRecord(_ bytes: [UInt8]) {
     let sealed = SecretBytes(copying: bytes.span)
     for kind in EntryKind.allCases {
@@ -69,7 +70,8 @@ func fuzzRecord(_ bytes: [UInt8]) {
     }
 }
 
-/// Any bytes as an entry of the sealed list: refused, or written back byte for byte.
+/// Parses the bytes as an entry of the sealed list; an accepted entry must be written back byte for
+/// byte.
 func fuzzManifest(_ bytes: [UInt8]) {
     var fields = FieldReader(.bigEndian)
     do {
@@ -82,7 +84,8 @@ func fuzzManifest(_ bytes: [UInt8]) {
     }
 }
 
-/// Any bytes as a typed recovery key: refused, or the same key when its text is read again.
+/// Parses the bytes as a typed recovery key; the text of an accepted key must parse to the same
+/// key.
 func fuzzRecoveryKey(_ bytes: [UInt8]) {
     do {
         let key = try RecoveryKey(parsing: SecretBytes(copying: bytes.span))
