@@ -9,20 +9,23 @@ struct VerbTable {
         let words: Int
     }
 
-    /// The words on the command line for each verb.
-    let names: [String]
+    let entries: [VerbEntry]
     /// The options that every verb accepts.
     let global: [Option]
+
+    /// The words on the command line for each verb.
+    var names: [String] { entries.map(\.name) }
+
     /// The page of the verb at an index.
-    let page: (Int) -> CommandHelp
+    func page(_ place: Int) -> CommandHelp { entries[place].page }
 
     /// All options of all verbs.
     ///
     /// A name can occur twice, with and without a value.
     var allOptions: [Option] {
         var options = global
-        for place in names.indices {
-            for option in page(place).options
+        for entry in entries {
+            for option in entry.page.options
             where !options.contains(where: { $0 == option && $0.value == option.value }) {
                 options.append(option)
             }
@@ -34,10 +37,14 @@ struct VerbTable {
     func named(by words: [String]) -> Named? {
         // `"slot list"` as a single word is not a verb.
         guard let first = words.first, !first.utf8.contains(UInt8(ascii: " ")) else { return nil }
-        if words.count > 1, let place = names.firstIndex(of: first + " " + words[1]) {
+        if words.count > 1, let place = place(of: first + " " + words[1]) {
             return Named(place: place, words: 2)
         }
-        return names.firstIndex(of: first).map { Named(place: $0, words: 1) }
+        return place(of: first).map { Named(place: $0, words: 1) }
+    }
+
+    private func place(of name: String) -> Int? {
+        entries.firstIndex { $0.name == name }
     }
 
     /// The error for words that are not a verb.

@@ -137,7 +137,7 @@ struct CompletionScriptTests {
         "the tab key completes a line in a terminal with zsh",
         .enabled(if: ForeignProgram("zsh") != nil, "zsh is not installed"))
     func zshTerminal() throws {
-        try checkTerminal("zsh -f -i", .zsh, first: "autoload -U compinit; compinit -u -d dump; ")
+        try checkTerminal("zsh -f -i", .zsh, first: "autoload -U compinit; compinit -u -D; ")
     }
 
     @Test(

@@ -9,7 +9,7 @@ struct ArgumentParserTests {
     }
 
     private func understood(_ arguments: [String]) throws -> (Verb, ParsedArguments) {
-        guard case .run(let verb, let parsed) = try ArgumentParser.parse(arguments) else {
+        guard case .run(let verb, let parsed) = try ArgumentParser<Verb>.parse(arguments) else {
             throw UsageError.missingVerb
         }
         return (verb, parsed)
@@ -17,7 +17,7 @@ struct ArgumentParserTests {
 
     private func error(_ arguments: String...) -> UsageError? {
         do {
-            _ = try ArgumentParser.parse(arguments)
+            _ = try ArgumentParser<Verb>.parse(arguments)
             return nil
         } catch {
             return error
@@ -105,12 +105,13 @@ struct ArgumentParserTests {
     @Test("help is shown despite other errors")
     func help() throws {
         for line in [["code", "--help", "--nonsense"], ["help", "code"], ["-h", "code"]] {
-            guard case .help(let verb) = try ArgumentParser.parse(line), verb?.name == "code" else {
+            guard case .help(let verb) = try ArgumentParser<Verb>.parse(line), verb?.name == "code"
+            else {
                 Issue.record("no help for \(line)")
                 continue
             }
         }
-        guard case .help(nil) = try ArgumentParser.parse(["--help"]) else {
+        guard case .help(nil) = try ArgumentParser<Verb>.parse(["--help"]) else {
             Issue.record("no help")
             return
         }

@@ -7,50 +7,38 @@ struct Verb: ProgramVerb {
 
     /// Every command: its name, its help page, and the function that runs it.
     static let allCases: [Verb] = [
-        Verb("init", .initialize, InitCommand.run),
-        Verb("add", .add, AddCommand.run),
-        Verb("import", .importing, ImportCommand.run),
-        Verb("code", .code, CodeCommand.run),
-        Verb("watch", .watch, WatchCommand.run),
-        Verb("list", .list, ListCommand.run),
-        Verb("show", .show, ShowCommand.run),
-        Verb("edit", .edit, EditCommand.run),
-        Verb("rename", .rename, RenameCommand.rename),
-        Verb("remove", .remove, RenameCommand.remove),
-        Verb("export", .export, ExportCommand.run),
-        Verb("passphrase", .passphrase, SlotCommand.changePassphrase),
-        Verb("rekey", .rekey, SlotCommand.rekey),
-        Verb("slot list", .slotList, SlotCommand.list),
-        Verb("slot add", .slotAdd, SlotCommand.add),
-        Verb("slot remove", .slotRemove, SlotCommand.remove),
-        Verb("check", .check, CheckCommand.run),
-        Verb("login enrol", .loginEnrol, LoginEnrolCommand.run),
-        Verb("login present", .loginPresent, LoginPresentCommand.run),
-        Verb("login status", .loginStatus, LoginStatusCommand.status),
-        Verb("login wipe", .loginWipe, LoginStatusCommand.wipe),
-        Verb("totp", .totp, TOTPCommand.timeBased),
-        Verb("hotp", .hotp, TOTPCommand.counterBased),
-        Verb("verify", .verify, VerifyCommand.run),
-        Verb("qr read", .qrRead, QRReadCommand.run),
-        Verb("qr write", .qrWrite, QRWriteCommand.run),
-        Verb("completions", .completions, ManualCommand.completions),
-        Verb("manual", .manual, ManualCommand.manual),
+        Verb(entry: .init("init", .initialize), run: InitCommand.run),
+        Verb(entry: .init("add", .add), run: AddCommand.run),
+        Verb(entry: .init("import", .importing), run: ImportCommand.run),
+        Verb(entry: .init("code", .code), run: CodeCommand.run),
+        Verb(entry: .init("watch", .watch), run: WatchCommand.run),
+        Verb(entry: .init("list", .list), run: ListCommand.run),
+        Verb(entry: .init("show", .show), run: ShowCommand.run),
+        Verb(entry: .init("edit", .edit), run: EditCommand.run),
+        Verb(entry: .init("rename", .rename), run: RenameCommand.rename),
+        Verb(entry: .init("remove", .remove), run: RenameCommand.remove),
+        Verb(entry: .init("export", .export), run: ExportCommand.run),
+        Verb(entry: .init("passphrase", .passphrase), run: SlotCommand.changePassphrase),
+        Verb(entry: .init("rekey", .rekey), run: SlotCommand.rekey),
+        Verb(entry: .init("slot list", .slotList), run: SlotCommand.list),
+        Verb(entry: .init("slot add", .slotAdd), run: SlotCommand.add),
+        Verb(entry: .init("slot remove", .slotRemove), run: SlotCommand.remove),
+        Verb(entry: .init("check", .check), run: CheckCommand.run),
+        Verb(entry: .init("login enrol", .loginEnrol), run: LoginEnrolCommand.run),
+        Verb(entry: .init("login present", .loginPresent), run: LoginPresentCommand.run),
+        Verb(entry: .init("login status", .loginStatus), run: LoginStatusCommand.status),
+        Verb(entry: .init("login wipe", .loginWipe), run: LoginStatusCommand.wipe),
+        Verb(entry: .init("totp", .totp), run: TOTPCommand.timeBased),
+        Verb(entry: .init("hotp", .hotp), run: TOTPCommand.counterBased),
+        Verb(entry: .init("verify", .verify), run: VerifyCommand.run),
+        Verb(entry: .init("qr read", .qrRead), run: QRReadCommand.run),
+        Verb(entry: .init("qr write", .qrWrite), run: QRWriteCommand.run),
+        Verb(entry: .init("completions", .completions), run: ManualCommand.completions),
+        Verb(entry: .init("manual", .manual), run: ManualCommand.manual),
     ]
 
-    let name: String
+    let entry: VerbEntry
     let run: Function
-    private let makePage: @Sendable () -> CommandHelp
-
-    private init(
-        _ name: String, _ page: @autoclosure @escaping @Sendable () -> CommandHelp,
-        _ run: @escaping Function
-    ) {
-        self.name = name
-        makePage = page
-        self.run = run
-    }
-
-    var page: CommandHelp { makePage() }
 
     static let program = "watchword"
     static let global = Option.global
@@ -65,8 +53,6 @@ struct Verb: ProgramVerb {
     }
 }
 
-typealias ArgumentParser = Arguments.ArgumentParser<Verb>
-typealias HelpPage = Arguments.HelpPage<Verb>
 typealias ManualPage = Arguments.ManualPage<Verb>
 
 extension ParsedArguments {

@@ -38,7 +38,7 @@ extension Option {
     ).settableByEnvironment
     static let trustedProxy = Option(
         "trusted-proxy", .text("PROXY,…"),
-        "trust X-Forwarded-For from these ADDR[/BITS]"
+        "addresses or blocks that may set X-Forwarded-For"
     ).settableByEnvironment
     static let noClockCheck = Option(
         "no-clock-check", "report ready even if the clock is not synchronised"

@@ -8,37 +8,25 @@ struct ServerVerb: ProgramVerb {
 
     /// Every command: its name, its help page, and the function that runs it.
     static let allCases: [ServerVerb] = [
-        ServerVerb("serve", .serve, Serve.run),
-        ServerVerb("client add", .clientAdd, ClientCommand.add),
-        ServerVerb("client list", .clientList, ClientCommand.list),
-        ServerVerb("client renew", .clientRenew, ClientCommand.renew),
-        ServerVerb("client revoke", .clientRevoke, ClientCommand.revoke),
-        ServerVerb("keys list", .keysList, KeysCommand.list),
-        ServerVerb("keys rotate", .keysRotate, KeysCommand.rotate),
-        ServerVerb("keys retire", .keysRetire, KeysCommand.retire),
-        ServerVerb("audit verify", .auditVerify, AuditVerifyCommand.run),
-        ServerVerb("audit ended", .auditEnded, AuditEndedCommand.write),
-        ServerVerb("backup", .backup, BackupCommand.backup),
-        ServerVerb("restore", .restore, BackupCommand.restore),
-        ServerVerb("openapi", .openapi, ManualCommand.openapi),
-        ServerVerb("completions", .completions, ManualCommand.completions),
-        ServerVerb("manual", .manual, ManualCommand.manual),
+        ServerVerb(entry: .init("serve", .serve), run: Serve.run),
+        ServerVerb(entry: .init("client add", .clientAdd), run: ClientCommand.add),
+        ServerVerb(entry: .init("client list", .clientList), run: ClientCommand.list),
+        ServerVerb(entry: .init("client renew", .clientRenew), run: ClientCommand.renew),
+        ServerVerb(entry: .init("client revoke", .clientRevoke), run: ClientCommand.revoke),
+        ServerVerb(entry: .init("keys list", .keysList), run: KeysCommand.list),
+        ServerVerb(entry: .init("keys rotate", .keysRotate), run: KeysCommand.rotate),
+        ServerVerb(entry: .init("keys retire", .keysRetire), run: KeysCommand.retire),
+        ServerVerb(entry: .init("audit verify", .auditVerify), run: AuditVerifyCommand.run),
+        ServerVerb(entry: .init("audit ended", .auditEnded), run: AuditEndedCommand.write),
+        ServerVerb(entry: .init("backup", .backup), run: BackupCommand.backup),
+        ServerVerb(entry: .init("restore", .restore), run: BackupCommand.restore),
+        ServerVerb(entry: .init("openapi", .openapi), run: ManualCommand.openapi),
+        ServerVerb(entry: .init("completions", .completions), run: ManualCommand.completions),
+        ServerVerb(entry: .init("manual", .manual), run: ManualCommand.manual),
     ]
 
-    let name: String
+    let entry: VerbEntry
     let run: Function
-    private let makePage: @Sendable () -> CommandHelp
-
-    private init(
-        _ name: String, _ page: @autoclosure @escaping @Sendable () -> CommandHelp,
-        _ run: @escaping Function
-    ) {
-        self.name = name
-        makePage = page
-        self.run = run
-    }
-
-    var page: CommandHelp { makePage() }
 
     static let program = "watchword-server"
     static let global: [Option] = [.help, .version]
