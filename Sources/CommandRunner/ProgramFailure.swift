@@ -23,3 +23,31 @@ extension ProgramFailure {
     /// Nothing.
     package var facts: JSONValue? { nil }
 }
+
+/// The exit status of a program.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+    case done = 0
+    /// A negative result: not found, wrong code, nothing read.
+    case no = 1
+    case usage = 2
+    /// Invalid or damaged input.
+    case badInput = 3
+    /// Authentication failed, or locked out.
+    case presence = 4
+    /// Refused by the server's policy.
+    case refused = 5
+    /// System or network failure.
+    case system = 6
+}
+
+extension ManualPage {
+    /// The manual's list of exit statuses.
+    ///
+    /// - Parameter meaning: describes a status; `nil` if the program does not use it.
+    package static func exitStatus(_ meaning: (ExitCode) -> String?) -> String {
+        let rows = ExitCode.allCases.flatMap { code in
+            meaning(code).map { [".It \(code.rawValue)", escaped($0)] } ?? []
+        }
+        return ([".Sh EXIT STATUS", ".Bl -tag -width Ds"] + rows + [".El"]).joined(separator: "\n")
+    }
+}

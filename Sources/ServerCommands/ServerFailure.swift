@@ -58,18 +58,6 @@ enum ServerFailure: ProgramFailure {
     case system(SystemCallFailure)
 }
 
-/// Why the key file cannot be used.
-enum KeyFileError: Error, Hashable, Sendable {
-    /// The database exists, so its key file must also exist.
-    case lost
-    case unreadable(PrivateFileError)
-    case content(KeyRingError)
-    case notReplaced(PrivateFileError)
-    /// Other users can write to its directory.
-    case exposed
-    case system(SystemCallFailure)
-}
-
 extension ServerFailure {
     var sentence: String { ServerMessages.sentence(for: self) }
     var exitCode: ExitCode { ExitCode(self) }

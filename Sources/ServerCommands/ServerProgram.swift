@@ -1,3 +1,4 @@
+import Arguments
 import CommandRunner
 
 /// The program `watchword-server`.
@@ -12,4 +13,15 @@ public enum ServerProgram {
             command.fail(error)
         }
     }
+}
+
+/// One run of a command: its arguments and its output.
+struct ServerSession: Sendable {
+    let arguments: ServerArguments
+    let printer: Printer<ServerFailure>
+
+    var wantsJSON: Bool { arguments.has(.json) }
+
+    /// The first operand; empty if there is none.
+    var operand: String { arguments.operands.first ?? "" }
 }

@@ -2,6 +2,92 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A file of shell commands with their expected results.
+///
+/// A line that begins with `$ ` is a command. The lines after it are its standard output, or its
+/// standard error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default.
+/// `…` matches anything within a line, and `#` begins a comment.
+struct Transcript {
+    struct Step {
+        let line: Int
+        let command: String
+        var output: [String] = []
+        var errors: [String] = []
+        var status: Int32 = 0
+    }
+
+    let name: String
+    let steps: [Step]
+
+    static let folder = PackageFolder.root.appending(path: "Vectors/transcripts")
+
+    /// The names of all transcripts.
+    static func all() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".transcript") }.sorted()
+    }
+
+    struct Malformed: Error { let line: Int }
+
+    init(named name: String) throws {
+        self.name = name
+        let text = try String(contentsOf: Transcript.folder.appending(path: name), encoding: .utf8)
+        var steps: [Step] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            if line.hasPrefix("$ ") {
+                steps.append(Step(line: index + 1, command: String(line.dropFirst(2))))
+                continue
+            }
+            guard !steps.isEmpty else { throw Malformed(line: index + 1) }
+            let last = steps.count - 1
+            if line.hasPrefix("! ") {
+                steps[last].errors.append(String(line.dropFirst(2)))
+            } else if line.hasPrefix("= "), let status = Int32(line.dropFirst(2)) {
+                steps[last].status = status
+            } else {
+                steps[last].output.append(String(line))
+            }
+        }
+        self.steps = steps
+    }
+
+    /// Runs a command in `folder` with a minimal environment and without a terminal.
+    static func run(_ command: String, in folder: TemporaryFolder) throws -> ForeignProgram.Outcome
+    {
+        let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
+            .path
+        // A new session has no controlling terminal.
+        return try ForeignProgram(path: "/usr/bin/setsid").run(
+            ["--wait", "/bin/sh", "-c", "cd '\(folder.path)'\n\(command)"],
+            environment: [
+                "PATH": "\(programs):/usr/bin:/bin", "HOME": folder.path, "LC_ALL": "C.UTF-8",
+            ])
+    }
+
+    /// Whether the lines of `text` match `expected`.
+    static func matches(_ text: [UInt8], _ expected: [String]) -> Bool {
+        var lines = String(decoding: text, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        return lines.count == expected.count && zip(lines, expected).allSatisfy(matches)
+    }
+
+    private static func matches(_ line: String, _ pattern: String) -> Bool {
+        let parts = pattern.components(separatedBy: "…")
+        guard parts.count > 1 else { return line == pattern }
+        guard line.hasPrefix(parts[0]) else { return false }
+        var rest = line.dropFirst(parts[0].count)
+        for part in parts.dropFirst().dropLast() {
+            guard let found = rest.range(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return rest.hasSuffix(parts[parts.count - 1])
+    }
+}
+
 struct TranscriptTests {
     @Test("the program's output and status match the transcript", arguments: try Transcript.all())
     func transcript(_ name: String) throws {

@@ -9,6 +9,18 @@ extension Folder {
         try holdPrivateFile(name, limit: limit).bytes
     }
 
+    /// Reads the whole file at `path` as ``readPrivateFile(_:limit:)`` does.
+    public static func readPrivateFile(
+        at path: String, limit: Int
+    ) throws(PrivateFileError) -> [UInt8] {
+        let (folderPath, name) = OutputFile.split(path)
+        let folder: Folder
+        do { folder = try Folder(opening: folderPath) } catch {
+            throw error.isMissing ? .missing : .system(error)
+        }
+        return try folder.readPrivateFile(name, limit: limit)
+    }
+
     /// Reads the file `name` as ``readPrivateFile(_:limit:)`` does, and keeps it open.
     public func holdPrivateFile(_ name: String, limit: Int) throws(PrivateFileError)
         -> OpenPrivateFile

@@ -13,14 +13,9 @@ struct CheckpointFile: Sendable {
 
     /// The recorded ends; empty if the file does not exist.
     func read() throws(CheckpointFileError) -> [AcknowledgedCheckpoint] {
-        let (folderPath, name) = OutputFile.split(path)
         let bytes: [UInt8]
         do throws(PrivateFileError) {
-            let folder: Folder
-            do { folder = try Folder(opening: folderPath) } catch {
-                throw error.isMissing ? .missing : .system(error)
-            }
-            bytes = try folder.readPrivateFile(name, limit: Self.limit)
+            bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
         } catch .missing {
             return []
         } catch {

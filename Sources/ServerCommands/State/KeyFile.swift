@@ -62,14 +62,9 @@ final class KeyFile: Sendable {
     }
 
     private static func read(_ path: String) throws(KeyFileError) -> KeyRing {
-        let (folderPath, name) = OutputFile.split(path)
         let bytes: SecretBytes
         do throws(PrivateFileError) {
-            let folder: Folder
-            do { folder = try Folder(opening: folderPath) } catch {
-                throw error.isMissing ? .missing : .system(error)
-            }
-            var read = try folder.readPrivateFile(name, limit: limit)
+            var read = try Folder.readPrivateFile(at: path, limit: limit)
             bytes = SecretBytes(copying: read.span)
             for index in read.indices { read[index] = 0 }
         } catch {
@@ -163,4 +158,16 @@ final class KeyFile: Sendable {
             throw .notReplaced(error)
         }
     }
+}
+
+/// Why the key file cannot be used.
+enum KeyFileError: Error, Hashable, Sendable {
+    /// The database exists, so its key file must also exist.
+    case lost
+    case unreadable(PrivateFileError)
+    case content(KeyRingError)
+    case notReplaced(PrivateFileError)
+    /// Other users can write to its directory.
+    case exposed
+    case system(SystemCallFailure)
 }
