@@ -1,5 +1,5 @@
-/// Reads a command line by GNU conventions: options anywhere, `--name value`, `--name=value`, `-q`,
-/// and `--` before operands that begin with a dash.
+/// Reads a command line according to the GNU conventions: options anywhere, `--name value`,
+/// `--name=value`, `-q`, and `--` before operands that begin with a dash.
 struct CommandLineReader {
     /// The result of reading a command line; verbs are identified by their index in the table.
     enum Reading {
@@ -38,11 +38,11 @@ struct CommandLineReader {
     static func interpret(
         _ arguments: [String], by table: VerbTable
     ) -> (VerbTable.Named?, CommandLineReader) {
-        // The verb is nearly always first, and no other verb's options are needed.
+        // The verb is nearly always first; then no other verb's options are needed.
         let leading = Array(arguments.prefix { !$0.hasPrefix("-") })
         if let found = found(leading, in: arguments, table, isReversed: false) { return found }
         // Until the verb is known, some options are ambiguous: they take a value with one verb and
-        // none with another (`add --qr FILE`, `show --qr`). Both are tried.
+        // none with another (`add --qr FILE`, `show --qr`). Both interpretations are tried.
         let readers = [false, true].lazy.map { isReversed in
             CommandLineReader(
                 sorting: arguments,

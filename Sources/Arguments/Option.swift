@@ -92,9 +92,9 @@ package struct Option: Hashable, Sendable {
 
 // The options of both programs.
 extension Option {
-    /// Shows a help page instead of doing anything.
+    /// Shows a help page instead of running the command.
     package static let help = Option("help", short: "h", "show help for the command")
-    /// Shows the version instead of doing anything.
+    /// Shows the version instead of running the command.
     package static let version = Option("version", short: "V", "show the version")
     package static let json = Option("json", "print JSON, one object per line")
     package static let quiet = Option("quiet", short: "q", "print no warnings or notes")

@@ -13,7 +13,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingValue(String)
     case unexpectedValue(String)
     case badValue(String, expected: String)
-    /// The same for an environment variable.
+    /// An environment variable has an invalid value.
     case badVariable(String, expected: String)
     case missingOperand(String)
     case badOperand(String, expected: String)

@@ -1,7 +1,7 @@
 /// The verbs of a program, each with an index.
 ///
-/// The command-line reader uses this table, not the program's own verb type: generic code is
-/// specialised at run time, which takes longer than everything else.
+/// The command-line reader uses this table, not the program's own verb type: generic code
+/// instantiates its type metadata at run time, which takes longer than everything else here.
 struct VerbTable {
     /// A verb, and the number of words in its name.
     struct Named {
@@ -63,7 +63,7 @@ struct VerbTable {
 /// The options that an argument can refer to while a command line is being read.
 struct KnownOptions {
     let table: VerbTable
-    /// The options to look at first: the verb's own, once it is known.
+    /// The options to look at first: the verb's own, once the verb is known.
     let preferred: [Option]
     /// Whether the last verb's option wins if several verbs have one with the same name.
     let isReversed: Bool

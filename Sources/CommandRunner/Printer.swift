@@ -3,12 +3,12 @@ package import JSONText
 import POSIX
 import Synchronization
 
-/// Prints data on standard output and messages on standard error.
+/// Prints data to standard output and messages to standard error.
 ///
 /// It owns both streams. It is a class because all callers share its buffer.
 package final class Printer<Failure: ProgramFailure>: Sendable {
     private struct State {
-        /// Lines that wait to be written to standard output.
+        /// Lines waiting to be written to standard output.
         var pending: [UInt8] = []
         var hasProgress = false
     }
@@ -75,7 +75,7 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         try Printer.write(pending.span)
     }
 
-    /// Prints the buffered data; if standard output is a file, flushes it to the disk.
+    /// Prints the buffered data; if standard output is a file, flushes it to disk.
     package func deliver() throws(Failure) {
         try flush()
         do { try StandardStream.output.synchronize() } catch { throw .standardOutput(error) }

@@ -15,12 +15,12 @@ package protocol ProgramFailure: Error {
     var sentence: String { get }
     /// The exit status.
     var exitCode: ExitCode { get }
-    /// What a script needs to know; printed if `--json` is given.
+    /// The facts that a script needs; printed if `--json` is given.
     var facts: JSONValue? { get }
 }
 
 extension ProgramFailure {
-    /// Nothing.
+    /// No facts.
     package var facts: JSONValue? { nil }
 }
 

@@ -41,12 +41,12 @@ enum ServerFailure: ProgramFailure {
     case noSuchClient
     /// The client is revoked, which is final.
     case clientRevoked
-    /// Another active client has the name.
+    /// Another active client has this name.
     case clientNameTaken
     /// The name is too long, or could be confused with an id.
     case badClientName
-    /// The clock cannot be trusted, or it is before the release of this program, which nobody can
-    /// confirm.
+    /// The clock cannot be trusted. If it shows a time before the release of this program, the
+    /// administrator cannot confirm it either.
     case untrustedClock(UnixTime, isPossible: Bool)
     /// A line of a list of credentials is not a credential id.
     case notAList(String, line: Int)

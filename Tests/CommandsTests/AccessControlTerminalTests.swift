@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The cost of guessing, cancelling and being killed at a prompt.
+/// How guesses, cancellations and kills at a prompt are counted.
 @Suite(.serialized)
 struct AccessControlTerminalTests {
     /// Three entries that require confirmation at each use.
@@ -13,7 +13,8 @@ struct AccessControlTerminalTests {
             })
     }
 
-    @Test("each guess is counted; then there is no prompt, and the message says how long to wait")
+    @Test(
+        "each guess is counted; after the fifth there is no prompt, and a message states the wait")
     func guesses() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         for number in 1...5 {
@@ -45,7 +46,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "leaving the passphrase prompt is not an attempt",
+        "cancelling the passphrase prompt does not count as an attempt",
         arguments: ["\n", "\u{4}", "\u{3}", "half\u{3}"])
     func leaving(_ answer: String) throws {
         let fixture = try VaultFixture(["S:s --on-failure wipe:1 --secret-file key.txt"])
@@ -75,7 +76,7 @@ struct AccessControlTerminalTests {
         try fixture.run("watchword code S:s --passphrase-file pass.txt")
     }
 
-    @Test("export asks for each per-use entry by name before it prints anything")
+    @Test("export asks for confirmation of each per-use entry by name before it prints anything")
     func export() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("watchword export --yes")
@@ -94,7 +95,7 @@ struct AccessControlTerminalTests {
         #expect(try !fixture.countsFailures())
     }
 
-    @Test("watch asks for each named per-use entry, then shows them all")
+    @Test("watch asks for confirmation of each named per-use entry, then shows them all")
     func watch() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("exec watchword watch a b")
@@ -109,7 +110,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "leaving the prompt for an entry is not an attempt, and prints nothing",
+        "cancelling the prompt for an entry does not count as an attempt, and exports nothing",
         arguments: ["\n", "\u{4}", "\u{3}"])
     func leavingEntry(_ answer: String) throws {
         let fixture = try asking("wipe:1")
@@ -124,7 +125,7 @@ struct AccessControlTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
     }
 
-    @Test("being killed at a prompt is not an attempt; being killed after the answer is counted")
+    @Test("a kill at a prompt does not count as an attempt; a kill after the answer does")
     func killed() throws {
         let fixture = try asking()
         for (verb, questions) in [("list", 0), ("export --yes", 1)] {

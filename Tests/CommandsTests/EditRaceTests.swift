@@ -10,7 +10,7 @@ struct EditRaceTests {
     private func race(
         _ fixture: VaultFixture, _ edit: String, meanwhile: String
     ) throws -> ForeignProgram.Outcome {
-        // Opening the pipe blocks until the program opens it, after it has unlocked the vault.
+        // Opening the pipe blocks until `watchword`, having unlocked the vault, opens it.
         try Transcript.run(
             """
             mkfifo pipe

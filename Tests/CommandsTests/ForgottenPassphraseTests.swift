@@ -33,7 +33,7 @@ struct ForgottenPassphraseTests {
         ])
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("Changed the passphrase."))
-        // The new passphrase alone has the same results.
+        // The same commands print the same output with the new passphrase.
         try fixture.folder.write(Array(Self.new.utf8), to: "new.txt")
         let after = try (
             fixture.run("watchword --json list --passphrase-file new.txt").text,
@@ -50,7 +50,7 @@ struct ForgottenPassphraseTests {
     }
 
     @Test(
-        "leaving the recovery key prompt changes nothing", arguments: ["\n", "\u{4}"])
+        "cancelling the recovery key prompt changes nothing", arguments: ["\n", "\u{4}"])
     func leaving(_ answer: String) throws {
         let fixture = try VaultFixture(recoveryKey: true)
         let before = try fixture.vault()
@@ -62,7 +62,7 @@ struct ForgottenPassphraseTests {
         #expect(try fixture.vault() == before)
     }
 
-    @Test("check reports a missing recovery key only if it is missing")
+    @Test("check warns about the recovery key only if there is none")
     func reminder() throws {
         let without = try VaultFixture()
         let check = "watchword check --passphrase-file pass.txt"

@@ -130,7 +130,7 @@ extension ForeignProgram.Outcome {
     @Test("R-06 after a lost or truncated response, running the command again succeeds")
     func lost() throws {
         for fault in ["lose", "drop", "cut=0", "cut=1", "cut=60", "cut=200"] {
-            // Twice, because the helper process retries once.
+            // The fault occurs twice, because the helper process retries once.
             let harness = try Harness(["none", "none", fault, fault])
             try harness.enrol()
             #expect(try harness.present().status == 0)
@@ -203,7 +203,7 @@ extension ForeignProgram.Outcome {
         try harness.enrol()
         let one = "watchword login present mill --passphrase-file pass.txt"
         for _ in 0..<3 {
-            // Both sides of an empty pipe run at the same time.
+            // The shell runs both sides of a pipe at the same time.
             let outcome = try harness.run(
                 "\(one) >a | \(one) >b; cat a b; watchword login status mill")
             let tickets = outcome.text.split(separator: "\n").filter { $0.hasPrefix("wwl_") }

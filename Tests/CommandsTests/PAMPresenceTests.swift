@@ -119,7 +119,8 @@ struct PAMPresenceTests {
                 "there is no /etc/pam.d/watchword); the entry accepts no other check"))
     }
 
-    @Test("O-16 import asks once for each per-use entry before it replaces its key")
+    @Test(
+        "O-16 import asks for confirmation of each per-use entry once, before it replaces the key")
     func replacing() throws {
         let fixture = try fixture(Self.permit, presence: "per-use:pam")
         let lines = [("A", "M"), ("B", "N")].map { name, letter in
@@ -155,7 +156,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "interrupting the PAM prompt is not an attempt",
+        "interrupting the PAM prompt does not count as an attempt",
         arguments: ["\u{3}", "half\u{1C}"])
     func brokenOff(_ typed: String) throws {
         let asking = ["auth required pam_unix.so nodelay", "account required pam_permit.so"]
@@ -171,7 +172,7 @@ struct PAMPresenceTests {
         #expect(list.text.contains("A:a  totp, per-use, wipe:1\n"))
     }
 
-    @Test("a missing service file or helper is not counted as a failure")
+    @Test("a missing service file or helper does not count as a failure")
     func noAnswer() throws {
         let fixture = try fixture([], onFailure: "wipe:1")
         #expect(

@@ -5,7 +5,7 @@ import Testing
 
 /// Files with secrets that a user requests, and the files that they must not replace.
 struct SecretFileTests {
-    @Test("O-10 --force replaces an image, but neither a vault nor a file that is kept for one")
+    @Test("O-10 --force replaces an image, but neither a vault nor any of Watchword's own files")
     func spared() throws {
         let fixture = try VaultFixture()
         let place = ".local/share/watchword"

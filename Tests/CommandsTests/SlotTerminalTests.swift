@@ -12,7 +12,7 @@ struct SlotTerminalTests {
         vault.split(separator: "\n").filter { $0.hasPrefix("sealed ") }
     }
 
-    @Test("changing the passphrase seals every secret again, and the old one opens no kept file")
+    @Test("changing the passphrase reseals every secret, and the old one no longer opens any file")
     func changed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         let before = try fixture.vault()
@@ -85,7 +85,7 @@ struct SlotTerminalTests {
         try fixture.run("watchword list --recovery-key-file new.txt")
     }
 
-    @Test("a warning says to discard a printed recovery key that was not saved")
+    @Test("a warning tells the user to discard a printed recovery key that was not saved")
     func notSaved() throws {
         let fixture = try VaultFixture()
         let failed = try fixture.run(

@@ -14,7 +14,7 @@ import VerificationService
 /// Races over HTTP in which all requests are certain to have read before the first of them writes.
 ///
 /// This does not depend on the machine's load. Without the store's version condition, all would
-/// win.
+/// succeed.
 struct BarrierRaceTests {
     /// A listener in this process, in front of a database.
     private final class Gathered: Sendable {

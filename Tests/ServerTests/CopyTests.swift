@@ -71,7 +71,7 @@ struct CopyTests {
         let events = try await asker.ask("GET", "/v1/events?limit=1000")
         try await server.stop()
 
-        // The lost database, moved away as `restore` requires.
+        // Move the lost database away, as `restore` requires.
         try makeFolder(state.folder.file("lost"))
         try setMode(0o700, of: state.folder.file("lost"))
         for name in try names(in: state.folder.file("watchword"))

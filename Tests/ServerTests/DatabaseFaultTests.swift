@@ -66,7 +66,7 @@ struct DatabaseFaultTests {
             try await onOwnThread { try standby.promote() }
         }
         try await load.expectSpent()
-        // As a user who knows the promoted database only.
+        // The audit uses only the promoted database.
         let audit = try await load.state.run(
             "audit", "verify", environment: ["WATCHWORD_STORE": standby.url(name)])
         #expect(audit.status == 0)
@@ -171,8 +171,8 @@ final class ServerLoad: Sendable {
         subjects = made
     }
 
-    /// Sends every subject's code to both servers while `trouble` runs, which decides who may
-    /// begin.
+    /// Sends every subject's code to both servers while `kind` runs, which decides how many
+    /// subjects may begin.
     func run(during kind: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, subject) in subjects.enumerated() {

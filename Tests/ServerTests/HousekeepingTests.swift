@@ -7,7 +7,7 @@ import Verification
 @testable import Arguments
 @testable import ServerCommands
 
-/// What the server deletes by itself, and which clock it trusts.
+/// What the server deletes automatically, and which clock it trusts.
 struct HousekeepingTests {
     private static let day: Int64 = 86_400
     private static let lifetime = 400 * day * 1_000
@@ -213,7 +213,7 @@ struct HousekeepingTests {
         let changes = days + [latest, .insertAnswer(.sample(1))]
         #expect(try await context.store.commit(changes) == .done)
         let server = try await ServerProcess(state, arguments: words)
-        // It is deleted together with the events.
+        // The answer is deleted together with the events.
         while try await context.store.answer(key: AnswerRow.sample(1).key) != nil {
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -91,7 +91,7 @@ struct LoginHarness: Sendable {
     final class Killing: Sendable {
         fileprivate let process = Mutex<Int32?>(nil)
 
-        /// Kills the program, if it runs.
+        /// Kills the program if it is running.
         func kill() {
             process.withLock { number in
                 if let number { _ = Foundation.kill(number, SIGKILL) }

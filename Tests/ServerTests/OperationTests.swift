@@ -38,7 +38,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("V-03 only clients that were added exist")
+    @Test("V-03 a new server has no clients")
     func noDefaultClient() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         let asker = try Asker(server.port, key: "wwk_" + String(repeating: "A", count: 43))
@@ -46,7 +46,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("TERM finishes a request in progress, and a second TERM does not wait")
+    @Test("on TERM the server finishes requests in progress; on a second TERM it stops at once")
     func stopping() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -54,8 +54,8 @@ struct OperationTests {
         let body = #"{"ticket":"none"}"#
         let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
         try await slow.send(String(message.dropLast(3)))
-        // After another connection got a response, the beginning of the first request has been
-        // read.
+        // Once another connection has received a response, the beginning of the first request has
+        // been read.
         _ = try await Asker(server.port).ask("GET", "/v1/openapi.json")
         server.send(SIGTERM)
         while try !server.logged().contains("\"stopping\"") {
@@ -88,7 +88,8 @@ struct OperationTests {
         }
         #expect(try await ready() == 200)
         try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".moved")
-        // While the housekeeper uses the writing connection, another may report another cause.
+        // While the housekeeper uses the writing connection, another connection may report a
+        // different cause.
         var polls = 0
         while try polls < 100 && !server.logged().contains("file-gone") {
             #expect(try await ready() == 503)
@@ -127,7 +128,8 @@ struct OperationTests {
         let body = #"{"ticket":"none"}"#
         let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
         try await slow.send(String(message.dropLast(3)))
-        // Once another connection was answered, the first one's beginning was read.
+        // Once another connection has received a response, the beginning of the first request has
+        // been read.
         #expect(try await Asker(server.port).ask("GET", "/v1/openapi.json")?.status == 200)
         server.send(SIGTERM)
         try await wait(for: "stopping")
@@ -284,7 +286,7 @@ struct OperationTests {
         try await said.stop()
         let outcome = try await state.run(
             "serve", "--listen", "192.0.2.1:0", "--insecure-http", "--ops-listen", "127.0.0.1:0")
-        // The server fails only at the address, which no machine of ours has.
+        // Only the bind fails: no test machine has this address.
         #expect(outcome.status == 6)
         #expect(String(decoding: outcome.errors, as: UTF8.self).contains("(bind)"))
     }

@@ -101,14 +101,13 @@ final class ServerProcess: Sendable {
     /// The log so far.
     func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
-    /// The process id.
     var pid: Int32 { process.processIdentifier }
 
     func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
     var isRunning: Bool { process.isRunning }
 
-    /// Whether the process has not taken this signal yet (`proc_pid_status(5)`).
+    /// Whether this signal is still pending for the process (`proc_pid_status(5)`).
     func hasPending(_ signal: Int32) throws -> Bool {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         let mask = status.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
@@ -166,7 +165,7 @@ struct Asker: Sendable {
         return head + "\r\n" + (body ?? "")
     }
 
-    /// `nil` if the connection ended without a response.
+    /// Sends a request; returns `nil` if the connection ends without a response.
     func ask(_ method: String, _ target: String, _ body: String? = nil) async throws
         -> RawConnection.Answer?
     {
@@ -227,7 +226,7 @@ struct EnrolledSubject: Sendable {
         self.uri = uri
     }
 
-    /// An unspent code: the first one is valid now, the second one in the next step.
+    /// The code `ahead` steps after the spent one: 1 is valid now, 2 in the next step.
     func code(_ ahead: Int = 1) -> String { codes[60 + ahead] }
 
     /// Codes that are wrong for the next hour.

@@ -55,7 +55,7 @@ import Testing
         #expect(try await harness.enrol(server.port).status == 0)
         #expect(try await harness.present().status == 0)
         let copy = try harness.folder.bytes(of: "vault")
-        // The owner's next use makes the secret in the copy an earlier one.
+        // The owner's next use retires the secret in the copy.
         #expect(try await harness.present().status == 0)
         let owners = try harness.folder.bytes(of: "vault")
         // The generation mark would reveal an older file, but the thief does not have it.
@@ -110,7 +110,7 @@ import Testing
         let server = try #require(served)
         let folder = try #require(certificates)
         try harness.folder.write(try folder.bytes(of: "authority.pem"), to: "ca.pem")
-        // The certificate itself says when it expires.
+        // Wait until the certificate has expired.
         try await Task.sleep(for: .seconds(life + 1))
         let refused = try await harness.enrol(server.port)
         #expect(refused.status == 6 && refused.words.contains("has expired"), "\(refused.words)")

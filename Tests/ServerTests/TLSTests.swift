@@ -58,7 +58,7 @@ struct TLSTests {
     }
 
     @Test(
-        "HUP installs a new certificate, closes no connection, and keeps the old one if the file is bad"
+        "HUP installs a new certificate, closes no connection, and ignores an invalid file"
     )
     func renewed() async throws {
         let state = try ServerProcess.State()

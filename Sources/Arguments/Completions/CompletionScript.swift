@@ -3,7 +3,7 @@
 /// The script asks the program for the candidates, with the hidden verb `__complete`; see
 /// ``CompletionRequest``. It runs the program that `PATH` finds, even if the user has typed a path.
 package enum CompletionScript {
-    /// A shell that is supported.
+    /// A supported shell.
     package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
     /// The script for the shell that `word` names.

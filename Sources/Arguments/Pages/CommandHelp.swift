@@ -53,7 +53,7 @@ package struct CommandHelp: Sendable {
             }
         }
 
-        /// The index of the first operand from which all operands are entry names.
+        /// The index of the first entry name; all operands after it are also entry names.
         package var firstName: Int {
             switch self {
             case .name, .optionalName, .names, .nameAndNewName: 0

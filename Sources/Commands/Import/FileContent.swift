@@ -41,8 +41,7 @@ enum FileContent {
         }
     }
 
-    // A byte order mark, or characters with a zero byte beside each; no image format begins like
-    // this.
+    // A byte order mark, or a zero byte beside each character; no image format begins like this.
     private static func isUTF16(_ head: Span<UInt8>) -> Bool {
         guard head.count >= 4 else { return false }
         switch (head[0], head[1]) {
@@ -54,7 +53,7 @@ enum FileContent {
     }
 
     // The beginning of every image format has a byte that text does not have: a control character,
-    // or, in the formats that begin with letters (GIF, RIFF), a byte of the sizes and headers.
+    // or, in the formats that begin with letters (GIF, RIFF), a byte of a size or a header.
     private static func isText(_ head: Span<UInt8>) -> Bool {
         for index in head.indices {
             switch head[index] {

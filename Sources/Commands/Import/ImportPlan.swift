@@ -73,7 +73,7 @@ struct ImportPlan {
                 do {
                     results.append(try take(credential, names: &names, in: &changes))
                 } catch .overLimit(.name), .overLimit(.secret) {
-                    // Skip an oversized label, but import the rest.
+                    // Refuse an entry whose name or key is too long, but import the rest.
                     results.append(.refused(.tooLong))
                 }
             }

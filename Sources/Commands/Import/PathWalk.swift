@@ -18,7 +18,7 @@ struct PathWalk {
 
     private(set) var found: [Found] = []
 
-    /// Walks `paths` in the given order, and folders in the order of names.
+    /// Walks `paths` in the given order, and each folder in order of name.
     ///
     /// Symbolic links in `paths` are followed; hidden files in folders are skipped.
     init(_ paths: [String]) {

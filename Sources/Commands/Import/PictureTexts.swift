@@ -2,7 +2,7 @@ import Cryptography
 import POSIX
 import PictureReader
 
-/// The contents of files: images are read in one run of the sandboxed reader, texts are only
+/// The contents of files: images are read in one run of the sandboxed reader, and texts are only
 /// detected.
 struct PictureTexts {
     enum Content {

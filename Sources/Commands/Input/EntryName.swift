@@ -37,7 +37,7 @@ struct EntryName: Hashable, Sendable {
     static func == (left: EntryName, right: EntryName) -> Bool { left.text == right.text }
     func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// Whether `typed` has no visible content, so that it would match every name.
+    /// Whether `typed` has no visible content and would therefore match every name.
     static func isBlank(_ typed: String) -> Bool {
         typed.allSatisfy { $0.isWhitespace || $0 == ":" }
     }

@@ -66,7 +66,7 @@ extension Session {
         }
     }
 
-    /// Reads any bytes, without a final line break, which editors add.
+    /// Reads arbitrary bytes and drops a final line break, which editors add.
     func plainSecret() throws(CommandFailure) -> SecretBytes {
         guard let path = arguments[.secretFile] else {
             let secret = try Question.plainSecret.ask()

@@ -1,7 +1,7 @@
 import Cryptography
 import POSIX
 
-/// The source of a secret; never an argument itself.
+/// The source of a secret; a secret is never a command-line argument.
 enum SecretSource: Hashable, Sendable {
     case standardInput
     case file(String)
@@ -55,8 +55,8 @@ enum SecretSource: Hashable, Sendable {
         case .file(let path):
             let file = try InputFile(path, acceptingPipes: true)
             if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
-            // Read up to one byte more than the limit: a file may grow, and some files report size
-            // 0.
+            // Read up to one byte more than the limit: a file may grow, and some files report a
+            // size of 0.
             return try SecretSource.readWhole(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try file.descriptor.readToEnd(into: &output)

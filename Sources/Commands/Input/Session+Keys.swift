@@ -9,7 +9,7 @@ extension Session {
     /// More bytes than any real key or URI has.
     static let secretLimit = 1 << 16
 
-    /// The key from `--secret-file` or the terminal, with the tolerances for how issuers print
+    /// The key from `--secret-file` or the terminal, tolerating the forms in which issuers print
     /// keys.
     func key() throws(CommandFailure) -> SecretBytes {
         let text: SecretBytes

@@ -130,7 +130,8 @@ extension Session {
     private func passphrase(again purpose: String?) throws(CommandFailure) -> SecretBytes {
         guard let path = arguments[.passphraseFile] else {
             let answer = try (purpose.map(Question.passphraseAgain) ?? .passphrase).ask()
-            // No vault has an empty passphrase: this cancels, and is not counted as an attempt.
+            // No vault has an empty passphrase: an empty answer cancels the prompt, and is not
+            // counted as an attempt.
             guard answer.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
             return answer
         }

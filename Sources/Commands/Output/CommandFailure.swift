@@ -14,7 +14,7 @@ import SymbolDrawing
 /// Why a command failed.
 ///
 /// Each case has the place, safe for a terminal, and the underlying error, but no content.
-/// ``Words`` provides the message, ``ExitCode`` the exit status.
+/// ``Messages`` provides the message, and ``ExitCode`` the exit status.
 enum CommandFailure: ProgramFailure {
     case usage(UsageError)
     // Prompts.

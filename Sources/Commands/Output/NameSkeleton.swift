@@ -50,7 +50,7 @@ extension EntrySummary {
 }
 
 extension Unicode.Scalar {
-    /// The lower-case ASCII character that it looks like; `nil` if there is none.
+    /// The lower-case ASCII character that this scalar looks like; `nil` if there is none.
     fileprivate var latinLookAlike: Unicode.Scalar? {
         if isASCII {
             let isCapital = ("A"..."Z").contains(self)
@@ -68,7 +68,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The letter or digit of which it is a styled form, such as `Ｇ`, `𝐆` and `Ⓖ` of `g`.
+    /// The letter or digit of which this scalar is a styled form: `g` for `Ｇ`, `𝐆` and `Ⓖ`.
     private var styledLetter: Unicode.Scalar? {
         switch value {
         // Fullwidth forms are in ASCII order.

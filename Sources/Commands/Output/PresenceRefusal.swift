@@ -15,7 +15,7 @@ enum PresenceRefusal {
     case refused(EntryName, RefusalCost, AccessControl.OnFailure)
     /// The entry is locked for some time.
     case entryWaits(EntryName, seconds: Int64)
-    /// PAM gave no result for the entry.
+    /// PAM returned no result for the entry.
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
     /// An option names a different check from the one that the entry requires.
     case otherCheck(EntryName, demanded: EntryCheck)

@@ -4,8 +4,8 @@ import POSIX
 
 /// Makes untrusted text safe for a terminal by escaping control and invisible characters.
 ///
-/// A label or a QR code can then not move the cursor, change colours, reverse the line or hide
-/// text.
+/// This prevents a label or a QR code from moving the cursor, changing colours, reversing the
+/// direction of the text or hiding text.
 enum VisibleText {
     /// The maximum number of output bytes per input byte: a control character becomes `\u{1B}`.
     private static let growth = 6
@@ -13,7 +13,7 @@ enum VisibleText {
     /// `text` with misleading characters as escapes such as `\u{202E}`.
     static func of(_ text: String) -> String { text.visibleOnTerminal }
 
-    /// The same for a secret; a byte that is not UTF-8 becomes `\x9F`.
+    /// The same for a secret; a byte that is not UTF-8 becomes an escape such as `\x9F`.
     static func of(_ secret: SecretBytes) -> SecretBytes {
         secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count * growth) { output in

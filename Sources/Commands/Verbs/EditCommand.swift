@@ -65,7 +65,7 @@ enum EditCommand {
                 } catch {
                     return .refused(error)
                 }
-                // Only --counter moves a counter back, never a repeated key.
+                // Only --counter can move a counter back; entering the same key again cannot.
                 let kept =
                     codes.counter == nil ? try changes.content(new, notBehind: entry.id) : new
                 try changes.replace(entry.id, with: kept)

@@ -71,7 +71,7 @@ enum InitCommand {
     private static func askBack(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
         while true {
             var answer: SecretBytes?
-            // No answer skips the verification.
+            // Without an answer, the verification is skipped.
             do { answer = try Question.shownRecoveryKey.ask() } catch .terminal { answer = nil }
             guard let answer, answer.count > 0 else {
                 session.printer.warn("the recovery key was not verified, but it unlocks the vault")

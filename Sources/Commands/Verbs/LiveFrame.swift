@@ -72,7 +72,7 @@ struct LiveFrame {
 
     /// The filled part of the bar, rounded up.
     ///
-    /// It multiplies with full width, because a period can be any `Int64`.
+    /// The multiplication is full-width, because a period can be any `Int64`.
     static func filled(_ remaining: Int64, of period: Int64) -> Int {
         let product = remaining.multipliedFullWidth(by: Int64(barWidth))
         let (whole, part) = period.dividingFullWidth(product)

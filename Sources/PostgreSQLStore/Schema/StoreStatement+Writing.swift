@@ -6,8 +6,8 @@ extension StoreStatement {
     var writingSQL: String {
         switch self {
         case .lockSubjects:
-            // A separate statement, so that the count in the next one sees what earlier holders of
-            // the lock did.
+            // This is a separate statement, so that the count in the next one includes what earlier
+            // holders of the lock did.
             "SELECT pg_advisory_xact_lock(\(Schema.subjectLockClass), number::integer) "
                 + "FROM unnest($1::bigint[]) AS number"
         case .expectRoom:
@@ -122,7 +122,7 @@ extension StoreStatement {
         }
     }
 
-    // The column contains the row's code, then the code of the ended row, which is kept.
+    // The column contains the row's code, then the code of the ended row; only the latter is kept.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substring(authentication FROM \(AuditKey.rowCodeCount + 1)) "

@@ -56,8 +56,8 @@ enum StoreStatement: String, CaseIterable, PageStatement {
             Self.credential + "WHERE subject = $1::bytea AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint"
         case .credentialsAliveOfEach:
-            // Nested loops only, as sessions are configured: each subject's rows in order, subject
-            // by subject.
+            // Sessions are configured to use only nested loops, so the rows are returned subject by
+            // subject, in order for each subject.
             "SELECT wanted.number, found.* FROM unnest($1::bytea[]) "
                 + "WITH ORDINALITY AS wanted (subject, number) CROSS JOIN LATERAL ("
                 + Self.credential
@@ -99,8 +99,8 @@ enum StoreStatement: String, CaseIterable, PageStatement {
             .closeChains, .leap:
             chainSQL
         case .claimKeys:
-            // The first process to register a number decides which key has it; later ones learn
-            // that key.
+            // The first process to register a number decides which key has it; later processes get
+            // that key's fingerprint.
             "INSERT INTO keys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id, fingerprint"
         case .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart:

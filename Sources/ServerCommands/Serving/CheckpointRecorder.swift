@@ -3,9 +3,9 @@ import Synchronization
 
 /// Records the ends of the event chains once a minute, and after every 1,000 events.
 ///
-/// It uses a separate thread, so decisions do not wait for it. After a server was killed, the
-/// recorded end can lack the events of the last minute, at most 1,000, and those that arrived
-/// during a write.
+/// It uses a separate thread, so decisions do not wait for it. If a server is killed, the recorded
+/// ends may lack the events of the last minute (at most 1,000) and those that arrived during a
+/// write.
 final class CheckpointRecorder: Sendable {
     /// The number of events after which it writes.
     static let events = 1_000

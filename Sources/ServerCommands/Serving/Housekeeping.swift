@@ -3,12 +3,12 @@ import Verification
 /// Deletes expired rows and events.
 ///
 /// It deletes only while the kernel reports a synchronised clock and recent events confirm the time
-/// (``VerificationStore/pruning(at:keepingEventsFor:)``).
+/// (``VerificationStore/pruning(at:keepingEventsFor:key:)``).
 struct Housekeeping: Sendable {
     private let store: any VerificationStore
     /// Authenticates the events.
     private let key: AuditKey
-    /// The retention of events in milliseconds; `nil` for ever.
+    /// How long events are kept, in milliseconds; `nil` keeps them forever.
     private let eventLifetime: Int64?
     private let now: @Sendable () -> UnixTime
     /// Why the clock cannot be trusted at a given time; `nil` if it can.

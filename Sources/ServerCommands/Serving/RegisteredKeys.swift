@@ -4,15 +4,15 @@ import Verification
 /// The keys of the key file, limited to those that all machines agree on.
 ///
 /// If two machines had different keys under one number, each would deny codes that the other
-/// accepts. A key is used only after it was registered in the database. If the database knows a
-/// different key under that number, the previous keys stay in use, and requests that need the new
-/// key get 503.
+/// accepts. A key is used only after it has been registered in the database. If a different key is
+/// already registered under that number, the previous keys stay in use, and requests that need the
+/// new key get 503.
 final class RegisteredKeys: Sendable {
     private struct State {
         var ring: KeyRing
         /// The keys of the last database query, so that it is not repeated for each decision.
         var asked: [KeyID]
-        /// After a failed query, the database is not asked again before this time.
+        /// After a failed query, the database is not queried again before this time.
         var quietUntil = ContinuousClock.now
     }
 

@@ -95,7 +95,7 @@ enum Serve {
         }
     }
 
-    /// Waits for a signal to stop, and calls `reload` for each HUP before it.
+    /// Waits for a signal that stops the server, and calls `reload` for each HUP before it.
     @MainActor private static func wait(
         _ signals: borrowing SignalQueue, reload: () -> Void
     ) throws(SystemCallFailure) {
@@ -156,7 +156,7 @@ enum Serve {
             say: { event, facts in log.say(event, facts) })
         var problem: String?
         while true {
-            // Run at startup, too: a server may be restarted before the interval ends.
+            // Also run at startup: a server may be restarted before the interval ends.
             await housekeeping.tidy()
             await writeDenials(context, log, atEnd: false)
             service.logCountedRefusals()

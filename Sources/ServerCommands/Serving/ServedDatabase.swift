@@ -31,8 +31,8 @@ extension SQLiteStore: ServedDatabase {
 
     /// Does nothing: a file does not lose confirmed events by itself.
     ///
-    /// Before an older file can replace it, the server must be stopped, and then it records the
-    /// end.
+    /// An older file can replace it only while the server is stopped, and the server records the
+    /// end when it stops.
     func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
 
     /// A failing checkpoint.

@@ -12,7 +12,7 @@ struct ServingSettings: Sendable {
     let tls: TLSIdentity?
     let policy: Policy
     let settings: ServiceSettings
-    /// The retention of events in milliseconds; `nil` for ever.
+    /// How long events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {

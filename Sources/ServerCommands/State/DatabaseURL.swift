@@ -30,7 +30,7 @@ enum DatabaseURL: Sendable {
         }
     }
 
-    /// Whether the database exists; it is not opened for this.
+    /// Whether the database exists; asks a PostgreSQL server, but does not open an SQLite file.
     func isKnown() throws(PostgreSQLStoreError) -> Bool {
         switch self {
         case .sqlite(let path): FileStamp(of: path) != nil

@@ -56,7 +56,7 @@ enum BackupCommand {
         return .done
     }
 
-    /// Warns of keys that the copy needs and the key file lacks, because they were retired since.
+    /// Warns of keys that the copy needs but the key file lacks, because they have been retired.
     private static func warnOfMissingKeys(
         _ places: ServerPaths, _ session: ServerSession
     ) async throws(ServerFailure) {

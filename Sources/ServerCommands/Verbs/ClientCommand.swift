@@ -86,7 +86,7 @@ enum ClientCommand {
         return .done
     }
 
-    /// The client with this id or name; of several with one name, the active one.
+    /// The client with this id or name; of several with the same name, the active one.
     private static func find(_ client: String, in all: [ClientRow]) -> ClientRow? {
         let named = all.filter { $0.name == client }
         return all.first { id($0) == client } ?? named.first { $0.revokedAt == nil } ?? named.first

@@ -48,8 +48,7 @@ enum KeysCommand {
         return id > ring.current.id ? "staged" : "retiring"
     }
 
-    /// Creates a new key, unless it resumes an interrupted rotation, and re-seals all rows under
-    /// it.
+    /// Creates a new key, unless it resumes an interrupted rotation, and reseals all rows under it.
     static func rotate(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
         let places = try ServerPaths(session.arguments)
         let context = try ServerContext.open(places, making: false)
@@ -138,7 +137,7 @@ enum KeysCommand {
         }
     }
 
-    /// Whether sealed rows still use an older key than the current one.
+    /// Whether sealed rows still use a key older than the current one.
     private static func isUnfinished(_ ring: KeyRing, _ usage: [KeyUsage]) -> Bool {
         usage.contains { usage in
             usage.keyID < ring.current.id
