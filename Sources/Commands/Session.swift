@@ -29,7 +29,7 @@ struct Session {
     }
 
     /// Warns if the clock is not synchronised; with `--at`, the clock is not used.
-    func warnOfClock() {
+    func warnAboutClock() {
         guard !printer.isQuiet, !arguments.has(.at), SystemClock.isSynchronized() == false else {
             return
         }

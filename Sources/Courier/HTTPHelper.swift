@@ -66,12 +66,12 @@ public struct HTTPHelper: RequestSender, Sendable {
     ) throws(SystemCallFailure) -> WipedBuffer? {
         helper.appendFrame { request.encode(into: $0) }
         let reply = try WipedBuffer(capacity: HelperProtocol.largestReply)
-        while helper.timeLeft > .zero {
+        while helper.remainingTime > .zero {
             // A helper that has ended no longer reads; its reply is read next.
             guard case .wouldWait = try helper.flush() else { break }
             try helper.wait(for: helper.writable)
         }
-        while helper.timeLeft > .zero {
+        while helper.remainingTime > .zero {
             switch try helper.receiveReply(into: reply) {
             case .moved: continue
             case .ended: return reply

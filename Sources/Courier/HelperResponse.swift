@@ -88,7 +88,7 @@ public enum HelperResponse: Sendable {
 
         /// Whether the same request may succeed later: the server is busy or asks the client to
         /// wait.
-        public var isPassing: Bool { status == 408 || status == 429 || status >= 500 }
+        public var isTransient: Bool { status == 408 || status == 429 || status >= 500 }
     }
 }
 

@@ -67,7 +67,7 @@ extension EnrolledSecret {
     }
 }
 
-extension EnrolledSecret.Holding {
+extension EnrolledSecret.StoredSecret {
     fileprivate var size: Int { 8 + secret.count + (nonce?.bytes.count ?? 0) }
 
     fileprivate func write(to output: inout OutputSpan<UInt8>) {
@@ -81,7 +81,7 @@ extension FieldReader {
     /// A secret with its nonce; `nil` if both fields are empty.
     fileprivate mutating func holding(
         _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> EnrolledSecret.Holding? {
+    ) throws(Unreadable) -> EnrolledSecret.StoredSecret? {
         let secretRange = try string(bytes, limit: .max)
         let nonceRange = try string(bytes, limit: .max)
         if secretRange.isEmpty, nonceRange.isEmpty { return nil }
@@ -89,6 +89,6 @@ extension FieldReader {
         guard Token.isToken(secret) else { throw Unreadable() }
         let nonce = RotationNonce(nonceRange.map { bytes[$0] })
         guard nonce != nil || nonceRange.isEmpty else { throw Unreadable() }
-        return EnrolledSecret.Holding(secret: secret, nonce: nonce)
+        return EnrolledSecret.StoredSecret(secret: secret, nonce: nonce)
     }
 }

@@ -48,7 +48,7 @@ extension EnrolledSecret {
             generation: successor == nil ? generation : generation + 1,
             isRepeated: holding.nonce != nil)
         guard holding.nonce == nil else { return (presentation, nil) }
-        let written = Holding(secret: holding.secret, nonce: fresh)
+        let written = StoredSecret(secret: holding.secret, nonce: fresh)
         let state =
             switch which {
             case .current: replacing(current: written, successor: nil, now: now)
@@ -88,7 +88,7 @@ extension EnrolledSecret {
         _ next: HelperResponse.NextSecret, to presentation: Presentation, now: Int64
     ) -> EnrolledSecret? {
         guard next.generation == presentation.generation + 1 else { return nil }
-        let holding = Holding(secret: presentation.secret, nonce: presentation.nonce)
+        let holding = StoredSecret(secret: presentation.secret, nonce: presentation.nonce)
         // A server that returns the secret that it was given does not rotate secrets.
         guard !(next.secret == presentation.secret) else { return nil }
         // A successor that is issued again may already have been presented, so it keeps its nonce.
@@ -96,10 +96,12 @@ extension EnrolledSecret {
         return EnrolledSecret(
             server: server, authorities: authorities, credential: credential, changed: now,
             generation: presentation.generation, current: holding,
-            successor: Holding(secret: next.secret, nonce: isKnown ? successor?.nonce : nil))
+            successor: StoredSecret(secret: next.secret, nonce: isKnown ? successor?.nonce : nil))
     }
 
-    private func replacing(current: Holding, successor: Holding?, now: Int64) -> EnrolledSecret {
+    private func replacing(current: StoredSecret, successor: StoredSecret?, now: Int64)
+        -> EnrolledSecret
+    {
         EnrolledSecret(
             server: server, authorities: authorities, credential: credential, changed: now,
             generation: generation, current: current, successor: successor)

@@ -7,7 +7,7 @@ internal import Cryptography
 /// that every lost response can be requested again.
 public struct EnrolledSecret: Sendable {
     /// A secret, and the nonce to present it with once that is chosen.
-    public struct Holding: Sendable {
+    public struct StoredSecret: Sendable {
         let secret: SecretBytes
         var nonce: RotationNonce?
     }
@@ -22,8 +22,8 @@ public struct EnrolledSecret: Sendable {
     public let changed: Int64
     /// How many secrets preceded the one in use.
     public let generation: UInt64
-    let current: Holding
-    let successor: Holding?
+    let current: StoredSecret
+    let successor: StoredSecret?
 
     /// The state after an enrolment.
     init(
@@ -32,13 +32,13 @@ public struct EnrolledSecret: Sendable {
     ) {
         self.init(
             server: server, authorities: authorities, credential: credential, changed: now,
-            generation: handed.generation, current: Holding(secret: handed.secret, nonce: nil),
+            generation: handed.generation, current: StoredSecret(secret: handed.secret, nonce: nil),
             successor: nil)
     }
 
     init(
         server: ServerAddress, authorities: [UInt8], credential: Token, changed: Int64,
-        generation: UInt64, current: Holding, successor: Holding?
+        generation: UInt64, current: StoredSecret, successor: StoredSecret?
     ) {
         self.server = server
         self.authorities = authorities

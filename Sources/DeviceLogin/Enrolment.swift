@@ -67,7 +67,7 @@ public struct Enrolment: Sendable {
         }
         let request = HelperRequest(
             server: server, authorities: authorities,
-            idempotencyKey: try DeviceLogin.key(of: "watchword enrolment", ticket, []),
+            idempotencyKey: try EnrolledLogin.key(of: "watchword enrolment", ticket, []),
             operation: .enrolment(ticket: ticket, deviceName: deviceName))
         let (credential, handed) = try ask(request, over: &sender)
         let state = EnrolledSecret(
@@ -92,7 +92,7 @@ public struct Enrolment: Sendable {
     private func ask(
         _ request: HelperRequest, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> (Token, HelperResponse.NextSecret) {
-        switch try DeviceLogin.send(request, over: &sender) {
+        switch try EnrolledLogin.send(request, over: &sender) {
         case .enrolled(let credential, let handed):
             // Reject a generation that leaves no room for later ones.
             guard handed.generation < 1 << 62 else { throw .unexpectedResponse }

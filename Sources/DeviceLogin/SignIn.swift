@@ -20,7 +20,7 @@ struct SignIn<Entry: SecretEntry> {
     /// A sign-in takes one exchange, or two if it resumes an earlier one.
     ///
     /// The limit stops a misbehaving server.
-    private var mostRounds: Int { 3 }
+    private var maximumRoundCount: Int { 3 }
 
     /// - Parameters:
     ///   - state: the state stored in `entry`.
@@ -39,7 +39,7 @@ struct SignIn<Entry: SecretEntry> {
     mutating func run(
         over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> LoginTicket {
-        for _ in 0..<mostRounds {
+        for _ in 0..<maximumRoundCount {
             let (presentation, written) = state.presentation(with: try nonces(), now: now)
             // Store the nonce before sending it, so that a lost response can be requested again.
             if let written { try keep(written) }
@@ -84,10 +84,10 @@ struct SignIn<Entry: SecretEntry> {
             credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
         let request = HelperRequest(
             server: state.server, authorities: state.authorities,
-            idempotencyKey: try DeviceLogin.key(
+            idempotencyKey: try EnrolledLogin.key(
                 of: "watchword login", presentation.secret, presentation.nonce.bytes),
             operation: .login(login))
-        return try DeviceLogin.send(request, over: &sender)
+        return try EnrolledLogin.send(request, over: &sender)
     }
 
     private mutating func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {

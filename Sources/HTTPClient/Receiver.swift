@@ -12,7 +12,7 @@ final class Receiver {
         self.limits = limits
     }
 
-    func response(status: Int, of client: borrowing HTTPClient) throws(HTTPFailure)
+    func response(status: Int, of client: borrowing CurlHandle) throws(HTTPFailure)
         -> HTTPResponse
     {
         HTTPResponse(

@@ -23,7 +23,7 @@ internal import Synchronization
         self.record = record
     }
 
-    private var listener: HTTPListener { context.listener }
+    private var listener: Listener { context.listener }
 
     private func setDeadline(in duration: Duration?) {
         listener.registry.setDeadline(duration.map { listener.now() + $0 }, of: record)

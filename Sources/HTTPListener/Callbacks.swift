@@ -12,7 +12,7 @@ private func daemonContext(_ context: Context?) -> DaemonContext? {
     return unsafe Unmanaged<DaemonContext>.fromOpaque(context).takeUnretainedValue()
 }
 
-private func listener(_ context: Context?) -> HTTPListener? {
+private func listener(_ context: Context?) -> Listener? {
     unsafe daemonContext(context)?.listener
 }
 
@@ -116,10 +116,10 @@ let access:
         }
         if unsafe partSize.pointee > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(start: part, count: partSize.pointee)
-            let goesOn = unsafe exchange.receive(
+            let isContinued = unsafe exchange.receive(
                 bytes.bindMemory(to: UInt8.self), limit: context.listener.limits.body)
             unsafe partSize.pointee = 0
-            return goesOn ? .YES : .NO
+            return isContinued ? .YES : .NO
         }
         return call.proceed()
     }

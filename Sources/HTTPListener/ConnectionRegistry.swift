@@ -56,7 +56,7 @@ struct ConnectionLife: Sendable {
 final class ConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: ConnectionRecord] = [:]
-        var countOfOrigin: [[UInt8]: Int] = [:]
+        var countByOrigin: [[UInt8]: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -80,7 +80,7 @@ final class ConnectionRegistry: Sendable {
     func accepts(_ peer: PeerAddress) -> Bool {
         state.withLock { state in
             state.connections.count < limit
-                && state.countOfOrigin[peer.origin, default: 0] < limitPerOrigin
+                && state.countByOrigin[peer.origin, default: 0] < limitPerOrigin
         }
     }
 
@@ -88,7 +88,7 @@ final class ConnectionRegistry: Sendable {
         setDeadline(deadline, of: record)
         state.withLock { state in
             state.connections[ObjectIdentifier(record)] = record
-            state.countOfOrigin[record.peer.origin, default: 0] += 1
+            state.countByOrigin[record.peer.origin, default: 0] += 1
         }
     }
 
@@ -98,8 +98,8 @@ final class ConnectionRegistry: Sendable {
             guard state.connections.removeValue(forKey: ObjectIdentifier(record)) != nil else {
                 return
             }
-            let left = state.countOfOrigin[record.peer.origin, default: 1] - 1
-            state.countOfOrigin[record.peer.origin] = left > 0 ? left : nil
+            let left = state.countByOrigin[record.peer.origin, default: 1] - 1
+            state.countByOrigin[record.peer.origin] = left > 0 ? left : nil
         }
     }
 

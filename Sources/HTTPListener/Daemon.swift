@@ -47,7 +47,7 @@ final class Daemon: Sendable {
     /// A head that exceeds our own limit still fits, so that it gets our own response.
     private static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
 
-    func start(_ listener: HTTPListener, socket: consuming ListeningSocket, threads: Int)
+    func start(_ listener: Listener, socket: consuming ListeningSocket, threads: Int)
         throws(ListenerFailure)
     {
         let kept = unsafe Unmanaged.passRetained(DaemonContext(listener, retirement, gate))

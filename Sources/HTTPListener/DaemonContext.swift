@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// The context of libmicrohttpd's callbacks: the listener, and the state of the calling daemon.
 final class DaemonContext: Sendable {
-    let listener: HTTPListener
+    let listener: Listener
     let retirement: Retirement
     let gate: HandlerGate
 
-    init(_ listener: HTTPListener, _ retirement: Retirement, _ gate: HandlerGate) {
+    init(_ listener: Listener, _ retirement: Retirement, _ gate: HandlerGate) {
         self.listener = listener
         self.retirement = retirement
         self.gate = gate

@@ -23,7 +23,7 @@ final class DaemonSet: Sendable {
     /// moment is counted.
     private static let minimumRetirement = Duration.seconds(1)
     /// If more daemons than this are retired, the oldest one's connections are closed.
-    private static let usualCount = 8
+    private static let typicalCount = 8
     /// The maximum number of daemons, because each one has threads.
     private static let largestCount = 16
 
@@ -49,7 +49,7 @@ final class DaemonSet: Sendable {
             state.current.retirement.set(now + lifetime)
             state.retired.append(Retired(daemon: state.current, since: now))
             state.current = next
-            for oldest in state.retired.dropLast(Self.usualCount) {
+            for oldest in state.retired.dropLast(Self.typicalCount) {
                 oldest.daemon.retirement.set(now)
             }
         }

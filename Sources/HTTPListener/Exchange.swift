@@ -54,7 +54,7 @@ final class Exchange: Sendable {
     }
 
     /// Whether the request is still incomplete and has not been refused.
-    var isComing: Bool {
+    var isIncomplete: Bool {
         stage.withLock { stage in
             switch stage {
             case .begun, .receiving: true

@@ -36,7 +36,7 @@ extension MigrationBatch {
             entries.warn(.missingSize)
             size = 1
         }
-        guard (1...Self.maximalSize).contains(size) else { throw .sizeOutOfRange }
+        guard (1...Self.maximumSize).contains(size) else { throw .sizeOutOfRange }
         let index = Int(numbers[.index] ?? 0)
         guard (0..<size).contains(index) else { throw .indexOutOfRange }
         self.init(

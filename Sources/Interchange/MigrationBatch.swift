@@ -22,9 +22,9 @@ public struct MigrationBatch: Sendable {
     public let warnings: [MigrationWarning]
 
     /// The maximum length of a URI in bytes.
-    public static let maximalCount = 1 << 20
+    public static let maximumCount = 1 << 20
     /// The maximum number of parts; real exports have ten entries in each part.
-    public static let maximalSize = 1_000
+    public static let maximumSize = 1_000
 
     /// Reads a URI.
     ///
@@ -44,7 +44,7 @@ public struct MigrationBatch: Sendable {
     public init(
         credentials: [Credential], size: Int = 1, index: Int = 0, id: Int32, version: Int = 1
     ) throws(MigrationWritingError) {
-        guard (1...Self.maximalSize).contains(size), (0..<size).contains(index) else {
+        guard (1...Self.maximumSize).contains(size), (0..<size).contains(index) else {
             throw .sizeOrIndex
         }
         guard (1...2).contains(version) else { throw .version }

@@ -6,7 +6,7 @@ public import Cryptography
 public enum MigrationError: Error, Hashable, Sendable {
     /// It does not begin with `otpauth-migration://offline`.
     case notAMigrationURI
-    /// It is longer than ``MigrationBatch/maximalCount``.
+    /// It is longer than ``MigrationBatch/maximumCount``.
     case tooLong
     /// The parameter `data` is missing.
     case missingData
@@ -22,7 +22,7 @@ public enum MigrationError: Error, Hashable, Sendable {
     case field(Int)
     /// The version is neither 1 nor 2.
     case unknownVersion
-    /// A number of parts below zero or above ``MigrationBatch/maximalSize``.
+    /// A number of parts below zero or above ``MigrationBatch/maximumSize``.
     case sizeOutOfRange
     /// An index beyond the number of parts.
     case indexOutOfRange

@@ -9,7 +9,7 @@ enum MigrationURI {
     static func payload(
         of whole: Span<UInt8>, warnings: inout [MigrationWarning]
     ) throws(MigrationError) -> SecretBytes {
-        guard whole.count <= MigrationBatch.maximalCount else { throw .tooLong }
+        guard whole.count <= MigrationBatch.maximumCount else { throw .tooLong }
         let text = whole.extracting(whole.rangeWithoutSpaces)
         guard text.hasPrefixIgnoringCase(prefix) else { throw .notAMigrationURI }
         var start = prefix.utf8.count

@@ -11,7 +11,7 @@ public struct Code: Sendable {
     let rest: UInt64
 
     /// The length of the longest possible code.
-    public static let maximalCount = 10
+    public static let maximumCount = 10
 
     init(first: UInt64, rest: UInt64 = 0, count: Int) {
         self.first = first
@@ -25,7 +25,7 @@ public struct Code: Sendable {
     init(presented: Span<UInt8>) {
         var first: UInt64 = 0
         var rest: UInt64 = 0
-        for index in 0..<min(presented.count, Self.maximalCount) {
+        for index in 0..<min(presented.count, Self.maximumCount) {
             let character = UInt64(presented[index])
             if index < 8 {
                 first |= character << UInt64(8 * index)

@@ -52,7 +52,7 @@ public struct Credential: Sendable {
             guard !isOwn, names.insert(name).inserted else { throw .parameter(position: position) }
         }
         guard
-            KeyURI.longestCount(issuer, account, key, otherParameters) <= KeyURI.maximalCount
+            KeyURI.longestCount(issuer, account, key, otherParameters) <= KeyURI.maximumCount
         else { throw .tooLong }
         self.issuer = issuer
         self.account = account

@@ -20,7 +20,7 @@ public struct KeyURI: Sendable {
     /// The maximum length of a URI in bytes.
     ///
     /// A QR code holds fewer than 3,000.
-    public static let maximalCount = 65_536
+    public static let maximumCount = 65_536
 
     /// Reads a URI.
     ///
@@ -71,7 +71,7 @@ enum KeyURIScheme: CaseIterable {
 public enum KeyURIError: Error, Hashable, Sendable {
     /// It does not begin with `otpauth://` (or `apple-otpauth://`).
     case notAKeyURI
-    /// It is longer than ``KeyURI/maximalCount``, or would be in its canonical form.
+    /// It is longer than ``KeyURI/maximumCount``, or would be in its canonical form.
     case tooLong
     /// The type is not `totp`, `hotp` or `steam`.
     case unknownType

@@ -18,7 +18,7 @@ struct KeyURIParser {
     var warnings: [KeyURIWarning] = []
 
     mutating func parse(_ whole: Span<UInt8>) throws(KeyURIError) -> Credential {
-        guard whole.count <= KeyURI.maximalCount else { throw .tooLong }
+        guard whole.count <= KeyURI.maximumCount else { throw .tooLong }
         let inner = whole.rangeWithoutSpaces
         if inner.count < whole.count { warnings.append(.spacesAroundURI) }
         let text = whole.extracting(inner)

@@ -31,7 +31,7 @@ struct Answer: Hashable {
         try fields.finish(bytes)
         let wordCounts =
             switch verdict {
-            case .symbols, .noSymbol: 0...ReaderProtocol.mostWords
+            case .symbols, .noSymbol: 0...ReaderProtocol.maximumWordCount
             case .unsupported: 1...1
             default: 0...0
             }
@@ -59,7 +59,9 @@ struct Answer: Hashable {
     }
 
     private static func encode(_ symbols: [[UInt8]], tried: [String]) -> [UInt8] {
-        guard symbols.count <= ReaderProtocol.mostSymbols else { return encode(.tooManySymbols) }
+        guard symbols.count <= ReaderProtocol.maximumSymbolCount else {
+            return encode(.tooManySymbols)
+        }
         let bytes = encode(.symbols, words: tried, symbols: symbols)
         return bytes.count <= ReaderProtocol.largestAnswer ? bytes : encode(.tooManySymbols)
     }
@@ -68,7 +70,7 @@ struct Answer: Hashable {
         _ verdict: Verdict, words: [String] = [], symbols: [[UInt8]] = []
     ) -> [UInt8] {
         var bytes = [verdict.rawValue]
-        let words = words.prefix(ReaderProtocol.mostWords).map(ReaderProtocol.word)
+        let words = words.prefix(ReaderProtocol.maximumWordCount).map(ReaderProtocol.word)
         bytes.append(UInt8(words.count))
         for word in words { bytes += [UInt8(word.count)] + word }
         bytes += UInt32(symbols.count).littleEndianBytes.prefix(2)
@@ -80,7 +82,7 @@ struct Answer: Hashable {
         _ fields: inout FieldReader, _ bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) -> [String] {
         let count = try fields.byte(bytes)
-        guard count <= ReaderProtocol.mostWords else { throw FieldReader.Unreadable() }
+        guard count <= ReaderProtocol.maximumWordCount else { throw FieldReader.Unreadable() }
         var words: [String] = []
         for _ in 0..<count { words.append(try fields.word(bytes)) }
         return words
@@ -90,7 +92,7 @@ struct Answer: Hashable {
         _ fields: inout FieldReader, _ bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) -> [Range<Int>] {
         let count = try fields.number(bytes, width: 2)
-        guard count <= ReaderProtocol.mostSymbols else { throw FieldReader.Unreadable() }
+        guard count <= ReaderProtocol.maximumSymbolCount else { throw FieldReader.Unreadable() }
         var symbols: [Range<Int>] = []
         for _ in 0..<count { symbols.append(try fields.string(bytes, limit: .max)) }
         return symbols

@@ -4,7 +4,7 @@ internal import POSIX
 final class ReaderConnection {
     /// Whether it must not be used again: it has ended, broke the protocol, or has read enough
     /// pictures.
-    var isWorn: Bool { isSpent || pictureCount >= PictureReader.picturesPerProcess }
+    var isExhausted: Bool { isSpent || pictureCount >= ReaderPool.picturesPerProcess }
 
     /// The caller's index of the picture that it is reading, or read last.
     private(set) var index = 0
@@ -76,7 +76,7 @@ final class ReaderConnection {
     }
 
     /// The time that it has left; `nil` while it waits for the picture's source.
-    var timeLeft: Duration? { awaitsSource ? nil : helper.timeLeft }
+    var remainingTime: Duration? { awaitsSource ? nil : helper.remainingTime }
 
     /// Does everything that is possible without waiting; returns the answer once it has arrived.
     ///
@@ -105,7 +105,7 @@ final class ReaderConnection {
             switch task {
             case .none, .awaitingAnswer: return nil
             case .dropping(let refusal): return finish(PictureAnswer(refused: refusal))
-            case .sending(let source): guard readOn(source) else { return nil }
+            case .sending(let source): guard continueReading(source) else { return nil }
             }
         }
     }
@@ -114,7 +114,7 @@ final class ReaderConnection {
     func countWait(_ waited: Duration) throws(HelperFailure) -> PictureAnswer? {
         guard isBusy, !awaitsSource else { return nil }
         helper.countWait(waited)
-        guard helper.timeLeft == .zero else { return nil }
+        guard helper.remainingTime == .zero else { return nil }
         let (ending, _) = helper.end()
         isSpent = true
         guard helper.isReady else { throw .died(ending) }
@@ -140,7 +140,7 @@ extension ReaderConnection {
     }
 
     /// Reads the next chunk of the picture; returns false if the source has nothing to read yet.
-    private func readOn(_ source: PictureSource) -> Bool {
+    private func continueReading(_ source: PictureSource) -> Bool {
         awaitsSource = false
         do throws(PictureRefusal) {
             switch try source.nextChunk(into: helper.outgoing) {

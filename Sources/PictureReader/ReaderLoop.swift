@@ -6,7 +6,7 @@ public import POSIX
 public enum ReaderLoop {
     /// The resources that a reader may use: 1 GiB, and time for more pictures than it ever gets.
     public static let limits = Confinement.Limits(
-        addressSpace: 1 << 30, processorSeconds: PictureReader.picturesPerProcess * 10 + 60)
+        addressSpace: 1 << 30, processorSeconds: ReaderPool.picturesPerProcess * 10 + 60)
 
     /// The reader's exit statuses.
     private enum Status {

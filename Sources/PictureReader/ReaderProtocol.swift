@@ -20,8 +20,8 @@ enum ReaderProtocol {
     static let largestGreeting = 64
     /// Bytes of an answer: enough for more than 80 of the longest symbols.
     static let largestAnswer = 1 << 18
-    static let mostSymbols = 1_000
-    static let mostWords = 64
+    static let maximumSymbolCount = 1_000
+    static let maximumWordCount = 64
     static let longestWord = 48
     /// Sent instead of a chunk's count: the picture is dropped.
     static let dropped = UInt32.max

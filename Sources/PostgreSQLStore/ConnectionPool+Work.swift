@@ -4,7 +4,7 @@ extension ConnectionPool {
         /// Whether the connection can no longer be used.
         let isLost: Bool
         /// Whether the server did not answer in time, so that other jobs would time out as well.
-        var isSilent = false
+        var isUnresponsive = false
         /// The jobs to repeat before all later ones.
         var again: [Job] = []
     }

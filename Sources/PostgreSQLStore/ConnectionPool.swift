@@ -118,7 +118,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         }
         guard let ready = held else { return nil }
         let verdict = work.perform(ready.connected, jobs)
-        if verdict.isSilent {
+        if verdict.isUnresponsive {
             for job in noteTimeout(verdict.again) { work.refuse(job, .timedOut) }
             return reconnect(after: .zero)
         }

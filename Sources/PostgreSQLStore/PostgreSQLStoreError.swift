@@ -13,11 +13,11 @@ public enum PostgreSQLStoreError: Error, Hashable, Sendable {
     case newer(schema: Int)
     /// The database was rolled back to an earlier state, or a standby without the last commits took
     /// over: acknowledged events are missing.
-    case putBack
+    case rolledBack
     /// The clock is behind the newest event, whose time is the associated value.
     case clockBehind(UnixTime)
     /// A stored chain end is not authentic.
-    case forgedEnd
+    case forgedCheckpoint
     /// The tables do not exist.
     case empty
     /// The database reported an error.
@@ -26,6 +26,6 @@ public enum PostgreSQLStoreError: Error, Hashable, Sendable {
 
 extension PostgreSQLStoreError {
     init(_ failure: PostgreSQLFailure) {
-        self = failure == .behind ? .putBack : .store(StoreFailure(failure))
+        self = failure == .behind ? .rolledBack : .store(StoreFailure(failure))
     }
 }

@@ -17,11 +17,11 @@ public enum SQLiteStoreError: Error, Hashable, Sendable {
     case isBackup
     /// The database was rolled back to an earlier state: events that its checkpoint covers are
     /// missing.
-    case putBack
+    case rolledBack
     /// The clock is behind the newest time recorded in the copy, which is the associated value.
     case clockBehind(UnixTime)
     /// The checkpoint beside the database is not authentic or cannot be read.
-    case damagedMark
+    case damagedCheckpoint
     /// The file to be created already exists.
     case exists
     /// Another process held the lock for longer than the timeout.

@@ -17,7 +17,7 @@ enum ServerFailure: ProgramFailure {
     case postgreSQL(String, PostgreSQLStoreError)
     case endsFile(String, CheckpointFileError)
     /// The database lacks events that this file records.
-    case putBack(String)
+    case rolledBack(String)
     /// Other machines have different keys under these numbers.
     case conflictingKeys(String, [KeyID])
     /// The command line contains a password.
@@ -37,7 +37,7 @@ enum ServerFailure: ProgramFailure {
     case plainOperations(String)
     case listener(String, ListenerFailure)
     /// The limit on open files leaves too few connections.
-    case fewFiles(Int, needed: Int)
+    case tooFewFiles(Int, needed: Int)
     case noSuchClient
     /// The client is revoked, which is final.
     case clientRevoked
@@ -75,12 +75,12 @@ extension ExitCode {
             case .store(_, let error): ExitCode(error)
             case .postgreSQL(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
-            case .endsFile, .putBack, .conflictingKeys: .badInput
+            case .endsFile, .rolledBack, .conflictingKeys: .badInput
             case .tls, .exists, .notAList, .noCheckpoint: .badInput
             case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .verifier, .listener, .fewFiles, .standardOutput, .system: .system
+            case .verifier, .listener, .tooFewFiles, .standardOutput, .system: .system
             }
     }
 

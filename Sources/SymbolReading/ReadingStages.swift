@@ -18,9 +18,9 @@ struct ReadingStages: ~Copyable {
     }
 
     /// Whether to stop: something was read, or the deadline has passed.
-    var isOver: Bool { !texts.isEmpty || isLate }
+    var isOver: Bool { !texts.isEmpty || isAboutToExpire }
 
-    private var isLate: Bool { deadline.map { $0 < Moment.now } ?? false }
+    private var isAboutToExpire: Bool { deadline.map { $0 < Moment.now } ?? false }
 
     /// Whether one symbol fills the picture, so that there is no space for another next to it.
     func isFilled(_ picture: GrayImage) -> Bool {
@@ -63,7 +63,7 @@ struct ReadingStages: ~Copyable {
         outlines += try rescue.show { (view) throws(SymbolReadingFailure) in
             let symbols = try scanner.scan(view)
             for symbol in symbols { take(symbol) }
-            if symbols.isEmpty { return isLate ? .stopped : .notRead }
+            if symbols.isEmpty { return isAboutToExpire ? .stopped : .notRead }
             return .read
         }
     }

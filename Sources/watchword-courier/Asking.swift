@@ -8,7 +8,7 @@ internal import POSIX
 
 /// What a request needs from the file system, loaded before the process gives up access to it.
 struct Tools: ~Copyable {
-    let client: HTTPClient
+    let client: CurlHandle
     /// The certificates of the trusted authorities, in PEM.
     let authorities: [UInt8]
 
@@ -28,8 +28,8 @@ struct Tools: ~Copyable {
         self.authorities = authorities
     }
 
-    private static func makeClient() throws(HTTPHelperFailure) -> HTTPClient {
-        do throws(HTTPFailure) { return try HTTPClient() } catch { throw HTTPHelperFailure(error) }
+    private static func makeClient() throws(HTTPHelperFailure) -> CurlHandle {
+        do throws(HTTPFailure) { return try CurlHandle() } catch { throw HTTPHelperFailure(error) }
     }
 
     private static func ofSystem() throws(HTTPHelperFailure) -> [UInt8] {

@@ -92,7 +92,7 @@ import OneTimePassword
                     guard let verification = VerificationID(bytes: Array(known.prefix(16))) else {
                         throw Failure.unexpected("id")
                     }
-                    chain.handedOut = SecretChain.HandedOut(
+                    chain.handedOut = SecretChain.Issued(
                         digest: digest.map { ~$0 }, nonceDigest: digest,
                         verification: verification, time: UnixTime(seconds: 0))
                 }

@@ -174,7 +174,7 @@ import Testing
         let told = try #require(problem(try Asking("http://127.0.0.1:\(server.port)").redeem()))
         #expect(told.status == status && told.type.text == "urn:watchword:problem:test")
         #expect(told.retryAfter == 7)
-        #expect(told.isPassing == (status == 429 || status == 503))
+        #expect(told.isTransient == (status == 429 || status == 503))
     }
 
     @Test("a server that does not respond times out")

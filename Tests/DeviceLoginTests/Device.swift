@@ -55,7 +55,7 @@ final class Device {
         let turn = try vault.takeLoginLock()
         let id = try #require(vault.entries.first).id
         let content = try vault.open(id, proof: vault.proofOfUnlocking(for: id))
-        var login = try DeviceLogin(content, of: id, in: vault)
+        var login = try EnrolledLogin(content, of: id, in: vault)
         return try login.signIn(turn: turn, over: &server, now: Device.now).text.text
     }
 

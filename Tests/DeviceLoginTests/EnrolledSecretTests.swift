@@ -28,7 +28,7 @@ import Testing
                 let login = HelperRequest.Login(
                     credential: state.credential, secret: presentation.secret,
                     nonce: presentation.nonce)
-                let key = try DeviceLogin.key(of: "login", login.secret, login.nonce.bytes)
+                let key = try EnrolledLogin.key(of: "login", login.secret, login.nonce.bytes)
                 let request = HelperRequest(
                     server: state.server, authorities: [], idempotencyKey: key,
                     operation: .login(login))

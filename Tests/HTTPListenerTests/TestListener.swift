@@ -7,7 +7,7 @@ import TestSupport
 
 /// A listener that echoes requests and counts them.
 final class TestListener: Sendable {
-    let listener: HTTPListener
+    let listener: Listener
     private let count: Counter
 
     final class Counter: Sendable {
@@ -20,12 +20,12 @@ final class TestListener: Sendable {
         on address: String = "127.0.0.1:0", tls: TLSIdentity? = nil,
         limits: ListenerLimits = ListenerLimits(),
         clock: ListenerClock? = nil,
-        handler: HTTPListener.Handler? = nil
+        handler: Listener.Handler? = nil
     ) throws {
         let count = Counter()
         self.count = count
         guard let parsed = ListenAddress(parsing: address) else { throw TestFailure.badAddress }
-        listener = try HTTPListener.start(
+        listener = try Listener.start(
             on: parsed, tls: tls, limits: limits, now: { clock?.now ?? .now },
             refuser: { refusal, _ in
                 HTTPResponse(status: refusal.status, text: "refused")

@@ -51,7 +51,7 @@ extension LoginModel {
         if setting.hasPutBack || setting.hasRestore {
             if state.backup == nil { actions.append(.backUp) }
             if state.backup != nil, !state.wasPutBack {
-                actions.append(setting.hasRestore ? .restore : .putBack)
+                actions.append(setting.hasRestore ? .restore : .rolledBack)
             }
         }
         if setting.hasEnd, state.book.end == nil { actions += [.revoke, .close] }

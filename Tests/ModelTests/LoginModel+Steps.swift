@@ -35,7 +35,7 @@ extension LoginModel {
             let pruning = Pruning(now: state.now, eventsBefore: nil)
             _ = try state.content.prune(pruning, key: service.rings[0].auditKey)
         case .backUp: state.backup = (state.content, state.book)
-        case .putBack: putBack(&state)
+        case .rolledBack: rolledBack(&state)
         case .restore: try restore(&state)
         case .revoke: try await end(&state, as: .revoked)
         case .close: try await end(&state, as: .accountClosed)
@@ -92,16 +92,16 @@ extension LoginModel {
         }
     }
 
-    private func putBack(_ state: inout State) {
+    private func rolledBack(_ state: inout State) {
         guard let (content, book) = state.backup else { return }
         state.content = content
         state.nodes = [nil, nil]
         state.wasPutBack = true
-        state.book.putBack(book)
+        state.book.rolledBack(book)
     }
 
     private func restore(_ state: inout State) throws {
-        putBack(&state)
+        rolledBack(&state)
         guard let row = state.content.credentials[credential],
             let restored = try row.afterRestoring(at: state.now)
         else { return }

@@ -42,7 +42,7 @@ struct LoginModel: StateMachine {
         case receiveOther(Int, LoginReply)
         case deliver(Posted, ring: Int, again: Bool)
         case go(node: Int)
-        case copy, rotateKeys, turnClock(days: Int64), backUp, putBack, restore, revoke, close
+        case copy, rotateKeys, turnClock(days: Int64), backUp, rolledBack, restore, revoke, close
 
         var description: String {
             switch self {
@@ -63,7 +63,7 @@ struct LoginModel: StateMachine {
             case .rotateKeys: "rotation of keys"
             case .turnClock(let days): "clock \(days > 0 ? "+" : "")\(days) days"
             case .backUp: "backup"
-            case .putBack: "put the backup back"
+            case .rolledBack: "put the backup back"
             case .restore: "restore"
             case .revoke: "revoke"
             case .close: "close the account"

@@ -48,7 +48,7 @@ struct LoginModelTests {
     }
 
     @Test("R-06 a device survives the loss of the newest state of the database")
-    func putBack() async throws {
+    func rolledBack() async throws {
         try await explore(
             LoginModel.Setting(duplicates: 1, hasPutBack: true), depth: 12, "put back")
     }

@@ -55,7 +55,7 @@ struct LoginOracle: Hashable, Sendable {
     }
 
     /// Returns to the state of the earlier database.
-    mutating func putBack(_ earlier: LoginOracle) {
+    mutating func rolledBack(_ earlier: LoginOracle) {
         let (violation, orders) = (violation, orders)
         self = earlier
         self.violation = violation

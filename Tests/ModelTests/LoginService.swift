@@ -125,7 +125,7 @@ extension CredentialRow {
             if case .secret(var chain) = record.material, let handedOut = chain.handedOut,
                 let nothing = VerificationID(bytes: [UInt8](repeating: 0, count: 16))
             {
-                chain.handedOut = SecretChain.HandedOut(
+                chain.handedOut = SecretChain.Issued(
                     digest: handedOut.digest, nonceDigest: handedOut.nonceDigest,
                     verification: nothing, time: handedOut.time)
                 chain.openLogins = []

@@ -280,7 +280,7 @@ struct KeyURITests {
         #expect(throws: KeyURIError.tooLong) {
             _ = try KeyURI("otpauth://totp/\(tooLong)?secret=\(key)")
         }
-        let padding = String(repeating: "&", count: KeyURI.maximalCount)
+        let padding = String(repeating: "&", count: KeyURI.maximumCount)
         #expect(throws: KeyURIError.tooLong) {
             _ = try KeyURI("otpauth://totp/a?secret=\(key)\(padding)")
         }

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func receive(from helper: HelperProcess) throws -> HelperProcess.Received {
-        while helper.timeLeft > .zero {
+        while helper.remainingTime > .zero {
             let received = try helper.receive()
             guard case .wouldWait = received else { return received }
             try helper.wait(for: helper.readable)
@@ -83,7 +83,7 @@ import Testing
             Issue.record("a silent helper sent something")
             return
         }
-        #expect(helper.timeLeft == .zero)
+        #expect(helper.remainingTime == .zero)
         helper.restartTimeout(.seconds(60))
         try send([1], to: helper)
         guard case .greeting = try receive(from: helper) else {

@@ -34,14 +34,14 @@ struct PrivateFileTests {
         }
         let held = try opened.holdPrivateFile("file", limit: 100)
         #expect(held.bytes == [1, 2])
-        #expect(try held.isStill("file", in: opened))
-        #expect(try !held.isStill("other", in: opened))
-        #expect(try !held.isStill("none", in: opened))
+        #expect(try held.isUnchanged("file", in: opened))
+        #expect(try !held.isUnchanged("other", in: opened))
+        #expect(try !held.isUnchanged("none", in: opened))
         try opened.moveFile("other", to: "file")
-        #expect(try !held.isStill("file", in: opened))
+        #expect(try !held.isUnchanged("file", in: opened))
         let longer = try opened.holdPrivateFile("file", limit: 100)
         try folder.write([1, 2, 3], to: "file")
-        #expect(try !longer.isStill("file", in: opened))
+        #expect(try !longer.isUnchanged("file", in: opened))
     }
 
     @Test("a missing file, a folder, a link and a public file are distinguished")

@@ -17,7 +17,7 @@ import Testing
             "\u{0}", "\u{1B}", "\u{7F}", "\u{9B}", "\u{2028}", "\u{2029}", "\u{1680}", "\u{2003}",
             "\u{205F}", "\u{E000}", "\u{F8FF}", "\u{100000}", "\u{378}", "\u{FFFE}", "\u{E0041}",
         ] as [Unicode.Scalar])
-    func spelledOut(_ scalar: Unicode.Scalar) {
+    func escapedForm(_ scalar: Unicode.Scalar) {
         let hidden = "a\(Character(scalar))b"
         let hexadecimal = String(scalar.value, radix: 16, uppercase: true)
         #expect(hidden.visibleOnTerminal == "a\\u{\(hexadecimal)}b")

@@ -13,7 +13,7 @@ internal import Testing
             "map executable memory", "make memory executable", "raise a limit", "list a folder",
         ])
     func forbiddenCall(fault: String) throws {
-        let readings = try PictureReader(program: "FaultyReader")
+        let readings = try ReaderPool(program: "FaultyReader")
             .read(contents: ["before", fault, "after"])
         #expect(readings == [.symbol("before"), .refused(.forbiddenCall), .symbol("after")])
     }
@@ -24,7 +24,7 @@ internal import Testing
             ("trap", [4, 5]), ("segfault", [11]), ("abort", [6]), ("overflow the stack", [11]),
         ])
     func crash(fault: String, signals: [Int32]) throws {
-        let readings = try PictureReader(program: "FaultyReader")
+        let readings = try ReaderPool(program: "FaultyReader")
             .read(contents: ["before", fault, "after"])
         #expect(readings.count == 3)
         #expect(readings.first == .symbol("before"))
@@ -34,9 +34,9 @@ internal import Testing
 
     @Test("a reader in an endless loop is killed when the timeout passes")
     func loop() throws {
-        let reader = try PictureReader(program: "FaultyReader", timeout: .milliseconds(300))
+        let reader = try ReaderPool(program: "FaultyReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["loop"]) == [.refused(.timedOut)])
-        let slow = try PictureReader(program: "FaultyReader", timeout: .seconds(5))
+        let slow = try ReaderPool(program: "FaultyReader", timeout: .seconds(5))
         #expect(
             try slow.read(contents: ["before", "loop", "after"])
                 == [.symbol("before"), .refused(.timedOut), .symbol("after")])
@@ -44,27 +44,27 @@ internal import Testing
 
     @Test("a reader that allocates too much memory hits its limit")
     func memory() throws {
-        let readings = try PictureReader(program: "FaultyReader")
+        let readings = try ReaderPool(program: "FaultyReader")
             .read(contents: ["before", "eat memory", "after"])
         #expect(readings == [.symbol("before"), .refused(.tooMuchMemory), .symbol("after")])
     }
 
     @Test("a reader that exits without an answer is reported")
     func leaving() throws {
-        let readings = try PictureReader(program: "FaultyReader").read(contents: ["leave", "after"])
+        let readings = try ReaderPool(program: "FaultyReader").read(contents: ["leave", "after"])
         #expect(readings == [.refused(.noAnswer), .symbol("after")])
     }
 
     @Test("a reader has an empty environment")
     func environment() throws {
-        let readings = try PictureReader(program: "FaultyReader").read(contents: ["environment"])
+        let readings = try ReaderPool(program: "FaultyReader").read(contents: ["environment"])
         #expect(readings == [.refused(.noSymbol(tried: []))])
     }
 
     @Test("bad pictures between good ones do not affect the good ones")
     func mixture() throws {
         let contents = (0..<40).map { $0 % 4 == 1 ? "segfault" : "picture \($0)" }
-        let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
+        let readings = try ReaderPool(program: "FaultyReader").read(contents: contents)
         #expect(
             readings
                 == contents.map {

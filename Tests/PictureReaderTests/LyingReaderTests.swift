@@ -13,7 +13,7 @@ internal import Testing
             "frame over the limit", "endless",
         ])
     func badAnswer(lie: String) throws {
-        let readings = try PictureReader(program: "LyingReader")
+        let readings = try ReaderPool(program: "LyingReader")
             .read(contents: ["before", lie, "after"])
         #expect(
             readings == [
@@ -24,13 +24,13 @@ internal import Testing
     @Test("an answer before the picture's end is rejected")
     func hasty() throws {
         let picture = "hasty" + String(repeating: "x", count: 1 << 20)
-        let readings = try PictureReader(program: "LyingReader").read(contents: [picture, "after"])
+        let readings = try ReaderPool(program: "LyingReader").read(contents: [picture, "after"])
         #expect(readings == [.refused(.badAnswer), .symbol("after", tried: [])])
     }
 
     @Test("a second answer is not used for the next picture")
     func twice() throws {
-        let reader = try PictureReader(program: "LyingReader")
+        let reader = try ReaderPool(program: "LyingReader")
         for order in ["answer twice", "after"] {
             let expected = order == "after" ? "after" : "first"
             #expect(try reader.read(contents: [order]) == [.symbol(expected, tried: [])])
@@ -39,7 +39,7 @@ internal import Testing
 
     @Test("a reader that stalls halfway is killed when the timeout passes")
     func silence() throws {
-        let reader = try PictureReader(program: "LyingReader", timeout: .milliseconds(300))
+        let reader = try ReaderPool(program: "LyingReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["half a frame"]) == [.refused(.timedOut)])
     }
 
@@ -49,7 +49,7 @@ internal import Testing
             ("half a frame and gone", PictureRefusal.noAnswer), ("close the pipe", .noAnswer),
         ])
     func closing(lie: String, refusal: PictureRefusal) throws {
-        let readings = try PictureReader(program: "LyingReader").read(contents: [lie, "after"])
+        let readings = try ReaderPool(program: "LyingReader").read(contents: [lie, "after"])
         #expect(readings == [.refused(refusal), .symbol("after", tried: [])])
     }
 }

@@ -8,7 +8,7 @@ internal import Testing
     @Test("every test picture yields its texts and nothing else")
     func texts() throws {
         let pictures = try MadePicture.all()
-        let readings = try PictureReader(program: "watchword-reader")
+        let readings = try ReaderPool(program: "watchword-reader")
             .read(paths: pictures.map(\.path))
         #expect(readings.count == pictures.count)
         for (picture, reading) in zip(pictures, readings) {
@@ -45,7 +45,7 @@ internal import Testing
         // Cuts at every byte of the header, and some cuts further on.
         let cuts = Array(0..<24) + Array(stride(from: 24, to: bytes.count, by: bytes.count / 4))
         let paths = try cuts.map { try folder.write(Array(bytes.prefix($0)), to: "\($0)") }
-        let readings = try PictureReader(program: "watchword-reader").read(paths: paths)
+        let readings = try ReaderPool(program: "watchword-reader").read(paths: paths)
         for (cut, reading) in zip(cuts, readings) {
             switch reading.outcome {
             case .symbols: #expect(reading.symbols == picture.texts, "cut at \(cut)")

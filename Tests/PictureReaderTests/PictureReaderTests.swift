@@ -31,28 +31,28 @@ internal import Testing
             ),
         ])
     func findings(order: String, expected: Reading) throws {
-        #expect(try PictureReader(program: "FaultyReader").read(contents: [order]) == [expected])
+        #expect(try ReaderPool(program: "FaultyReader").read(contents: [order]) == [expected])
     }
 
     @Test("pictures of every size around the chunk size arrive complete")
     func sizes() throws {
         let sizes = [1, 65_531, 65_532, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000]
         let contents = sizes.map { String(repeating: "a", count: $0) }
-        let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
+        let readings = try ReaderPool(program: "FaultyReader").read(contents: contents)
         #expect(readings == contents.map { .symbol($0) })
     }
 
     @Test("two hundred pictures are reported in order by several processes")
     func order() throws {
         let contents = (0..<200).map { "picture \($0)" }
-        let readings = try PictureReader(program: "FaultyReader").read(contents: contents)
+        let readings = try ReaderPool(program: "FaultyReader").read(contents: contents)
         #expect(readings == contents.map { .symbol($0) })
     }
 
     @Test("one reader reads many pictures, even if it was started in advance")
     func oneByOne() throws {
         let folder = try TemporaryFolder()
-        let reader = try PictureReader(program: "FaultyReader")
+        let reader = try ReaderPool(program: "FaultyReader")
         try reader.prepare()
         for index in 0..<3 {
             let path = try folder.write(Array("picture \(index)".utf8), to: "\(index)")
@@ -65,7 +65,7 @@ internal import Testing
         let folder = try TemporaryFolder()
         let empty = try folder.write([], to: "empty")
         let missing = folder.file("missing")
-        let readings = try PictureReader(program: "FaultyReader")
+        let readings = try ReaderPool(program: "FaultyReader")
             .read(paths: [folder.path, empty, missing, "/dev/null", "/dev/zero"])
         #expect(
             readings == [
@@ -79,7 +79,7 @@ internal import Testing
     func largest() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "large")
-        let reader = try PictureReader(program: "FaultyReader")
+        let reader = try ReaderPool(program: "FaultyReader")
         for (size, expected) in [
             (32 << 20, Reading.refused(.tooManySymbols)),
             (32 << 20 + 1, .refused(.tooLarge(.bytes))),
@@ -102,7 +102,7 @@ internal import Testing
         }
         writer.start()
         let number = pipe.fileHandleForReading.fileDescriptor
-        let reader = try PictureReader(program: "FaultyReader")
+        let reader = try ReaderPool(program: "FaultyReader")
         #expect(try reader.read(path: "/dev/fd/\(number)") == .symbol("picture"))
     }
 
@@ -116,7 +116,7 @@ internal import Testing
         try process.start()
         defer { process.terminate() }
         let number = pipe.fileHandleForReading.fileDescriptor
-        let reader = try PictureReader(program: "FaultyReader")
+        let reader = try ReaderPool(program: "FaultyReader")
         #expect(try reader.read(path: "/dev/fd/\(number)") == .refused(.tooLarge(.bytes)))
         #expect(try reader.read(contents: ["after"]) == [.symbol("after")])
     }

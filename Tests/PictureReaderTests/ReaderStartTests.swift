@@ -8,7 +8,7 @@ internal import Testing
 @Suite struct ReaderStartTests {
     @Test("a reader that cannot confine itself refuses and names the failed step")
     func unconfined() throws {
-        let reader = try PictureReader(program: "UnconfinedReader")
+        let reader = try ReaderPool(program: "UnconfinedReader")
         #expect(
             throws: HelperFailure.notConfined(.init(call: "seccomp_load", number: ENOSYS))
         ) {
@@ -18,14 +18,14 @@ internal import Testing
 
     @Test("a missing program is reported")
     func missing() throws {
-        let reader = try PictureReader(path: "/nonexistent/reader")
+        let reader = try ReaderPool(path: "/nonexistent/reader")
         #expect(throws: HelperFailure.notFound) { try reader.read(contents: ["picture"]) }
     }
 
     @Test("a file that is not a program is reported")
     func noProgram() throws {
         let folder = try TemporaryFolder()
-        let reader = try PictureReader(path: folder.write([], to: "reader"))
+        let reader = try ReaderPool(path: folder.write([], to: "reader"))
         let failure = SystemCallFailure(call: "posix_spawn", number: EACCES)
         #expect(throws: HelperFailure.cannotStart(failure)) {
             try reader.read(contents: ["picture"])
@@ -34,7 +34,7 @@ internal import Testing
 
     @Test("a program that ends before its greeting is reported with its status")
     func endsAtOnce() throws {
-        let reader = try PictureReader(path: "/bin/false")
+        let reader = try ReaderPool(path: "/bin/false")
         #expect(throws: HelperFailure.died(.exited(1))) {
             try reader.read(contents: ["picture"])
         }
@@ -42,7 +42,7 @@ internal import Testing
 
     @Test("a program with a different greeting is not a reader")
     func saysSomethingElse() throws {
-        let reader = try PictureReader(path: "/usr/bin/yes")
+        let reader = try ReaderPool(path: "/usr/bin/yes")
         #expect(throws: HelperFailure.otherVersion) {
             try reader.read(contents: ["picture"])
         }
@@ -50,6 +50,6 @@ internal import Testing
 
     @Test("the program is found beside the running one")
     func beside() throws {
-        #expect(throws: Never.self) { try PictureReader().prepare() }
+        #expect(throws: Never.self) { try ReaderPool().prepare() }
     }
 }

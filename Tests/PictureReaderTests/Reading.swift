@@ -20,7 +20,7 @@ struct Reading: Equatable {
     static func refused(_ refusal: PictureRefusal) -> Reading { Reading(.refused(refusal)) }
 }
 
-extension PictureReader {
+extension ReaderPool {
     /// A reader that runs one of the programs built with the tests.
     convenience init(program: String, timeout: Duration = .seconds(60)) throws {
         try self.init(path: BuiltProgram.path(program), timeout: timeout)

@@ -10,7 +10,7 @@ import Verification
 struct AbortedReadTests {
     /// A database whose table is behind a view that fails with `code` the first `count` times.
     private func database(failing count: Int, with code: String) async throws -> (
-        TestDatabase, PostgreSQLStore
+        TestDatabase, PostgreSQLVerificationStore
     ) {
         let database = try TestDatabase()
         try await database.open().commit([.insertCredential(.sample(1))]).expectDone()

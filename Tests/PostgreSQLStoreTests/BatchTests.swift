@@ -93,7 +93,7 @@ struct BatchTests {
     @Test("stores lock common rows in the same order, whatever the order of the changes")
     func deadlocks() async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLStore.Connections(reading: 1, writing: 2)
+        let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 2)
         let stores = [
             try database.open(connections: connections),
             try database.open(connections: connections),

@@ -16,7 +16,7 @@ struct ChainTests {
     @Test("each writer has its own chain, and a later writer continues it")
     func leases() async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLStore.Connections(reading: 1, writing: 2)
+        let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 2)
         for round in 1...3 {
             let stores = [
                 try database.open(connections: connections), try database.open(),
@@ -45,7 +45,7 @@ struct ChainTests {
     @Test("positions become visible in order, whichever store commits")
     func positions() async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLStore.Connections(reading: 1, writing: 3)
+        let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 3)
         let stores = [
             try database.open(connections: connections),
             try database.open(connections: connections),

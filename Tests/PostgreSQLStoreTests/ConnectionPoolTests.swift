@@ -66,7 +66,7 @@ struct ConnectionPoolTests {
                         self.wait { !$0.isPerformingHeld }
                         if self.content.withLock({ !$0.silent.isDisjoint(with: jobs) }) {
                             for job in jobs { self.refuse(job, .timedOut) }
-                            return .init(isLost: true, isSilent: true)
+                            return .init(isLost: true, isUnresponsive: true)
                         }
                         self.change { $0.done += jobs }
                         return .init(isLost: false)

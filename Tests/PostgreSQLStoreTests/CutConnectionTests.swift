@@ -138,9 +138,9 @@ struct CutConnectionTests {
 /// A row that a store behind a proxy advances and another store observes.
 private final class Fixture: Sendable {
     let proxy: FaultyProxy
-    let store: PostgreSQLStore
+    let store: PostgreSQLVerificationStore
     /// The same database without the proxy.
-    let observer: PostgreSQLStore
+    let observer: PostgreSQLVerificationStore
     private let database: TestDatabase
     private let counts = Counts()
 
@@ -160,7 +160,7 @@ private final class Fixture: Sendable {
         observer = try database.open()
         #expect(try await observer.commit([.insertCredential(.sample(1))]) == .done)
         proxy = try FaultyProxy(to: database.server.port)
-        store = try PostgreSQLStore(
+        store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(proxy.url(for: database.url))),
             key: database.keys.auditKey, timeout: timeout,
             connections: .init(reading: 1, writing: 1))

@@ -27,14 +27,14 @@ final class HeldLock: @unchecked Sendable {
 /// Records that something has ended.
 private final class End: Sendable {
     private let value = Mutex(false)
-    var isThere: Bool { value.withLock { $0 } }
+    var exists: Bool { value.withLock { $0 } }
     func note() { value.withLock { $0 = true } }
 }
 
 extension TestDatabase {
     /// Commits all of `changes` together: the first is blocked until the others are waiting.
     func waitingTogether(
-        _ store: PostgreSQLStore, count: Int,
+        _ store: PostgreSQLVerificationStore, count: Int,
         _ changes: @escaping @Sendable (Int) -> [StoreChange]
     ) async throws -> [Result<CommitOutcome, StoreFailure>] {
         let lock = try HeldLock.counter(self)
@@ -44,7 +44,7 @@ extension TestDatabase {
             return await outcome(store, [.appendEvent(.sample(1_000))])
         }()
         // If the wait times out on a busy machine, the test fails instead of waiting for ever.
-        func expectWaiting() throws { try #require(!end.isThere) }
+        func expectWaiting() throws { try #require(!end.exists) }
         // Once the first commit has started, the others can only wait.
         while try query(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
@@ -73,7 +73,7 @@ extension TestDatabase {
     }
 
     private func outcome(
-        _ store: PostgreSQLStore, _ changes: [StoreChange]
+        _ store: PostgreSQLVerificationStore, _ changes: [StoreChange]
     ) async -> Result<CommitOutcome, StoreFailure> {
         do throws(StoreFailure) { return .success(try await store.commit(changes)) } catch {
             return .failure(error)
@@ -87,7 +87,7 @@ extension TestDatabase {
 
     /// Audits the database.
     func audit(checkpoints: [ChainCheckpoint] = []) throws -> AuditReport {
-        try PostgreSQLStore.audit(
+        try PostgreSQLVerificationStore.audit(
             at: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             checkpoints: checkpoints)
     }

@@ -28,7 +28,7 @@ struct PostgreSQLStoreContractTests {
         "store contract, with several writers in each store", arguments: StoreContract.rules)
     func several(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLStore.Connections(reading: 3, writing: 3)
+        let connections = PostgreSQLVerificationStore.Connections(reading: 3, writing: 3)
         let first = try database.open(connections: connections)
         let second = try database.open(connections: connections)
         try await rule.check(

@@ -8,14 +8,14 @@ import Verification
 /// A database that was rolled back to an earlier state: detected, refused, and recovered.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct RollbackTests {
-    /// Copies the current tables; ``putBack(_:)`` restores them.
+    /// Copies the current tables; ``restoreTables(_:)`` restores them.
     private func keep(_ database: TestDatabase) throws {
         for table in ["events", "chains", "counter", "tickets", "clients"] {
             try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)")
         }
     }
 
-    private func putBack(_ database: TestDatabase) throws {
+    private func restoreTables(_ database: TestDatabase) throws {
         for table in ["events", "chains", "counter", "tickets", "clients"] {
             let values = table == "chains" ? "OVERRIDING SYSTEM VALUE" : ""
             try database.query(
@@ -39,7 +39,7 @@ struct RollbackTests {
         ])
         let ends = store.ends
         #expect(ends.map(\.position) == [2])
-        try putBack(database)
+        try restoreTables(database)
         // A connected store detects the rollback at its next commit, and other stores when they
         // connect.
         await #expect(throws: StoreFailure(.damaged, code: "behind")) {
@@ -49,12 +49,12 @@ struct RollbackTests {
             try await store.ticket(digest: TicketRow.sample(1).digest)
         }
         store.close()
-        #expect(throws: PostgreSQLStoreError.putBack) {
-            try PostgreSQLStore(connecting: address, key: key, known: ends)
+        #expect(throws: PostgreSQLStoreError.rolledBack) {
+            try PostgreSQLVerificationStore(connecting: address, key: key, known: ends)
         }
-        let (report, end) = try PostgreSQLStore.settle(address, key: key, now: .at(100))
+        let (report, end) = try PostgreSQLVerificationStore.settle(address, key: key, now: .at(100))
         #expect(report == FailoverRecoveryReport(kept: 0, ended: 0, clientsRevoked: 1))
-        let later = try PostgreSQLStore(connecting: address, key: key, known: [end])
+        let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await later.ticket(digest: TicketRow.sample(1).digest) == nil)
         #expect(try await later.clients().allSatisfy { $0.revokedAt == .at(100) })
         #expect(try await later.commit([.appendEvent(.sample(4))]) == .done)
@@ -77,7 +77,7 @@ struct RollbackTests {
         _ = try await store.commit([.appendEvent(.sample(3, at: 110))])
         store.close()
         #expect(throws: PostgreSQLStoreError.clockBehind(.at(110))) {
-            try PostgreSQLStore.settle(address, key: key, now: .at(109))
+            try PostgreSQLVerificationStore.settle(address, key: key, now: .at(109))
         }
         let digest = TicketRow.sample(1).digest
         let untouched = try database.open()
@@ -92,15 +92,15 @@ struct RollbackTests {
         ] {
             try database.query(edit)
             #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
-                try PostgreSQLStore.settle(address, key: key, now: .at(109))
+                try PostgreSQLVerificationStore.settle(address, key: key, now: .at(109))
             }
             try database.query(
                 "DELETE FROM watchword.events; INSERT INTO watchword.events TABLE kept")
         }
         // If the operator vouches for the clock, everything up to the newest event is refused.
-        let (_, end) = try PostgreSQLStore.settle(
+        let (_, end) = try PostgreSQLVerificationStore.settle(
             address, key: key, now: .at(0), trustingClock: true)
-        let settled = try PostgreSQLStore(connecting: address, key: key, known: [end])
+        let settled = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await settled.ticket(digest: digest) == nil)
         #expect(
             try await settled.events(after: 3, limit: 9).compactMap(\.event?.time) == [.at(110)])
@@ -116,25 +116,25 @@ struct RollbackTests {
         _ = try await store.commit([.appendEvent(.sample(2))])
         let ends = store.ends
         store.close()
-        try putBack(database)
+        try restoreTables(database)
         // Another store continues the chain from its rolled-back end, beyond the first store's end.
         let stranger = try database.open()
         for number in 3...5 { _ = try await stranger.commit([.appendEvent(.sample(number))]) }
         #expect(stranger.ends.map(\.mark.node) == ends.map(\.mark.node))
-        #expect(throws: PostgreSQLStoreError.putBack) {
-            try PostgreSQLStore(
+        #expect(throws: PostgreSQLStoreError.rolledBack) {
+            try PostgreSQLVerificationStore(
                 connecting: address, key: database.keys.auditKey, known: ends)
         }
         // A chain that continues from the known end is accepted.
         let known = stranger.ends
         _ = try await stranger.commit([.appendEvent(.sample(6))])
-        try PostgreSQLStore(
+        try PostgreSQLVerificationStore(
             connecting: address, key: database.keys.auditKey, known: known
         ).close()
     }
 
     @Test("a stored chain end that is not authentic is refused")
-    func forgedEnd() async throws {
+    func forgedCheckpoint() async throws {
         let database = try TestDatabase()
         let store = try database.open()
         _ = try await store.commit([.appendEvent(.sample(1))])
@@ -144,8 +144,8 @@ struct RollbackTests {
                 node: end.mark.node, sequence: 0, digest: end.mark.digest,
                 authentication: end.mark.authentication), position: 1)
         let address = try #require(PostgreSQLAddress(database.url))
-        #expect(throws: PostgreSQLStoreError.forgedEnd) {
-            try PostgreSQLStore(
+        #expect(throws: PostgreSQLStoreError.forgedCheckpoint) {
+            try PostgreSQLVerificationStore(
                 connecting: address, key: database.keys.auditKey, known: [forged])
         }
     }

@@ -9,7 +9,7 @@ import Verification
 /// no acknowledged decision is lost, and the stores recover on their own.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct ServerFaultTests {
-    private static let connections = PostgreSQLStore.Connections(reading: 1, writing: 3)
+    private static let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 3)
 
     @Test("T-10 nothing is accepted twice when a database is killed and restarted under load")
     func restarted() async throws {
@@ -84,7 +84,7 @@ struct ServerFaultTests {
         let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
         let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
-        let store = try PostgreSQLStore(
+        let store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(database.url)), key: database.keys.auditKey,
             timeout: .milliseconds(500))
         let chains = try await store.chains().count
@@ -170,7 +170,7 @@ struct ServerFaultTests {
     }
 
     /// Whether a commit succeeds, rather than being refused because the database is read-only.
-    private func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
+    private func isWritten(_ store: PostgreSQLVerificationStore) async throws -> Bool {
         do throws(StoreFailure) {
             return try await store.commit([.appendEvent(.sample(0))]) == .done
         } catch {
@@ -181,8 +181,8 @@ struct ServerFaultTests {
 
     private func open(
         _ database: TestDatabase, _ url: String? = nil, timeout: Duration = .seconds(2)
-    ) throws -> PostgreSQLStore {
-        try PostgreSQLStore(
+    ) throws -> PostgreSQLVerificationStore {
+        try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url ?? database.url)),
             key: database.keys.auditKey, timeout: timeout, connections: Self.connections)
     }
@@ -196,7 +196,8 @@ struct ServerFaultTests {
     }
 
     /// Expects that the store refuses every call, once it is connected to the database.
-    private func expectDamaged(_ store: PostgreSQLStore, _ digest: [UInt8]) async throws {
+    private func expectDamaged(_ store: PostgreSQLVerificationStore, _ digest: [UInt8]) async throws
+    {
         let damaged = StoreFailure(.damaged, code: "behind")
         #expect(
             try await failure { () throws(StoreFailure) in try await store.ticket(digest: digest) }

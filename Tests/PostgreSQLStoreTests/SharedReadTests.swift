@@ -79,7 +79,7 @@ struct SharedReadTests {
         let verdict = session.read(jobs)
         #expect(!verdict.isLost && verdict.again.count >= jobs.count - 1)
         #expect(
-            ReadGroup.gather(verdict.again.filter(\.isSecondTry)).allSatisfy { $0.jobs.count == 1 })
+            ReadGroup.gather(verdict.again.filter(\.isRetry)).allSatisfy { $0.jobs.count == 1 })
         var left = verdict.again
         for _ in 0..<2 where !left.isEmpty { left = session.read(left).again }
         #expect(left.isEmpty)

@@ -12,7 +12,8 @@ struct StartTests {
     @Test("eight stores that start on an empty database create its tables once")
     func together() async throws {
         let database = try TestDatabase()
-        let stores = try await withThrowingTaskGroup(of: PostgreSQLStore.self) { group in
+        let stores = try await withThrowingTaskGroup(of: PostgreSQLVerificationStore.self) {
+            group in
             for _ in 0..<8 { group.addTask { try await onOwnThread { try database.open() } } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -51,7 +52,7 @@ struct StartTests {
             "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 OWNER watchword")
         let address = try #require(PostgreSQLAddress(server.url("latin")))
         #expect(throws: PostgreSQLStoreError.notUTF8) {
-            try PostgreSQLStore(connecting: address, key: StoreKeys.known.auditKey)
+            try PostgreSQLVerificationStore(connecting: address, key: StoreKeys.known.auditKey)
         }
     }
 
@@ -62,7 +63,7 @@ struct StartTests {
         let address = try #require(PostgreSQLAddress(database.url))
         let other = try KeyRing.make().auditKey
         #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
-            try PostgreSQLStore(connecting: address, key: other)
+            try PostgreSQLVerificationStore(connecting: address, key: other)
         }
     }
 
@@ -71,10 +72,10 @@ struct StartTests {
         let database = try TestDatabase()
         let wrong = database.url.replacing("watchword@", with: "guarded:hunter2@")
         let address = try #require(PostgreSQLAddress(wrong))
-        #expect(address.holdsPassword)
+        #expect(address.containsPassword)
         #expect(!address.shown.contains("hunter2"))
         do {
-            _ = try PostgreSQLStore(connecting: address, key: StoreKeys.known.auditKey)
+            _ = try PostgreSQLVerificationStore(connecting: address, key: StoreKeys.known.auditKey)
             Issue.record("the wrong password was accepted")
         } catch {
             guard case .unreachable(let message) = error else {
@@ -84,7 +85,7 @@ struct StartTests {
             #expect(message.contains("password authentication failed"))
             #expect(!message.contains("hunter2"))
         }
-        #expect(!(try #require(PostgreSQLAddress(database.url))).holdsPassword)
+        #expect(!(try #require(PostgreSQLAddress(database.url))).containsPassword)
         #expect(PostgreSQLAddress("postgresql://a b:c@/%") == nil)
     }
 

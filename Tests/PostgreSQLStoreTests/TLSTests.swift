@@ -19,7 +19,7 @@ struct TLSTests {
         let certificate = folder.file("server.pem")
         let database = try TestDatabase(on: server)
         let url = database.url + "?sslmode=verify-full&sslrootcert="
-        let store = try PostgreSQLStore(
+        let store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url + certificate)),
             key: database.keys.auditKey, timeout: .seconds(20))
         #expect(try await store.commit([.appendEvent(.sample(1))]) == .done)
@@ -28,7 +28,7 @@ struct TLSTests {
                 "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
                     + "WHERE usename = 'watchword'") == "t")
         do {
-            _ = try PostgreSQLStore(
+            _ = try PostgreSQLVerificationStore(
                 connecting: try #require(PostgreSQLAddress(url + folder.file("other.pem"))),
                 key: database.keys.auditKey)
             Issue.record("an untrusted certificate was accepted")

@@ -24,10 +24,11 @@ struct TestDatabase {
 
     /// Opens the database as another process would.
     func open(
-        timeout: Duration = .seconds(20), connections: PostgreSQLStore.Connections = .standard
-    ) throws -> PostgreSQLStore {
+        timeout: Duration = .seconds(20),
+        connections: PostgreSQLVerificationStore.Connections = .standard
+    ) throws -> PostgreSQLVerificationStore {
         // Longer than in production, because the machine may be busy with other tests.
-        try PostgreSQLStore(
+        try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             timeout: timeout, connections: connections)
     }

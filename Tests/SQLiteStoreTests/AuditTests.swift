@@ -59,11 +59,11 @@ struct AuditTests {
         let database = try await filled()
         let copy = try copyAside(database)
         let key = database.keys.auditKey
-        let sound = try SQLiteStore.audit(at: copy, key: key)
+        let sound = try SQLiteVerificationStore.audit(at: copy, key: key)
         #expect(sound.findings == [] && sound.events == 10 && sound.isSound)
         #expect(sound.marks.map(\.sequence) == [10])
         try edit(copy, script)
-        #expect(try SQLiteStore.audit(at: copy, key: key).findings != [], "\(what)")
+        #expect(try SQLiteVerificationStore.audit(at: copy, key: key).findings != [], "\(what)")
     }
 
     @Test("O-03 an audit finds erased events", arguments: StoreContract.erasures)
@@ -82,11 +82,13 @@ struct AuditTests {
         let copy = try copyAside(database)
         for checkpoints in [[], [checkpoint]] {
             #expect(
-                try SQLiteStore.audit(at: copy, key: key, checkpoints: checkpoints).findings == [])
+                try SQLiteVerificationStore.audit(at: copy, key: key, checkpoints: checkpoints)
+                    .findings == [])
         }
         try edit(copy, script)
         for checkpoints in [[], [checkpoint]] {
-            let report = try SQLiteStore.audit(at: copy, key: key, checkpoints: checkpoints)
+            let report = try SQLiteVerificationStore.audit(
+                at: copy, key: key, checkpoints: checkpoints)
             #expect(report.findings != [], "\(what) \(checkpoints.count)")
         }
     }
@@ -134,7 +136,7 @@ struct AuditTests {
         let copy = try copyAside(database)
         try edit(copy, "DELETE FROM chains")
         #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
-            try SQLiteStore.audit(at: copy, key: StoreKeys.known.auditKey)
+            try SQLiteVerificationStore.audit(at: copy, key: StoreKeys.known.auditKey)
         }
     }
 
@@ -142,11 +144,12 @@ struct AuditTests {
     func otherKey() async throws {
         let database = try await filled()
         let other = try KeyRing.make().auditKey
-        #expect(try SQLiteStore.audit(at: copyAside(database), key: other).findings != [])
+        #expect(
+            try SQLiteVerificationStore.audit(at: copyAside(database), key: other).findings != [])
     }
 
     @Test("V-30 a checkpoint kept elsewhere reveals a rollback, and the database is not opened")
-    func putBack() async throws {
+    func rolledBack() async throws {
         let database = try await filled()
         let old = try database.folder.bytes(of: "verifier.db")
         let store = try database.open()
@@ -160,15 +163,16 @@ struct AuditTests {
         try FileManager.default.moveItem(
             atPath: database.path + ".mark", toPath: database.path + ".aside")
         let key = database.keys.auditKey
-        #expect(try SQLiteStore.audit(at: database.path, key: key).findings == [])
+        #expect(try SQLiteVerificationStore.audit(at: database.path, key: key).findings == [])
         #expect(
-            try SQLiteStore.audit(at: database.path, key: key, checkpoints: [mark]).findings
+            try SQLiteVerificationStore.audit(at: database.path, key: key, checkpoints: [mark])
+                .findings
                 == [.checkpoint(node: mark.node, sequence: 11)])
         try FileManager.default.moveItem(
             atPath: database.path + ".aside", toPath: database.path + ".mark")
-        #expect(throws: SQLiteStoreError.putBack) { try database.open() }
+        #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
         try removeFile(database.path)
-        #expect(throws: SQLiteStoreError.putBack) { try database.open() }
+        #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
     }
 
     @Test("a damaged checkpoint is reported, and one of a pruned event is accepted")
@@ -187,13 +191,13 @@ struct AuditTests {
         for spoiled in ["", text + "\n", String(text.dropLast()), text.uppercased()] {
             try database.folder.write(Array(spoiled.utf8), to: "verifier.db.mark")
             try setMode(0o600, of: mark)
-            #expect(throws: SQLiteStoreError.damagedMark) { try database.open() }
+            #expect(throws: SQLiteStoreError.damagedCheckpoint) { try database.open() }
         }
         let forged = text.replacing(" 10 ", with: " 9 ")
         #expect(forged != text)
         try database.folder.write(Array(forged.utf8), to: "verifier.db.mark")
         try setMode(0o600, of: mark)
-        #expect(throws: SQLiteStoreError.damagedMark) { try database.open() }
+        #expect(throws: SQLiteStoreError.damagedCheckpoint) { try database.open() }
     }
 
     @Test("a running store does not append to a chain whose end was moved back")
@@ -227,7 +231,7 @@ struct AuditTests {
             }
             try await group.waitForAll()
         }
-        try store.keepMark()
+        try store.saveCheckpoint()
         #expect(try store.audit().events == 50)
     }
 
@@ -247,7 +251,7 @@ struct AuditTests {
         return copy
     }
 
-    private func marksAsScript(_ store: SQLiteStore) throws -> String {
+    private func marksAsScript(_ store: SQLiteVerificationStore) throws -> String {
         let head = try #require(try store.chains().last?.head)
         return "UPDATE chains SET head_sequence = \(head.sequence), head_position = "
             + "\(head.sequence), head_digest = x'\(Hex.text(head.digest))', "

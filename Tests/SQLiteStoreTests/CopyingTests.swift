@@ -34,7 +34,8 @@ struct CopyingTests {
                 let rows = try copy.connection.number("SELECT count(*) FROM credentials")
                 let events = try copy.connection.number("SELECT count(*) FROM events")
                 #expect(rows == events)
-                let report = try SQLiteStore.audit(at: path, key: database.keys.auditKey)
+                let report = try SQLiteVerificationStore.audit(
+                    at: path, key: database.keys.auditKey)
                 #expect(report.findings == [])
                 #expect(report.isSound)
             }
@@ -60,7 +61,7 @@ struct CopyingTests {
         try store.backUp(to: path, now: .at(0))
         let before = try database.folder.bytes(of: "backup.db")
         #expect(throws: SQLiteStoreError.isBackup) {
-            try SQLiteStore(opening: path, key: database.keys.auditKey)
+            try SQLiteVerificationStore(opening: path, key: database.keys.auditKey)
         }
         #expect(try database.folder.bytes(of: "backup.db") == before)
         // A restore does not overwrite a database or the files left beside one.
@@ -68,7 +69,7 @@ struct CopyingTests {
             if name == "other.db-wal" { try database.folder.write([1], to: name) }
             let target = database.folder.file(name.replacing("-wal", with: ""))
             #expect(throws: SQLiteStoreError.exists) {
-                try SQLiteStore.restore(
+                try SQLiteVerificationStore.restore(
                     from: path, to: target, key: database.keys.auditKey, now: .at(0))
             }
         }
@@ -102,13 +103,14 @@ struct CopyingTests {
         store.close()
 
         let other = database.folder.file("restored.db")
-        let report = try SQLiteStore.restore(from: backup, to: other, key: key, now: clock.now)
+        let report = try SQLiteVerificationStore.restore(
+            from: backup, to: other, key: key, now: clock.now)
         #expect(
             report
                 == RestoreReport(
                     backedUpAt: Self.start.adding(seconds: 30), kept: 1, ended: 1,
                     clientsRevoked: 1))
-        let renewed = try SQLiteStore(opening: other, key: key)
+        let renewed = try SQLiteVerificationStore(opening: other, key: key)
         let again = Verifier(store: renewed, keys: database.keys, clock: { clock.now })
         for code in try [spent, lookUp, presented(recovery.codes[1])] {
             #expect(!isAccepted(try await again.verify(code, subject: alice)))
@@ -143,7 +145,7 @@ struct CopyingTests {
         _ = try await store.commit([.appendEvent(.sample(2))])
         store.close()
         try removeFile(database.path)
-        let report = try SQLiteStore.restore(
+        let report = try SQLiteVerificationStore.restore(
             from: backup, to: database.path, key: key, keepingClients: true, now: .at(1))
         #expect(report.clientsRevoked == 0)
         let renewed = try database.open()
@@ -154,8 +156,8 @@ struct CopyingTests {
         let second = database.folder.file("second.db")
         try database.open().backUp(to: second, now: .at(2))
         let third = database.folder.file("third.db")
-        _ = try SQLiteStore.restore(from: second, to: third, key: key, now: .at(3))
-        #expect(try SQLiteStore(opening: third, key: key).chains().count == 3)
+        _ = try SQLiteVerificationStore.restore(from: second, to: third, key: key, now: .at(3))
+        #expect(try SQLiteVerificationStore(opening: third, key: key).chains().count == 3)
     }
 
     @Test("T-10 O-07 a restore refuses a clock behind the backup or its newest event")
@@ -173,18 +175,18 @@ struct CopyingTests {
         let target = database.folder.file("target.db")
         for (path, newest) in [(backup, UnixTime.at(100)), (late, .at(200))] {
             #expect(throws: SQLiteStoreError.clockBehind(newest)) {
-                try SQLiteStore.restore(
+                try SQLiteVerificationStore.restore(
                     from: path, to: target, key: key, now: newest.adding(milliseconds: -1))
             }
             #expect(try !names(in: database.folder.path).contains { $0.hasPrefix("target") })
         }
         // If the operator vouches for the clock, everything up to the newest time is refused.
-        _ = try SQLiteStore.restore(
+        _ = try SQLiteVerificationStore.restore(
             from: late, to: target, key: key, now: .at(0), trustingClock: true)
-        let restored = try SQLiteStore(opening: target, key: key)
+        let restored = try SQLiteVerificationStore(opening: target, key: key)
         #expect(try restored.events(after: 2, limit: 9).compactMap(\.event?.time) == [.at(200)])
         let other = database.folder.file("other.db")
-        _ = try SQLiteStore.restore(from: backup, to: other, key: key, now: .at(100))
+        _ = try SQLiteVerificationStore.restore(from: backup, to: other, key: key, now: .at(100))
     }
 
     @Test("O-01 O-07 the times recorded in a backup are authenticated")
@@ -213,7 +215,8 @@ struct CopyingTests {
         for script in edits {
             try edit(backup, script)
             let thrown = #expect(throws: SQLiteStoreError.self, "\(script)") {
-                try SQLiteStore.restore(from: backup, to: target, key: key, now: .at(300))
+                try SQLiteVerificationStore.restore(
+                    from: backup, to: target, key: key, now: .at(300))
             }
             guard case .store(let failure)? = thrown else {
                 Issue.record("\(script)")
@@ -224,7 +227,7 @@ struct CopyingTests {
             try database.folder.write(pristine, to: "backup.db")
             try setMode(0o600, of: backup)
         }
-        _ = try SQLiteStore.restore(from: backup, to: target, key: key, now: .at(300))
+        _ = try SQLiteVerificationStore.restore(from: backup, to: target, key: key, now: .at(300))
     }
 
     @Test("a wrong key, an unrelated file and a damaged backup are refused; no file is created")
@@ -236,7 +239,7 @@ struct CopyingTests {
         try store.backUp(to: backup, now: .at(0))
         let target = database.folder.file("target.db")
         func restore(_ path: String, _ key: AuditKey) throws -> RestoreReport {
-            try SQLiteStore.restore(from: path, to: target, key: key, now: .at(0))
+            try SQLiteVerificationStore.restore(from: path, to: target, key: key, now: .at(0))
         }
         #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
             try restore(backup, KeyRing.make().auditKey)

@@ -134,7 +134,8 @@ struct GroupCommitTests {
 
     /// The results of commits that all wait before the writer takes the first one.
     private func waitingTogether(
-        _ store: SQLiteStore, count: Int, _ changes: @escaping @Sendable (Int) -> [StoreChange]
+        _ store: SQLiteVerificationStore, count: Int,
+        _ changes: @escaping @Sendable (Int) -> [StoreChange]
     ) async throws -> [Result<CommitOutcome, StoreFailure>] {
         let gate = Semaphore()
         let isHeld = Flag()

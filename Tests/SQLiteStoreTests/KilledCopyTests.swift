@@ -20,14 +20,14 @@ struct KilledCopyTests {
         let strace = try #require(Strace())
         let origin = try await Origin()
         var database = try TestDatabase()
-        var isThere: Set<Bool> = []
+        var exists: Set<Bool> = []
         _ = try strace.killAtEach(call) {
             database = try origin.copied("verifier.db", "verifier.db.mark")
             return command("backup", database)
         } check: { outcome in
             let copy = "\(database.path).copy"
             let isMade = FileManager.default.fileExists(atPath: copy)
-            isThere.insert(isMade)
+            exists.insert(isMade)
             if outcome.text == "done\n" { #expect(isMade) }
             if isMade { try origin.expectCopy(copy) }
             // The next backup works despite the leftovers of the killed one.
@@ -41,7 +41,7 @@ struct KilledCopyTests {
             #expect(try store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
             #expect(try store.audit().isSound)
         }
-        #expect(isThere == (call == "pwrite64" ? [true, false] : isThere.union([true])))
+        #expect(exists == (call == "pwrite64" ? [true, false] : exists.union([true])))
     }
 
     @Test(
@@ -51,19 +51,19 @@ struct KilledCopyTests {
         let strace = try #require(Strace())
         let origin = try await Origin()
         var database = try TestDatabase()
-        var isThere: Set<Bool> = []
+        var exists: Set<Bool> = []
         _ = try strace.killAtEach(call) {
             database = try origin.copied(
                 "verifier.db.copy", hasOldMark ? "verifier.db.mark" : nil)
             return command("restore", database)
         } check: { outcome in
             let isMade = FileManager.default.fileExists(atPath: database.path)
-            isThere.insert(isMade)
+            exists.insert(isMade)
             if outcome.text == "done\n" { #expect(isMade) }
             if !isMade {
                 // An empty database is created only if there never was one.
                 if hasOldMark {
-                    #expect(throws: SQLiteStoreError.putBack) { try database.open() }
+                    #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
                 }
                 let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
                     .run(Array(command("restore", database).dropFirst()))
@@ -71,7 +71,7 @@ struct KilledCopyTests {
             }
             try origin.expectRenewed(database)
         }
-        #expect(isThere == (call == "pwrite64" ? [true, false] : isThere.union([true])))
+        #expect(exists == (call == "pwrite64" ? [true, false] : exists.union([true])))
     }
 
     private func command(_ verb: String, _ database: TestDatabase) -> [String] {
@@ -115,12 +115,15 @@ private struct Origin {
     /// can be restored.
     func expectCopy(_ path: String) throws {
         let key = database.keys.auditKey
-        let report = try SQLiteStore.audit(at: path, key: key)
+        let report = try SQLiteVerificationStore.audit(at: path, key: key)
         #expect(report.findings == [])
         #expect(report.isSound)
-        #expect(throws: SQLiteStoreError.isBackup) { try SQLiteStore(opening: path, key: key) }
+        #expect(throws: SQLiteStoreError.isBackup) {
+            try SQLiteVerificationStore(opening: path, key: key)
+        }
         let restored = try TestDatabase()
-        _ = try SQLiteStore.restore(from: path, to: restored.path, key: key, now: .at(100))
+        _ = try SQLiteVerificationStore.restore(
+            from: path, to: restored.path, key: key, now: .at(100))
         try expectRenewed(restored)
     }
 

@@ -13,7 +13,7 @@ struct OpeningTests {
     func made() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a/b/verifier.db")
-        let store = try SQLiteStore(opening: path, key: KeyRing.make().auditKey)
+        let store = try SQLiteVerificationStore(opening: path, key: KeyRing.make().auditKey)
         #expect(try await store.commit([.insertCredential(.sample(1))]) == .done)
         #expect(try mode(of: folder.file("a")) == 0o700)
         #expect(try mode(of: folder.file("a/b")) == 0o700)
@@ -125,7 +125,7 @@ struct OpeningTests {
                     #expect(outcome.status == 0, "\(outcome.text)")
                 }
                 group.addTask {
-                    let store = try SQLiteStore(
+                    let store = try SQLiteVerificationStore(
                         opening: database.path, key: StoreKeys.known.auditKey, timeout: .seconds(20)
                     )
                     #expect(try await store.commit([.insertTicket(.sample(index))]) == .done)
@@ -133,7 +133,8 @@ struct OpeningTests {
             }
             try await group.waitForAll()
         }
-        let store = try SQLiteStore(opening: database.path, key: StoreKeys.known.auditKey)
+        let store = try SQLiteVerificationStore(
+            opening: database.path, key: StoreKeys.known.auditKey)
         #expect(try store.chains().count == 1)
         #expect(try store.events(after: 0, limit: 100).count == 12)
         #expect(try store.audit().findings == [])
@@ -156,7 +157,9 @@ struct OpeningTests {
     }
 
     private func open(_ database: TestDatabase, _ name: String) throws {
-        try SQLiteStore(opening: database.folder.file(name), key: database.keys.auditKey).close()
+        try SQLiteVerificationStore(
+            opening: database.folder.file(name), key: database.keys.auditKey
+        ).close()
     }
 
     @Test("a database that other processes write and prune opens without a rollback error")
@@ -164,7 +167,7 @@ struct OpeningTests {
         let database = try TestDatabase()
         let store = try database.open()
         _ = try await store.commit([.appendEvent(.sample(0))])
-        try store.keepMark()
+        try store.saveCheckpoint()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {

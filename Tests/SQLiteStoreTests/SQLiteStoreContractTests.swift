@@ -24,7 +24,7 @@ struct SQLiteStoreContractTests {
         try await expectSound(first)
     }
 
-    private func expectSound(_ store: SQLiteStore) async throws {
+    private func expectSound(_ store: SQLiteVerificationStore) async throws {
         #expect(try store.audit().findings == [])
         #expect(try store.audit().isSound)
     }

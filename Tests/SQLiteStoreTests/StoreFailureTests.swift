@@ -160,7 +160,8 @@ struct StoreFailureTests {
     func fullDisk() async throws {
         let disk = try SmallDisk(bytes: 1 << 20)
         let ballast = try disk.fill("ballast", count: 200_000)
-        let store = try SQLiteStore(opening: disk.file("v.db"), key: StoreKeys.known.auditKey)
+        let store = try SQLiteVerificationStore(
+            opening: disk.file("v.db"), key: StoreKeys.known.auditKey)
         let body = [UInt8](repeating: 7, count: 30_000)
         var done = 0
         let failure = await #expect(throws: StoreFailure.self) {

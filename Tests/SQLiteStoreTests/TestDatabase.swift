@@ -16,8 +16,8 @@ struct TestDatabase {
     var path: String { folder.file("verifier.db") }
 
     /// Opens the database as another process would.
-    func open(timeout: Duration = .seconds(20)) throws -> SQLiteStore {
+    func open(timeout: Duration = .seconds(20)) throws -> SQLiteVerificationStore {
         // Longer than in production, because the machine may be busy with other tests.
-        try SQLiteStore(opening: path, key: keys.auditKey, timeout: timeout)
+        try SQLiteVerificationStore(opening: path, key: keys.auditKey, timeout: timeout)
     }
 }

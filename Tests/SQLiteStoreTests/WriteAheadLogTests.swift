@@ -17,7 +17,7 @@ struct WriteAheadLogTests {
         #expect(try !holds(database, mark))
         // Each write takes at least one separate page.
         for slot in 1...300 { try await write([], to: store, slot: UInt64(slot)) }
-        #expect(try frames(database) < Int(WriteAheadLog.usualLength) / 2)
+        #expect(try frames(database) < Int(WriteAheadLog.typicalLength) / 2)
         try eventually { try holds(database, mark) }
     }
 
@@ -30,7 +30,8 @@ struct WriteAheadLogTests {
             #expect(try store.audit().findings == [], "\(round)")
         }
         // About nine thousand pages were written.
-        #expect(try frames(database) < Int(WriteAheadLog.usualLength + 2 * WriteAheadLog.interval))
+        #expect(
+            try frames(database) < Int(WriteAheadLog.typicalLength + 2 * WriteAheadLog.interval))
         #expect(try store.events(after: 0, limit: 5_000).count == 3_000)
     }
 
@@ -47,7 +48,7 @@ struct WriteAheadLogTests {
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try reader.connection.number("SELECT count(*) FROM decoys") == 1)
         let length = try frames(database)
-        #expect(length > Int(WriteAheadLog.usualLength))
+        #expect(length > Int(WriteAheadLog.typicalLength))
         try reader.connection.execute("COMMIT")
         // The file keeps its length; its frames are reused from the first one.
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
@@ -63,7 +64,7 @@ struct WriteAheadLogTests {
         store.checkpointer.note(nil)
         for slot in 0..<1_800 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(store.checkpointFailure == StoreFailure(.unavailable, code: "SQLITE_IOERR"))
-        let length = Int(WriteAheadLog.usualLength + 2 * WriteAheadLog.interval)
+        let length = Int(WriteAheadLog.typicalLength + 2 * WriteAheadLog.interval)
         #expect(try frames(database) > length)
         store.close()
         #expect(try frames(database) > length)
@@ -99,7 +100,9 @@ struct WriteAheadLogTests {
         #expect(try again.events(after: 0, limit: 1_000).count == 400)
     }
 
-    private func write(_ body: [UInt8], to store: SQLiteStore, slot: UInt64) async throws {
+    private func write(_ body: [UInt8], to store: SQLiteVerificationStore, slot: UInt64)
+        async throws
+    {
         let padding = [UInt8](repeating: 0, count: 1_500)
         let changes: [StoreChange] = [
             .writeDummy(DummyRow(slot: slot, body: body + padding)),

@@ -4,7 +4,7 @@ import Testing
 @testable import SecretVault
 
 /// A check of this grade that always passes.
-private struct Yes<Grade: PresenceGrade>: PresenceCheck {
+private struct AlwaysPresent<Grade: PresenceGrade>: PresenceCheck {
     mutating func isPresent(for purpose: String) -> Bool { true }
 }
 
@@ -44,12 +44,12 @@ struct AccessControlTests {
         let vault = try made.unlock()
         #expect(vault.entries.first { $0.id == id }?.accessControl == access)
         let system = try isAccepted {
-            var yes = Yes<Advisory>()
+            var yes = AlwaysPresent<Advisory>()
             _ = try vault.open(id, proof: vault.prove(&yes, for: id, words: "test"))
         }
         #expect(system == (check != .passphrase))
         let passphrase = try isAccepted {
-            var yes = Yes<Cryptographic>()
+            var yes = AlwaysPresent<Cryptographic>()
             _ = try vault.open(id, proof: vault.prove(&yes, for: id, words: "test"))
         }
         #expect(passphrase == (check != .pam))

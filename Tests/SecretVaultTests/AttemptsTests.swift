@@ -125,7 +125,7 @@ struct AttemptsTests {
             attempts.addRefusal(of: .vault, by: slots(byte), at: now)
         }
         #expect(attempts.due(in: [line], by: slots(5)).isEmpty && attempts.vault?.refused == 11)
-        #expect(attempts.refusals.count == Attempts.mostRefusers)
+        #expect(attempts.refusals.count == Attempts.maximumRefuserCount)
         #expect(try Attempts.read(attempts.text(sequence: 1)).0 == attempts)
         #expect(attempts.deciding(.vault, .opened, at: now).isEmpty)
         #expect(attempts.deciding(.vault, .opened, at: now).refusals.isEmpty)
@@ -153,14 +153,14 @@ struct AttemptsTests {
             seen: VaultLimits.number, boot: TestClock().reading.boot, uptime: VaultLimits.number)
         var attempts = Attempts(of: Self.vaultID)
         // The maximum number of slot sets, with the longest counts that they can have together.
-        let most = UInt64(Attempts.mostRefusers)
+        let most = UInt64(Attempts.maximumRefuserCount)
         var refusals: [SlotsDigest: UInt64] = [:]
         for byte in 0..<most {
             let slots = SlotsDigest([UInt8](repeating: UInt8(byte), count: 32))
             refusals[slots] = VaultLimits.number / most
         }
         attempts = Attempts(of: Self.vaultID, vault: longest, refusals: refusals, records: [:])
-        for byte in 0..<UInt8(Attempts.mostRecords) {
+        for byte in 0..<UInt8(Attempts.maximumRecordCount) {
             attempts[.record(Self.id(byte), revision: VaultLimits.generation)] = longest
         }
         let text = try attempts.text(sequence: VaultLimits.number)
@@ -175,7 +175,7 @@ struct AttemptsTests {
             Issue.record("one more record was not admitted")
             return
         }
-        #expect(next.records.count == Attempts.mostRecords)
+        #expect(next.records.count == Attempts.maximumRecordCount)
     }
 
     @Test("counts of removed and older records are dropped, and newer ones are kept")

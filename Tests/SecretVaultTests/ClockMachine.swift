@@ -88,7 +88,7 @@ struct ClockMachine: StateMachine {
     ) {
         var attempts = Attempts(of: [UInt8](repeating: 7, count: 16))
         attempts.vault = state.failures
-        if !reading.knowsBoot { state.isBlind = true }
+        if !reading.isBootKnown { state.isBlind = true }
         switch attempts.admission(of: .vault, at: reading) {
         case .full: state.fault = "the file has no room for the vault"
         case .wait(let rest, let moved):
@@ -104,7 +104,7 @@ struct ClockMachine: StateMachine {
                 return
             }
             state.count += 1
-            (state.last, state.ahead, state.isBlind) = (state.now, 0, !reading.knowsBoot)
+            (state.last, state.ahead, state.isBlind) = (state.now, 0, !reading.isBootKnown)
             switch outcome {
             case nil: state.failures = begun.vault
             case .some(let outcome):
@@ -127,11 +127,11 @@ struct ClockMachine: StateMachine {
         // After the longest possible wait, an attempt is admitted, whatever the clocks showed
         // before.
         guard let failures = state.failures else { return nil }
-        for knowsBoot in [true, false] {
+        for isBootKnown in [true, false] {
             var clock = state.clock
             func reading() -> ClockReading {
                 ClockReading(
-                    wall: clock.wall, boot: knowsBoot ? clock.reading.boot : nil,
+                    wall: clock.wall, boot: isBootKnown ? clock.reading.boot : nil,
                     uptime: clock.uptime)
             }
             let moved = failures.moved(to: reading()) ?? failures

@@ -45,7 +45,7 @@ struct GenerationTests {
         for (generation, next) in cases {
             let vault = try TestVault()
             let document = try VaultDocument(parsing: vault.bytes())
-            let mark = GenerationMark(
+            let mark = GenerationRecord(
                 vaultID: document.vaultID, generation: generation, changes: 0,
                 digest: document.digest)
             try vault.put(mark.text, as: TestVault.own("generation"))
@@ -68,7 +68,7 @@ struct GenerationTests {
         let reports = try Vault.create(
             at: folder.file("vault"), passphrase: TestVault.passphrase,
             cost: ScryptCost(logN: 10), recoveryKey: key, now: 0)
-        #expect(reports == [.generationNotMarked(.inTheWay(name: mark))])
+        #expect(reports == [.generationNotRecorded(.inTheWay(name: mark))])
         let open = try Vault.unlock(at: folder.file("vault"), with: .recoveryKey(key))
         #expect(open.openedSlot == 2)
         #expect(try folder.bytes(of: mark) == Array("notes".utf8))
@@ -78,7 +78,7 @@ struct GenerationTests {
     func olderChange() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
-        let mark = GenerationMark(
+        let mark = GenerationRecord(
             vaultID: document.vaultID, generation: 1, changes: 1, digest: document.digest)
         try vault.put(mark.text, as: TestVault.own("generation"))
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
@@ -89,7 +89,7 @@ struct GenerationTests {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
         func mark(_ generation: UInt64, of vaultID: [UInt8]) -> [UInt8] {
-            GenerationMark(
+            GenerationRecord(
                 vaultID: vaultID, generation: generation, changes: 0, digest: document.digest
             ).text
         }
@@ -116,7 +116,7 @@ struct GenerationTests {
         try makeFolder(vault.folder.file(mark))
         try open.update(add("saved"))
         #expect(
-            open.reports == [.generationNotMarked(.inTheWay(name: mark))])
+            open.reports == [.generationNotRecorded(.inTheWay(name: mark))])
         #expect(try vault.unlock().entries.map(\.issuer) == ["saved"])
     }
 

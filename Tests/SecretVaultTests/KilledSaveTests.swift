@@ -63,8 +63,8 @@ struct KilledSaveTests {
             ])
             let made = try ForeignProgram(path: writer).run(
                 ["create", folder.file("vault"), "", "0"])
-            let isThere = made.text.contains("alreadyExists")
-            #expect(made.status == 0 || isThere, "killed before \(calls[call])")
+            let exists = made.text.contains("alreadyExists")
+            #expect(made.status == 0 || exists, "killed before \(calls[call])")
             let vault = try Vault.unlock(
                 at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
             #expect(vault.entries.isEmpty)

@@ -117,7 +117,7 @@ struct PathTests {
     func folderOwner() throws {
         let vault = try TestVault()
         #expect(unsafe chown(vault.folder.path, 65_534, 65_534) == 0)
-        #expect(try vault.unlock().reports == [.folderOfOther(65_534)])
+        #expect(try vault.unlock().reports == [.folderOwnedByOther(65_534)])
         #expect(unsafe chown(vault.folder.path, 0, 0) == 0)
         #expect(try vault.unlock().reports.isEmpty)
     }

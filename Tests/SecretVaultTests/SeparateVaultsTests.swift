@@ -76,7 +76,7 @@ struct SeparateVaultsTests {
             ".watchword", ".WatchWord", ".watchword/vault", "new/.watchword/deep/vault",
             ".watchword/by-name/vault/new",
         ] {
-            #expect(throws: VaultError.reservedPlace, "\(name)") { try make(folder.file(name)) }
+            #expect(throws: VaultError.reservedPath, "\(name)") { try make(folder.file(name)) }
         }
         #expect(try TestSupport.names(in: folder.path) == [])
         try make(path)
@@ -86,7 +86,7 @@ struct SeparateVaultsTests {
             #expect(throws: (any Error).self) { try make(inside) }
         }
         try linkSymbolically(folder.file(".watchword/by-name/vault"), to: folder.file("link"))
-        #expect(throws: VaultError.reservedPlace) { try make(folder.file("link/other")) }
+        #expect(throws: VaultError.reservedPath) { try make(folder.file("link/other")) }
         try add("second", to: path)
         #expect(try open(path).entries.map(\.issuer) == ["first", "second"])
     }
@@ -113,7 +113,7 @@ struct SeparateVaultsTests {
     @Test(
         "O-10 the previous generation can be read, shares the vault's count, and is not changed"
     )
-    func keptGeneration() throws {
+    func previousGeneration() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
         try vault.unlock().update { changes throws(VaultError) in
@@ -124,7 +124,7 @@ struct SeparateVaultsTests {
         let before = try vault.folder.bytes(of: TestVault.own("previous"))
         #expect(try open(kept).entries.count == 4)
         #expect(try open(kept).reports.isEmpty)
-        #expect(throws: VaultError.keptGeneration) { try add("new", to: kept) }
+        #expect(throws: VaultError.previousGeneration) { try add("new", to: kept) }
         for path in [kept, vault.path, kept, vault.path, kept] {
             #expect(throws: VaultError.wrongPassphrase) {
                 try Vault.unlock(at: path, with: .passphrase(secret("wrong")))

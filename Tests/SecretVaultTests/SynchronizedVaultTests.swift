@@ -94,14 +94,14 @@ struct SynchronizedVaultTests {
         // Three refused attempts wipe the fourth entry.
         refuse(copy, Self.new, times: 3)
         #expect(try Vault.lockOut(at: vault.path).failures == 3)
-        #expect(try Vault.status(at: vault.path, since: 0).failuresToWipe == 3)
+        #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == 3)
         let open = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
         #expect(open.entries.allSatisfy { $0.tombstone == nil })
         #expect(try open.open(ids[3]).kind == .enrolled)
         // The vault's own refusals still wipe, whatever a copy has refused in between.
         refuse(vault.path, secret("wrong"), times: 2)
         refuse(copy, secret("wrong"), times: 1)
-        #expect(try Vault.status(at: vault.path, since: 0).failuresToWipe == 1)
+        #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == 1)
         refuse(vault.path, secret("wrong"), times: 1)
         #expect(try Vault.status(at: vault.path, since: 0).wiped == 1)
         #expect(try Vault.lockOut(at: vault.path).failures == 4)

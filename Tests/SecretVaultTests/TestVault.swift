@@ -30,7 +30,7 @@ final class TestVault {
 
     /// The path of a file that counts attempts at the vault.
     func counted(_ name: String) throws -> String {
-        VaultLocation.pathOfCount(name, of: try VaultDocument(parsing: bytes()).vaultID)
+        VaultLocation.pathOfAttempts(name, of: try VaultDocument(parsing: bytes()).vaultID)
     }
 
     /// The files in the vault's folder and its subfolders, with `ID` in place of the vault's ID.

@@ -80,7 +80,7 @@ struct VectorTests {
 }
 
 /// Runs `Scripts/read-vault.py`, which was written from the format's page alone.
-@Suite(.enabled(if: SecondReader.isThere, "python3 or its package cryptography is missing"))
+@Suite(.enabled(if: SecondReader.exists, "python3 or its package cryptography is missing"))
 struct SecondReaderTests {
     @Test(
         "the second reader finds the same content in every vault in Vectors",
@@ -137,7 +137,7 @@ struct SecondReaderTests {
 }
 
 enum SecondReader {
-    static let isThere: Bool = {
+    static let exists: Bool = {
         guard let python = ForeignProgram("python3") else { return false }
         do {
             return try python.run(["-c", "import cryptography"]).status == 0

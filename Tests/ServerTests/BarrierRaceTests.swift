@@ -20,7 +20,7 @@ struct BarrierRaceTests {
     private final class Gathered: Sendable {
         let fixture: ServiceFixture
         let store: BarrierStore
-        let listener: HTTPListener
+        let listener: Listener
         let key: String
         private let folder: TemporaryFolder
 
@@ -30,7 +30,7 @@ struct BarrierRaceTests {
             var gathering: BarrierStore?
             fixture = try await ServiceFixture(wrapping: { _, keys in
                 let store = BarrierStore(
-                    try SQLiteStore(opening: folder.file("db"), key: keys.auditKey))
+                    try SQLiteVerificationStore(opening: folder.file("db"), key: keys.auditKey))
                 gathering = store
                 return store
             })
@@ -39,7 +39,7 @@ struct BarrierRaceTests {
             fixture.clock.advance(
                 seconds: Int64(Date.now.timeIntervalSince1970) - fixture.clock.now.seconds)
             let service = fixture.service
-            listener = try HTTPListener.start(
+            listener = try Listener.start(
                 on: ListenAddress(loopbackPort: 0),
                 refuser: service.refuse, handler: service.answer)
         }

@@ -142,7 +142,7 @@ struct HousekeepingTests {
             .insertCredential(.sample(1, state: .pending, lapsesAt: 60)),
             .insertCredential(.sample(2)),
         ])
-        func isThere() async -> [Bool] {
+        func exists() async -> [Bool] {
             [
                 await house.store.ticket(digest: TicketRow.sample(1).digest) != nil,
                 await house.store.answer(key: AnswerRow.sample(1).key) != nil,
@@ -156,15 +156,15 @@ struct HousekeepingTests {
         {
             house.set(day: day, complaint: complaint)
             await housekeeper.tidy()
-            #expect(await isThere() == [true, true, true])
+            #expect(await exists() == [true, true, true])
         }
         // Four hours after an event.
         house.set(day: 0, hours: 4, complaint: "clock-unknown")
         await housekeeper.tidy()
-        #expect(await isThere() == [true, true, true])
+        #expect(await exists() == [true, true, true])
         house.set(day: 0, hours: 4)
         await housekeeper.tidy()
-        #expect(await isThere() == [false, false, false])
+        #expect(await exists() == [false, false, false])
         #expect(await house.store.credential(.sample(2)) != nil)
         #expect(await house.days() == [0])
     }

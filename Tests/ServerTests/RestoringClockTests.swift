@@ -21,11 +21,11 @@ struct RestoringClockTests {
 
     @Test("T-10 O-07 only a clock that the kernel reports as synchronised is accepted")
     func kernel() throws {
-        let right = try clock(at: now, .synchronized(maximalError: 1_000))
+        let right = try clock(at: now, .synchronized(maximumError: 1_000))
         #expect(right.now == now)
         #expect(!right.isTrusted)
         for state in [
-            ClockState.unsynchronized, .unknown, .synchronized(maximalError: 60_000),
+            ClockState.unsynchronized, .unknown, .synchronized(maximumError: 60_000),
         ] {
             let failure = #expect(throws: ServerFailure.self) { try clock(at: now, state) }
             guard case .untrustedClock(now, isPossible: true)? = failure else {

@@ -97,7 +97,7 @@ struct SharedDatabaseTests {
     @Test(
         "a database that was replaced by an older state is refused, even after a restart, until restore"
     )
-    func putBack() async throws {
+    func rolledBack() async throws {
         let (database, url) = try await makeDatabase()
         let state = try machine(url)
         let key = try await state.makeKey()

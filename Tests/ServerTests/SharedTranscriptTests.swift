@@ -50,7 +50,7 @@ struct SharedTranscriptTests {
         -> [String: SecretBytes]
     {
         let ring = StoreKeys.known
-        let store = try PostgreSQLStore(
+        let store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url)), key: ring.auditKey,
             timeout: .seconds(20))
         defer { store.close() }

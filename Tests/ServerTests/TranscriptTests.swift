@@ -12,9 +12,9 @@ import VerificationService
 /// Runs the transcripts of the service over sockets.
 struct TranscriptTests {
     private static func listen(_ fixture: ServiceFixture, tls: TLSIdentity? = nil) throws
-        -> HTTPListener
+        -> Listener
     {
-        try HTTPListener.start(
+        try Listener.start(
             on: ListenAddress(loopbackPort: 0), tls: tls,
             refuser: fixture.service.refuse, handler: fixture.service.answer)
     }

@@ -25,7 +25,7 @@ struct Program {
         }
         let clock = FileClock(path: arguments[2])
         let keys = StoreKeys.known
-        let store = try PostgreSQLStore(
+        let store = try PostgreSQLVerificationStore(
             connecting: address, key: keys.auditKey, timeout: .seconds(20))
         let verifier = Verifier(store: store, keys: keys, clock: { clock.now })
         let start = ContinuousClock.now
@@ -35,8 +35,8 @@ struct Program {
             dependencies: ServiceDependencies(
                 now: { clock.now },
                 instant: { start + .milliseconds(clock.now.milliseconds - epoch) },
-                clockState: { .synchronized(maximalError: 1) }, log: { _ in }))
-        let listener = try HTTPListener.start(
+                clockState: { .synchronized(maximumError: 1) }, log: { _ in }))
+        let listener = try Listener.start(
             on: ListenAddress(loopbackPort: 0), tls: nil,
             refuser: service.refuse, handler: service.answer)
         try StandardStream.output.write(Array("\(listener.address.port)\n".utf8).span)

@@ -20,7 +20,7 @@ package final class ServiceFixture: Sendable {
     private final class Dependencies: Sendable {
         let lines = Mutex<[LogLine]>([])
         let readinessChanges = Mutex<[String?]>([])
-        let clockState = Mutex(ClockState.synchronized(maximalError: 1))
+        let clockState = Mutex(ClockState.synchronized(maximumError: 1))
     }
 
     /// Creates a service with an empty store.

@@ -69,9 +69,9 @@ extension StoreContract {
             ])
             try expectEqual(try await store.commit([.dropTickets(of: .sample(1))]), .done)
             try expectEqual(try await store.commit([.dropTickets(of: .sample(1))]), .done)
-            for (number, isThere) in [(1, false), (2, false), (3, true)] {
+            for (number, exists) in [(1, false), (2, false), (3, true)] {
                 let row = try await store.ticket(digest: sampleBytes(number, count: 32))
-                try expectEqual(row != nil, isThere)
+                try expectEqual(row != nil, exists)
             }
         },
         Rule("O-06 ending a credential's answers deletes their sealed content but no row") {

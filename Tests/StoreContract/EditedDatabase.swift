@@ -66,7 +66,7 @@ public struct EditedDatabase: Sendable {
     }
 
     /// Restores one row from the copy that `keep(_:)` made.
-    func putBack(_ table: StoredTable, _ row: [UInt8]) throws {
+    func rolledBack(_ table: StoredTable, _ row: [UInt8]) throws {
         let columns = try columns(table.rawValue).joined(separator: ", ")
         try delete(table, row)
         try run(

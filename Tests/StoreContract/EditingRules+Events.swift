@@ -13,13 +13,13 @@ extension StoreContract {
             try await write(.updateCredential(.sample(1, version: version)), 1, store)
         }
         try expectEqual(try database.audit().rows, [])
-        try database.putBack(.credentials, CredentialID.sample(1).bytes)
+        try database.rolledBack(.credentials, CredentialID.sample(1).bytes)
         try expectEqual(try await store.credential(.sample(1)), .sample(1))
-        try expectEqual(try database.audit().rows, [.putBack(.credential(.sample(1)))])
+        try expectEqual(try database.audit().rows, [.rolledBack(.credential(.sample(1)))])
         // Continuing from the old row, to the same version and beyond, does not hide the rollback.
         for version: UInt64 in 2...5 {
             try await write(.updateCredential(.sample(1, version: version)), 1, store)
-            try expectEqual(try database.audit().rows, [.putBack(.credential(.sample(1)))])
+            try expectEqual(try database.audit().rows, [.rolledBack(.credential(.sample(1)))])
         }
     }
 
@@ -61,20 +61,20 @@ extension StoreContract {
         try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
         try expectEqual(try database.audit().rows, [])
         let ids = (1...3).map { sampleBytes($0, count: 16) }
-        try database.putBack(.clients, ids[0])
+        try database.rolledBack(.clients, ids[0])
         // The restored row is authentic, so its key works again; the audit reports it.
         try expectEqual(
             try await store.client(digest: ClientRow.sample(1).digest), ClientRow.sample(1))
-        try expectEqual(try database.audit().rows, [.putBack(.client(ids[0]))])
+        try expectEqual(try database.audit().rows, [.rolledBack(.client(ids[0]))])
         // Revoking it again does not hide the rollback.
         try await write(.updateClient(.sample(1, version: 2, revokedAt: 9)), 1, store)
-        try expectEqual(try database.audit().rows, [.putBack(.client(ids[0]))])
+        try expectEqual(try database.audit().rows, [.rolledBack(.client(ids[0]))])
         try expectEqual(try await store.commit([.insertClient(.sample(3))]), .done)
         try database.delete(.clients, ids[1])
         try expectEqual(
             try database.audit().rows,
             [
-                .putBack(.client(ids[0])), .unrecorded(.client(ids[2])),
+                .rolledBack(.client(ids[0])), .unrecorded(.client(ids[2])),
                 .missing(.client(ids[1])),
             ])
     }
@@ -128,11 +128,11 @@ extension StoreContract {
         _ = try await store.commit(Array(updates[..<5]) + [event] + Array(updates[5...]))
         try expectEqual(try database.audit().rows, [])
         for number in [3, 40] {
-            try database.putBack(.credentials, CredentialID.sample(number).bytes)
+            try database.rolledBack(.credentials, CredentialID.sample(number).bytes)
         }
         try expectEqual(
             Set(try database.audit().rows),
-            [.putBack(.credential(.sample(3))), .putBack(.credential(.sample(40)))])
+            [.rolledBack(.credential(.sample(3))), .rolledBack(.credential(.sample(40)))])
     }
 
     /// O-03: deletions of events, with the chain's ends adjusted by an attacker who has no key;

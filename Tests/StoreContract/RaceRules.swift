@@ -63,7 +63,7 @@ extension StoreContract {
             ])
             let outcomes = try await race(50) { index in
                 try await stores[index % 2].commit([
-                    .expectRoom(for: alice, limit: 32), .insertCredential(.sample(index)),
+                    .requireCapacity(for: alice, limit: 32), .insertCredential(.sample(index)),
                 ])
             }
             try expectEqual(outcomes.count { $0 == .done }, 31)
@@ -73,12 +73,12 @@ extension StoreContract {
             // Revoking a credential makes room within the same commit.
             let change = [
                 StoreChange.updateCredential(.sample(92, state: .revoked, version: 2)),
-                .expectRoom(for: alice, limit: 32), .insertCredential(.sample(93)),
+                .requireCapacity(for: alice, limit: 32), .insertCredential(.sample(93)),
             ]
             try expectEqual(try await subject.second.commit(change), .done)
             try expectEqual(
                 try await subject.second.commit([
-                    .expectRoom(for: alice, limit: 32), .insertCredential(.sample(94)),
+                    .requireCapacity(for: alice, limit: 32), .insertCredential(.sample(94)),
                 ]), .conflict)
             try expectEqual(try await subject.store.credential(.sample(94)), nil)
         },

@@ -9,10 +9,10 @@ import Verification
 final class Gathering: Sendable {
     private static let rounds = 2
 
-    private let store: SQLiteStore
+    private let store: SQLiteVerificationStore
     private let arrived = Atomic(0)
 
-    init(_ store: SQLiteStore) { self.store = store }
+    init(_ store: SQLiteVerificationStore) { self.store = store }
 
     /// Advances each of `count` rows, starting at `number`, by one version per round.
     ///

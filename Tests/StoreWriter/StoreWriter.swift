@@ -15,9 +15,9 @@ import Verification
         let number = Int(arguments[3]) ?? 0
         let count = Int(arguments[4]) ?? 0
         if arguments[1] == "restore" { return restore(path) }
-        let store: SQLiteStore
+        let store: SQLiteVerificationStore
         do {
-            store = try SQLiteStore(
+            store = try SQLiteVerificationStore(
                 opening: path, key: StoreKeys.known.auditKey, timeout: .seconds(20))
         } catch {
             return say("refused \(error)")
@@ -34,7 +34,7 @@ import Verification
     }
 
     /// Inserts `count` new rows.
-    static func write(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
+    static func write(_ store: SQLiteVerificationStore, _ number: Int, _ count: Int) async {
         for index in 0..<count {
             let row = CredentialRow.sample(1_000 * (number + 1) + index)
             await answer(store, [.insertCredential(row), .appendEvent(.sample(index))], index)
@@ -42,7 +42,7 @@ import Verification
     }
 
     /// Advances row `number` by `count` versions, possibly while other processes do the same.
-    static func decide(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
+    static func decide(_ store: SQLiteVerificationStore, _ number: Int, _ count: Int) async {
         var done = 0
         var failures = 0
         while done < count, failures < count {
@@ -68,7 +68,7 @@ import Verification
     }
 
     /// Spends the tickets from `number` on.
-    static func spend(_ store: SQLiteStore, _ number: Int, _ count: Int) async {
+    static func spend(_ store: SQLiteVerificationStore, _ number: Int, _ count: Int) async {
         for index in number..<(number + count) {
             let digest = TicketRow.sample(index).digest
             await answer(
@@ -77,7 +77,7 @@ import Verification
     }
 
     /// Backs the database up to a file beside it.
-    static func backup(_ store: SQLiteStore, _ path: String) {
+    static func backup(_ store: SQLiteVerificationStore, _ path: String) {
         do throws(SQLiteStoreError) {
             try store.backUp(to: "\(path).copy", now: .at(0))
             say("done")
@@ -89,7 +89,7 @@ import Verification
     /// Restores the database from the backup beside it.
     static func restore(_ path: String) {
         do throws(SQLiteStoreError) {
-            _ = try SQLiteStore.restore(
+            _ = try SQLiteVerificationStore.restore(
                 from: "\(path).copy", to: path, key: StoreKeys.known.auditKey, now: .at(100))
             say("done")
         } catch {
@@ -97,7 +97,9 @@ import Verification
         }
     }
 
-    static func answer(_ store: SQLiteStore, _ changes: [StoreChange], _ number: Int) async {
+    static func answer(_ store: SQLiteVerificationStore, _ changes: [StoreChange], _ number: Int)
+        async
+    {
         do throws(StoreFailure) {
             say("\(try await store.commit(changes)) \(number)")
         } catch {

@@ -55,11 +55,11 @@ struct OperationValueTests {
         #expect(wide.tolerance == 30_000)
         #expect(ClockRequirement(profile: .rfc).tolerance == 15_000)
         #expect(ClockRequirement(profile: .strict).tolerance == 15_000)
-        let fine = ClockState.synchronized(maximalError: 30_000)
+        let fine = ClockState.synchronized(maximumError: 30_000)
         #expect(wide.complaint(now: now, state: fine) == nil)
         #expect(
-            wide.complaint(now: now, state: .synchronized(maximalError: 30_001))
-                == .tooInexact)
+            wide.complaint(now: now, state: .synchronized(maximumError: 30_001))
+                == .tooInaccurate)
         #expect(
             wide.complaint(now: now.adding(milliseconds: -1), state: fine) == .beforeBuild)
         #expect(wide.complaint(now: now, state: .unsynchronized) == .unsynchronized)

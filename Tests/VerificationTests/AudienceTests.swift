@@ -50,7 +50,7 @@ struct AudienceTests {
         #expect(try await fixture.verifier.revokeClient(revoked.bytes) == .done)
         let none = try #require(ClientID(bytes: [UInt8](repeating: 0, count: ClientID.count)))
         var many: Set<ClientID> = []
-        for number in 0...Policy.maximalAudience {
+        for number in 0...Policy.maximumAudience {
             many.insert(try await client("\(number)", fixture))
         }
         for audience in [[none], [revoked], [shop, none], many] as [Set<ClientID>] {

@@ -86,7 +86,7 @@ final class CountingStore: VerificationStore {
     func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
         let kinds = changes.compactMap { change -> Call.Change? in
             switch change {
-            case .expectRoom: nil
+            case .requireCapacity: nil
             case .insertCredential: .insert
             case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket

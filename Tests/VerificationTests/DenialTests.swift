@@ -62,7 +62,7 @@ struct DenialTests {
         var answered = 0
         let minutes = 24 * 60
         for _ in 0..<minutes {
-            for turn in 0..<Policy.maximalDenials {
+            for turn in 0..<Policy.maximumDenials {
                 let kind = Try.allCases[turn % Try.allCases.count]
                 if try await attempt(kind, on: device, fixture) { answered += 1 }
             }
@@ -72,7 +72,7 @@ struct DenialTests {
             try await fixture.verifier.writeCountedDenials()
         }
         try await fixture.verifier.writeCountedDenials(atEnd: true)
-        #expect(answered == minutes * Policy.maximalDenials)
+        #expect(answered == minutes * Policy.maximumDenials)
         let events = try await fixture.verifier.events(after: 0, limit: .max).dropFirst(before)
         let bytes = events.map { $0.body.count + $0.digest.count + 40 }.reduce(0, +)
         print("a day of denials: \(answered) denials, \(events.count) events, \(bytes) bytes")
@@ -133,7 +133,7 @@ struct DenialTests {
     func neighbour() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()
-        for _ in 0..<Policy.maximalDenials {
+        for _ in 0..<Policy.maximumDenials {
             #expect(try await attempt(.madeUpSecret, on: device, fixture))
         }
         #expect(try await !attempt(.madeUpSecret, on: device, fixture))
@@ -161,7 +161,7 @@ struct DenialTests {
     func addresses() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()
-        for number in 0..<Policy.maximalDenials {
+        for number in 0..<Policy.maximumDenials {
             let origin = Origin(address: "2001:db8::\(number)")
             #expect(try await attempt(.unknownTicket, on: device, fixture, from: origin))
         }
@@ -178,9 +178,9 @@ struct DenialTests {
             if case .refused = book.enter(event, by: sender) { refused += 1 }
         }
         #expect(book.count == 11)
-        #expect(refused == 1_000 - 10 - Policy.maximalDenials)
+        #expect(refused == 1_000 - 10 - Policy.maximumDenials)
         let due = book.takeDue(at: fixture.clock.now, all: true)
-        #expect(due.map(\.line.count) == [Policy.maximalDenials - 1])
+        #expect(due.map(\.line.count) == [Policy.maximumDenials - 1])
         #expect(due.first?.line.last.origin == .unknown)
     }
 

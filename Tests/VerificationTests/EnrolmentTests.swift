@@ -256,7 +256,7 @@ struct EnrolmentTests {
 
     @Test("the number of credentials per subject is limited")
     func tooMany() async throws {
-        let fixture = try VerifierFixture(policy: Policy(maximalCredentials: 2))
+        let fixture = try VerifierFixture(policy: Policy(maximumCredentials: 2))
         _ = try await fixture.enrolled()
         _ = try await fixture.enrolledDevice()
         await #expect(throws: BenchError.refused) { try await fixture.enrol() }

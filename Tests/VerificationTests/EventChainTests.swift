@@ -67,7 +67,7 @@ struct EventChainTests {
         }
         #expect(
             try findings(Array(events.dropLast()), record)
-                == [.cutOff(node: EventChainTests.node, behind: 3)])
+                == [.truncated(node: EventChainTests.node, behind: 3)])
     }
 
     @Test("V-30 a change to any byte of an event is found")

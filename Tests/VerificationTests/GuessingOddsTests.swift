@@ -50,10 +50,10 @@ struct GuessingOddsTests {
                 + "| within \(Policy.enrolmentLifetime / 60_000) minutes |",
             "redemption of a login ticket | within \(Policy.loginLifetime / 1_000) seconds |",
             "(`Idempotency-Key`) | \(Policy.answerLifetime / 3_600_000) hours |",
-            "credentials per subject, not counting revoked ones | \(policy.maximalCredentials) |",
+            "credentials per subject, not counting revoked ones | \(policy.maximumCredentials) |",
             "enrolled secret, without use | \(policy.idleLifetime / day) days |",
             "enrolled secret, regardless of use | \(policy.absoluteLifetime / day) days |",
-            "resynchronisation, TOTP | \(Policy.maximalDrift) steps in both directions |",
+            "resynchronisation, TOTP | \(Policy.maximumDrift) steps in both directions |",
             "resynchronisation, HOTP | \(Policy.resynchronizationCounters) counters ahead |",
             "the third consecutive secret that the server never issued revokes",
         ] {

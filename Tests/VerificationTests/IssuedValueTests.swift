@@ -71,7 +71,7 @@ struct IssuedValueTests {
         "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another one",
         arguments: Kind.allCases)
     func variation(kind: Kind) async throws {
-        let fixture = try VerifierFixture(policy: Policy(maximalCredentials: 100))
+        let fixture = try VerifierFixture(policy: Policy(maximumCredentials: 100))
         var values: [[UInt8]] = []
         for _ in 0..<BitVariation.valueCount { values.append(try await kind.issue(fixture)) }
         #expect(Set(values.map(\.count)) == [kind.count])

@@ -60,8 +60,8 @@ struct KeyRingTests {
     @Test("the number of key versions is limited")
     func full() throws {
         var ring = try KeyRing.make()
-        for _ in 1..<KeyRing.maximalCount { ring = try ring.adding(makingCurrent: true) }
-        #expect(try KeyRing(parsing: ring.text()).versions.count == KeyRing.maximalCount)
+        for _ in 1..<KeyRing.maximumCount { ring = try ring.adding(makingCurrent: true) }
+        #expect(try KeyRing(parsing: ring.text()).versions.count == KeyRing.maximumCount)
         let full = ring
         #expect(throws: KeyRingError.full) { try full.adding(makingCurrent: true) }
     }

@@ -29,16 +29,16 @@ struct KeyRotationTests {
         let seed = SecretBytes(text: "sixteen bytes...")
         let alice = try #require(Subject("alice"))
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
-        let place = SealedPlace(id: id, subject: alice, kind: .totp)
+        let place = SealingContext(id: id, subject: alice, kind: .totp)
         let sealed = try SealedSeed(
             sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: old)
         #expect(try sealed.open(for: place, under: old) == seed)
         let otherID = try #require(CredentialID(bytes: [UInt8](repeating: 2, count: 16)))
         let bob = try #require(Subject("bob"))
         for other in [
-            SealedPlace(id: otherID, subject: alice, kind: .totp),
-            SealedPlace(id: id, subject: bob, kind: .totp),
-            SealedPlace(id: id, subject: alice, kind: .hotp),
+            SealingContext(id: otherID, subject: alice, kind: .totp),
+            SealingContext(id: id, subject: bob, kind: .totp),
+            SealingContext(id: id, subject: alice, kind: .hotp),
         ] {
             #expect(throws: VerifierError.self) { try sealed.open(for: other, under: old) }
         }
@@ -71,7 +71,7 @@ struct KeyRotationTests {
         let ring = try KeyRing.make()
         let alice = try #require(Subject("alice"))
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
-        let place = SealedPlace(id: id, subject: alice, kind: .totp)
+        let place = SealingContext(id: id, subject: alice, kind: .totp)
         let sealed = try SealedSeed(
             sealing: SecretBytes(text: "sixteen bytes..."), algorithm: .sha1, digits: 8,
             period: 59, for: place, under: ring.current)

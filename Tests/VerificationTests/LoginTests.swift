@@ -149,17 +149,17 @@ struct LoginTests {
     @Test("R-05 N-38 a secret unused for 90 days is denied, and a moment earlier it is not")
     func idle() async throws {
         let day: Int64 = 86_400
-        for isLate in [false, true] {
+        for isAboutToExpire in [false, true] {
             let fixture = try VerifierFixture()
             let device = try await fixture.enrolledDevice()
             fixture.clock.now = fixture.clock.now.adding(
-                milliseconds: 90 * day * 1_000 - (isLate ? 0 : 1))
+                milliseconds: 90 * day * 1_000 - (isAboutToExpire ? 0 : 1))
             let outcome = try await fixture.login(device, nonce: 1)
-            #expect((outcome.acceptance == nil) == isLate)
+            #expect((outcome.acceptance == nil) == isAboutToExpire)
             #expect(outcome.wipe == nil)
             let last = try #require(try await fixture.events().last)
-            #expect(last.kind == (isLate ? .denied : .accepted))
-            #expect(last.reason == (isLate ? .idle : nil))
+            #expect(last.kind == (isAboutToExpire ? .denied : .accepted))
+            #expect(last.reason == (isAboutToExpire ? .idle : nil))
         }
     }
 
@@ -313,26 +313,28 @@ struct LoginTests {
     }
 
     @Test("a login ticket is valid for exactly one minute", arguments: [false, true])
-    func loginTicket(isLate: Bool) async throws {
+    func loginTicket(isAboutToExpire: Bool) async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
         let acceptance = try #require(try await fixture.login(device, nonce: 1).acceptance)
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: isLate ? 60_000 : 59_999)
+        fixture.clock.now = fixture.clock.now.adding(
+            milliseconds: isAboutToExpire ? 60_000 : 59_999)
         let redeemed = try await fixture.verifier.redeemLogin(acceptance.login)
-        #expect((redeemed.value == nil) == isLate)
+        #expect((redeemed.value == nil) == isAboutToExpire)
     }
 
     @Test(
         "N-34 V-07 an enrolment ticket is valid once, for exactly ten minutes",
         arguments: [false, true])
-    func enrolmentTicket(isLate: Bool) async throws {
+    func enrolmentTicket(isAboutToExpire: Bool) async throws {
         let fixture = try VerifierFixture()
         let grant = try await fixture.ticket()
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: isLate ? 600_000 : 599_999)
+        fixture.clock.now = fixture.clock.now.adding(
+            milliseconds: isAboutToExpire ? 600_000 : 599_999)
         let first = try await fixture.verifier.redeemEnrolment(grant.ticket, name: "phone")
-        #expect((first.value == nil) == isLate)
+        #expect((first.value == nil) == isAboutToExpire)
         #expect(try await fixture.verifier.redeemEnrolment(grant.ticket).value == nil)
-        if !isLate {
+        if !isAboutToExpire {
             let summary = try await fixture.summary(grant.credential)
             #expect(summary.state == .active)
             #expect(summary.name == "phone")

@@ -8,7 +8,7 @@ import Testing
 @Suite("Lost commits")
 struct LostCommitTests {
     /// Replaces the credential's row with an older one.
-    private func putBack(_ row: CredentialRow, in fixture: VerifierFixture) async throws {
+    private func rolledBack(_ row: CredentialRow, in fixture: VerifierFixture) async throws {
         let newer = try #require(await fixture.store.credential(row.id))
         let restored = CredentialRow(
             id: row.id, subject: row.subject, kind: row.kind, state: row.state,
@@ -29,7 +29,7 @@ struct LostCommitTests {
         let device = try await fixture.enrolledDevice()
         let before = try await row(of: device, in: fixture)
         let lost = try #require(try await fixture.login(device, nonce: 1).acceptance)
-        try await putBack(before, in: fixture)
+        try await rolledBack(before, in: fixture)
         let early = try await fixture.login(device.with(lost.secret), nonce: 2)
         #expect(early.isDenied)
         #expect(early.wipe == nil)
@@ -45,7 +45,7 @@ struct LostCommitTests {
         let device = try await fixture.enrolledDevice()
         let before = try await row(of: device, in: fixture)
         let owner = try #require(try await fixture.login(device, nonce: 1).acceptance)
-        try await putBack(before, in: fixture)
+        try await rolledBack(before, in: fixture)
         #expect(try await fixture.login(device, nonce: 2).acceptance != nil)
         let second = try await fixture.login(device.with(owner.secret), nonce: 3)
         #expect(second.wipe == .reuseDetected)
@@ -61,14 +61,14 @@ struct LostCommitTests {
             device = device.with(acceptance.secret)
         }
         let right = try await row(of: device, in: fixture)
-        try await putBack(before, in: fixture)
+        try await rolledBack(before, in: fixture)
         for turn in 4...UInt8(3 + 2 * Policy.secretFailures) {
             let outcome = try await fixture.login(device, nonce: turn)
             #expect(outcome.isDenied)
             #expect(outcome.wipe == nil)
         }
         #expect(try await fixture.summary(device.credential).state == .active)
-        try await putBack(right, in: fixture)
+        try await rolledBack(right, in: fixture)
         #expect(try await fixture.login(device, nonce: 4).acceptance != nil)
     }
 
@@ -80,7 +80,7 @@ struct LostCommitTests {
         let before = try await row(of: device, in: fixture)
         let second = try #require(
             try await fixture.login(device.with(first.secret), nonce: 2).acceptance)
-        try await putBack(before, in: fixture)
+        try await rolledBack(before, in: fixture)
         let forgotten = device.with(second.secret)
         for turn in UInt8(3)...4 {
             #expect(try await fixture.login(forgotten, nonce: turn).wipe == nil)

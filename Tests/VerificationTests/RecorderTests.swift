@@ -49,7 +49,7 @@ struct RecorderTests {
         fixture.clock.advance(seconds: 300)
         let code = try authenticator.code(at: fixture.clock.now)
         for (count, isKept) in [
-            (Policy.maximalAnswerCount + 1, false), (Policy.maximalAnswerCount, true),
+            (Policy.maximumAnswerCount + 1, false), (Policy.maximumAnswerCount, true),
         ] {
             let recorder = Recorder<VerificationOutcome>(
                 key: RecorderTests.key, request: RecorderTests.request
@@ -72,7 +72,7 @@ struct RecorderTests {
                 try await fixture.verifier.verify(
                     code, subject: fixture.alice, recorder: recorder())
             })
-        #expect(kept.answer?.count == Policy.maximalAnswerCount)
+        #expect(kept.answer?.count == Policy.maximumAnswerCount)
     }
 
     @Test("V-18 of 20 concurrent requests with one key, one is decided and all get its response")
@@ -193,7 +193,7 @@ struct RecorderTests {
     /// Whether the recorded response is still available.
     ///
     /// Also checks that its sealed bytes are deleted together with it.
-    private func isThere(
+    private func exists(
         _ number: UInt8, _ fixture: VerifierFixture, until end: AnswerEnd = .confirmation
     ) async throws -> Bool {
         let key = [UInt8](repeating: number, count: 32)
@@ -211,7 +211,7 @@ struct RecorderTests {
             enrolment, for: fixture.alice,
             recorder: recorder(1) { _ in SecretBytes(text: "the key") })
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
-        #expect(try await isThere(1, fixture))
+        #expect(try await exists(1, fixture))
         return try TestAuthenticator(grant)
     }
 
@@ -231,7 +231,7 @@ struct RecorderTests {
         case .use:
             let wrong = try authenticator.wrongCode(at: fixture.clock.now)
             #expect(try await fixture.verifier.confirm(id, code: wrong).acceptance == nil)
-            #expect(try await isThere(1, fixture))
+            #expect(try await exists(1, fixture))
             let code = try authenticator.code(at: fixture.clock.now)
             #expect(try await fixture.verifier.confirm(id, code: code).acceptance != nil)
         case .revocation: #expect(try await fixture.verifier.revoke(id) == .done)
@@ -247,13 +247,13 @@ struct RecorderTests {
             fixture.clock.advance(seconds: 4 * 3_600)
             #expect(try await fixture.verifier.prune().credentials == 1)
         }
-        #expect(try await !isThere(1, fixture))
+        #expect(try await !exists(1, fixture))
     }
 
     @Test(
         "O-06 a recorded key put back after confirmation or revocation is not returned",
         arguments: [Ending.use, .revocation])
-    func putBack(_ ending: Ending) async throws {
+    func rolledBack(_ ending: Ending) async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await enrolCode(fixture)
         let id = authenticator.credential
@@ -265,9 +265,9 @@ struct RecorderTests {
             id, code: code, recorder: recorder(2) { _ in SecretBytes(text: "confirmed") })
         #expect(confirmation.acceptance != nil)
         if ending == .revocation { #expect(try await fixture.verifier.revoke(id) == .done) }
-        #expect(try await !isThere(1, fixture))
+        #expect(try await !exists(1, fixture))
         // The response to the confirmation contains no secret and stays.
-        #expect(try await isThere(2, fixture))
+        #expect(try await exists(2, fixture))
         fixture.clock.advance(seconds: 80_000)
         // An event late in that day confirms the clock.
         _ = try await fixture.verify(try authenticator.wrongCode(at: fixture.clock.now))
@@ -293,11 +293,11 @@ struct RecorderTests {
         }
         _ = try await enrol(1)
         let second = try await enrol(2)
-        #expect(try await !isThere(1, fixture, until: .use))
-        #expect(try await isThere(2, fixture, until: .use))
+        #expect(try await !exists(1, fixture, until: .use))
+        #expect(try await exists(2, fixture, until: .use))
         let code = try PresentedCode(second.codes[0])
         #expect(try await fixture.verify(code).acceptance != nil)
-        #expect(try await !isThere(2, fixture, until: .use))
+        #expect(try await !exists(2, fixture, until: .use))
     }
 
     @Test("O-06 responses to a device are deleted at its next step or with the credential")
@@ -306,11 +306,11 @@ struct RecorderTests {
         let enrolment = try await fixture.verifier.enrolSecret(
             for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
         guard case .granted(let grant) = enrolment else { throw BenchError.refused }
-        #expect(try await isThere(1, fixture))
+        #expect(try await exists(1, fixture))
         let handedOut = try await fixture.verifier.redeemEnrolment(
             grant.ticket, recorder: recorder(2) { _ in SecretBytes(text: "the secret") })
-        #expect(try await !isThere(1, fixture))
-        #expect(try await isThere(2, fixture, until: .use))
+        #expect(try await !exists(1, fixture))
+        #expect(try await exists(2, fixture, until: .use))
         let secret = try #require(handedOut.value).secret
         func login(_ number: UInt8) async throws -> LoginOutcome {
             let nonce = try #require(
@@ -322,12 +322,12 @@ struct RecorderTests {
         #expect(try await login(3).acceptance != nil)
         // The same request under another key.
         #expect(try await login(4).acceptance != nil)
-        #expect(try await !isThere(2, fixture, until: .use))
-        #expect(try await isThere(3, fixture, until: .end))
-        #expect(try await isThere(4, fixture, until: .end))
+        #expect(try await !exists(2, fixture, until: .use))
+        #expect(try await exists(3, fixture, until: .end))
+        #expect(try await exists(4, fixture, until: .end))
         #expect(try await fixture.verifier.revoke(grant.credential) == .done)
-        #expect(try await !isThere(3, fixture, until: .end))
-        #expect(try await !isThere(4, fixture, until: .end))
+        #expect(try await !exists(3, fixture, until: .end))
+        #expect(try await !exists(4, fixture, until: .end))
         // A device that lost the response only learns that the credential was revoked.
         #expect(try await login(3).wipe == .revoked)
     }
@@ -366,8 +366,8 @@ struct RecorderTests {
         #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
         let later = fixture.clock.now.adding(seconds: 100_000)
         #expect(try await fixture.store.prune(Pruning(now: later)).answers == 2)
-        let putBack = [StoreChange.insertAnswer(granted), .insertAnswer(redeemed)]
-        #expect(try await fixture.store.commit(putBack) == .done)
+        let rolledBack = [StoreChange.insertAnswer(granted), .insertAnswer(redeemed)]
+        #expect(try await fixture.store.commit(rolledBack) == .done)
         #expect(try await row(1).sealed != nil)
         let ended = [
             try #require(try await answer { _ = try await enrol() }),

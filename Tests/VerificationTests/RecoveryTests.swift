@@ -53,15 +53,15 @@ struct RecoveryTests {
         let (old, new) = (ring.versions[0], ring.versions[1])
         let alice = try #require(Subject("alice"))
         let bob = try #require(Subject("bob"))
-        let place = SealedPlace(id: .sample(1), subject: alice, kind: .recovery)
+        let place = SealingContext(id: .sample(1), subject: alice, kind: .recovery)
         let hashes = [try SecretBytes(hex: String(repeating: "5a", count: 32))]
         let salt = [UInt8](repeating: 7, count: RecoverySet.saltCount)
         let set = try RecoverySet(sealing: hashes, salt: salt, logN: 10, for: place, under: old)
         #expect(try set.open(for: place, under: old).map(\.known) == hashes.map(\.known))
         for other in [
-            SealedPlace(id: .sample(2), subject: alice, kind: .recovery),
-            SealedPlace(id: .sample(1), subject: bob, kind: .recovery),
-            SealedPlace(id: .sample(1), subject: alice, kind: .totp),
+            SealingContext(id: .sample(2), subject: alice, kind: .recovery),
+            SealingContext(id: .sample(1), subject: bob, kind: .recovery),
+            SealingContext(id: .sample(1), subject: alice, kind: .totp),
         ] {
             #expect(throws: VerifierError.self) { try set.open(for: other, under: old) }
         }

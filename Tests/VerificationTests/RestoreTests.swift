@@ -18,7 +18,7 @@ struct RestoreTests {
         #expect(try await fixture.verify(spent).acceptance != nil)
         let restored = try #require(try backup.afterRestoring(at: fixture.clock.now))
         #expect(restored.event.kind == .restored && !restored.isEnded)
-        try await putBack(restored.row, fixture)
+        try await rolledBack(restored.row, fixture)
         for steps in -1...1 {
             let code = try authenticator.code(at: fixture.clock.now, steps: steps)
             #expect(try await fixture.verify(code).acceptance == nil)
@@ -65,7 +65,7 @@ struct RestoreTests {
         let restored = try #require(try backup.afterRestoring(at: fixture.clock.now))
         let spent = step + UInt64(farthest)
         for _ in 0...farthest {
-            try await putBack(restored.row, fixture)
+            try await rolledBack(restored.row, fixture)
             for step in spent - 45...spent {
                 let outcome = try await fixture.verify(authenticator.code(step))
                 #expect(outcome.acceptance == nil, "step \(step)")
@@ -116,7 +116,7 @@ struct RestoreTests {
     }
 
     // Replaces the stored row, whatever its version.
-    private func putBack(_ row: CredentialRow, _ fixture: VerifierFixture) async throws {
+    private func rolledBack(_ row: CredentialRow, _ fixture: VerifierFixture) async throws {
         let stored = try #require(try await fixture.store.credential(row.id))
         let next = CredentialRow(
             id: row.id, subject: row.subject, kind: row.kind, state: row.state,

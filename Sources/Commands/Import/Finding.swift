@@ -31,12 +31,12 @@ struct Finding {
         case file(InputFileError)
         case picture(PictureRefusal)
         /// A QR code without an otpauth URI.
-        case foreignSymbol
+        case unrelatedSymbol
         case line(OTPAuthLineError)
         /// A text without any otpauth URI.
-        case foreignText
+        case unrelatedText
         /// The number of further lines without an otpauth URI.
-        case foreignLines(Int)
+        case unrecognisedLines(Int)
         /// An invalid entry of an export; the first entry is 1.
         case exportEntry(Int, MigrationRefusal.Reason)
         /// The missing parts of an export; the first part is 1.
@@ -44,7 +44,7 @@ struct Finding {
         /// The number of further exports with missing parts.
         case incompleteExports(Int)
         /// The vault already has the maximum number of entries with this key.
-        case keyTooOften
+        case keyRepeatedTooOften
         /// An entry with the same name has another key.
         case nameTaken(String)
         /// An earlier item of this import has the same name and another key.

@@ -30,7 +30,7 @@ struct ImportPlan {
     private let confirmed: Set<RecordID>?
     private var addedHere: Set<RecordID> = []
     /// The maximum number of entries with one key.
-    private static let mostWithOneKey = 100
+    private static let maximumEntriesPerKey = 100
     /// The per-use entries to be replaced, in order.
     private var asking: [RecordID] = []
 
@@ -42,7 +42,7 @@ struct ImportPlan {
     }
 
     /// The per-use entries that `findings` would replace.
-    func replacedThatAsk(
+    func replacedThatRequireCheck(
         _ findings: [Finding], in changes: inout VaultChanges
     ) throws(VaultError) -> [RecordID] {
         var plan = self
@@ -88,8 +88,9 @@ struct ImportPlan {
         let name = EntryName(issuer: credential.issuer, account: credential.account)
         let content = EntryContent.oneTimePassword(credential)
         // The cost of each lookup grows with the number of entries with the key.
-        guard try changes.entries(withSecretOf: content).count < ImportPlan.mostWithOneKey else {
-            return .refused(.keyTooOften)
+        guard try changes.entries(withSecretOf: content).count < ImportPlan.maximumEntriesPerKey
+        else {
+            return .refused(.keyRepeatedTooOften)
         }
         let same = try changes.entries(equivalentTo: content)
         // The same item twice in one import is one entry, whatever the policy.

@@ -17,7 +17,7 @@ struct ImportScan {
     /// A vault holds 100,000 entries; files with far more items could exhaust the memory.
     private static let limit = 200_000
     /// Further invalid lines of a file and further incomplete exports are only counted.
-    private static let mostToldAlike = 100
+    private static let maximumAlikeReports = 100
 
     /// Reads all of `paths`.
     ///
@@ -38,7 +38,7 @@ struct ImportScan {
                 }
             }
         }
-        tellOfExports()
+        reportExports()
     }
 
     private mutating func refuse(_ file: String, line: Int? = nil, _ refusal: Finding.Refusal) {
@@ -48,8 +48,8 @@ struct ImportScan {
     private mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
         // Parse the text of a QR code like a line; it must be a single otpauth URI.
         let lines = OTPAuthLines(symbol).lines
-        guard lines.count == 1 else { return refuse(file, .foreignSymbol) }
-        if case .refused(.notAURI) = lines[0].content { return refuse(file, .foreignSymbol) }
+        guard lines.count == 1 else { return refuse(file, .unrelatedSymbol) }
+        if case .refused(.notAURI) = lines[0].content { return refuse(file, .unrelatedSymbol) }
         try take(lines[0].content, of: file, line: nil)
     }
 
@@ -61,12 +61,12 @@ struct ImportScan {
             return refuse(file, .file(error))
         }
         let (start, insideBefore) = (findings.count, foundInside)
-        var foreignLines = 0
+        var unrecognisedLines = 0
         var isOurs = false
         try OTPAuthLines.read(text) { line throws(CommandFailure) in
             if case .refused(.notAURI) = line.content {
-                foreignLines += 1
-                guard foreignLines <= ImportScan.mostToldAlike else { return }
+                unrecognisedLines += 1
+                guard unrecognisedLines <= ImportScan.maximumAlikeReports else { return }
             } else {
                 isOurs = true
             }
@@ -75,10 +75,10 @@ struct ImportScan {
         guard isOurs else {
             findings.removeSubrange(start...)
             foundInside = insideBefore
-            return refuse(file, .foreignText)
+            return refuse(file, .unrelatedText)
         }
-        if foreignLines > ImportScan.mostToldAlike {
-            refuse(file, .foreignLines(foreignLines - ImportScan.mostToldAlike))
+        if unrecognisedLines > ImportScan.maximumAlikeReports {
+            refuse(file, .unrecognisedLines(unrecognisedLines - ImportScan.maximumAlikeReports))
         }
     }
 
@@ -121,14 +121,14 @@ struct ImportScan {
         }
     }
 
-    private mutating func tellOfExports() {
+    private mutating func reportExports() {
         let incomplete = zip(exportFiles, exports.sets).filter { !$0.1.isComplete }
-        for (file, export) in incomplete.prefix(ImportScan.mostToldAlike) {
+        for (file, export) in incomplete.prefix(ImportScan.maximumAlikeReports) {
             refuse(file, .missingParts(export.missing.map { $0 + 1 }, of: export.size))
         }
-        if incomplete.count > ImportScan.mostToldAlike {
-            let (file, _) = incomplete[ImportScan.mostToldAlike]
-            refuse(file, .incompleteExports(incomplete.count - ImportScan.mostToldAlike))
+        if incomplete.count > ImportScan.maximumAlikeReports {
+            let (file, _) = incomplete[ImportScan.maximumAlikeReports]
+            refuse(file, .incompleteExports(incomplete.count - ImportScan.maximumAlikeReports))
         }
     }
 }

@@ -46,7 +46,7 @@ struct PictureTexts {
         var symbols: [SecretBytes] = []
         var read: [Int: Content] = [:]
         do {
-            try PictureReader().read(pictures.map(\.path)) { _, bytes in
+            try ReaderPool().read(pictures.map(\.path)) { _, bytes in
                 symbols.append(SecretBytes(copying: bytes))
             } finished: { position, outcome in
                 switch outcome {

@@ -36,7 +36,7 @@ struct CheckChoice {
 
     /// The check that `entry` requires.
     ///
-    /// - Throws: ``PresenceRefusal/otherCheck(_:demanded:)`` if an option names a different
+    /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option names a different
     ///   check from the one that the entry requires.
     func check(of entry: EntrySummary) throws(CommandFailure) -> EntryCheck {
         let demanded: EntryCheck
@@ -47,7 +47,7 @@ struct CheckChoice {
         case .perUse(.pam): demanded = .pam
         }
         guard chosen == nil || chosen == demanded else {
-            throw .presence(.otherCheck(entry.name, demanded: demanded))
+            throw .presence(.differentCheck(entry.name, demanded: demanded))
         }
         return demanded
     }

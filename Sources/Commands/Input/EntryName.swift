@@ -46,10 +46,10 @@ struct EntryName: Hashable, Sendable {
     var visible: String { text.isEmpty ? "(no name)" : VisibleText.of(text) }
 
     /// The visible name, truncated to the width of a table column.
-    var inTable: String { visible.fitting(columns: EntryName.tableColumns) }
+    var fittedToTable: String { visible.fitting(columns: EntryName.tableColumns) }
 
     /// Whether a table truncates the name, so that other names can look the same.
-    var isCutInTable: Bool { inTable != visible }
+    var isTruncatedInTable: Bool { fittedToTable != visible }
 
     private static let tableColumns = 80
 }
@@ -79,11 +79,11 @@ extension [EntrySummary] {
         guard let first = found.first else { throw .noSuchEntry(VisibleText.of(typed)) }
         guard found.count == 1 else {
             let lookAlikes = found.lookAlikes
-            throw .severalEntries(
+            throw .ambiguousName(
                 VisibleText.of(typed),
                 found.map {
-                    let needsID = lookAlikes.contains($0.id) || $0.name.isCutInTable
-                    return $0.name.inTable + (needsID ? "  (\($0.shortID))" : "")
+                    let needsID = lookAlikes.contains($0.id) || $0.name.isTruncatedInTable
+                    return $0.name.fittedToTable + (needsID ? "  (\($0.shortID))" : "")
                 })
         }
         return first

@@ -66,14 +66,14 @@ enum SecretSource: Hashable, Sendable {
 
     /// Large enough for nearly every secret, and small, because the whole buffer is locked in
     /// memory and wiped.
-    private static let usualCapacity = 1 << 10
+    private static let typicalCapacity = 1 << 10
 
     /// Reads with `fill`; if the usual capacity is not enough, continues with a larger buffer.
     private static func readWhole(
         capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
     ) throws(InputFileError) -> SecretBytes {
-        let start = try read(capacity: min(capacity, usualCapacity), fill)
-        guard start.count == usualCapacity, capacity > usualCapacity else { return start }
+        let start = try read(capacity: min(capacity, typicalCapacity), fill)
+        guard start.count == typicalCapacity, capacity > typicalCapacity else { return start }
         return try read(capacity: capacity) { (output) throws(SystemCallFailure) in
             start.withBytes { output.append(copying: $0) }
             try fill(&output)
@@ -86,7 +86,7 @@ enum SecretSource: Hashable, Sendable {
         do {
             return try SecretBytes(capacity: capacity, initializingWith: fill)
         } catch {
-            throw error.meansFolder ? .folder : .system(error)
+            throw error.isDirectory ? .folder : .system(error)
         }
     }
 }

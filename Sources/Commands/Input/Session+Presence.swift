@@ -70,7 +70,7 @@ extension Session {
         let path = try vaultPath()
         let waiting = try inVault { () throws(VaultError) in try vault.lockOut(of: entry.id) }
         guard waiting.seconds == 0 else {
-            throw .presence(.entryWaits(entry.name, seconds: waiting.seconds))
+            throw .presence(.entryLockedOut(entry.name, seconds: waiting.seconds))
         }
         let opener = try openerAgain(for: Messages.purpose(of: use, entry.name), of: entry)
         var check = OpenerCheck(opener, of: vault)
@@ -126,7 +126,7 @@ extension Session {
         -> CommandFailure
     {
         if case .lockedOut(let seconds) = error {
-            return .presence(.entryWaits(entry.name, seconds: seconds))
+            return .presence(.entryLockedOut(entry.name, seconds: seconds))
         }
         return .vault(VisibleText.of(try vaultPath()), error)
     }

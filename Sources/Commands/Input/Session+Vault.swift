@@ -42,7 +42,7 @@ extension Session {
             // Do not prompt for a passphrase during a wait.
             let waiting = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
             guard waiting.seconds == 0 else {
-                throw .presence(.vaultWaits(VisibleText.of(path), seconds: waiting.seconds))
+                throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: waiting.seconds))
             }
         }
         let began = SystemClock.unixTime()
@@ -56,7 +56,7 @@ extension Session {
         } catch .wrongRecoveryKey {
             throw .presence(.wrongRecoveryKey(VisibleText.of(path)))
         } catch .lockedOut(let seconds) {
-            throw .presence(.vaultWaits(VisibleText.of(path), seconds: seconds))
+            throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
         } catch {
             throw .vault(VisibleText.of(path), error)
         }
@@ -92,7 +92,7 @@ extension Session {
         }
         if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey(again: purpose)) }
         if let path = arguments[.recoveryKeyFile] {
-            if purpose == nil { warnOfReaders(of: path) }
+            if purpose == nil { warnAboutReaders(of: path) }
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
             return .recoveryKey(try recoveryKey(text, from: source.name))
@@ -135,12 +135,12 @@ extension Session {
             guard answer.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
             return answer
         }
-        if purpose == nil { warnOfReaders(of: path) }
+        if purpose == nil { warnAboutReaders(of: path) }
         return try SecretSource(path).readFirstLine(limit: Session.secretLimit)
     }
 
     /// Warns if other users can read a file with a passphrase or recovery key.
-    private func warnOfReaders(of path: String) {
+    private func warnAboutReaders(of path: String) {
         guard FileKind.isReadableByOthers(at: path) else { return }
         printer.warn(
             "other users can read \(VisibleText.of(path)), which unlocks the vault; run chmod 600 on it"
@@ -151,7 +151,7 @@ extension Session {
     func newPassphrase(from option: Option) throws(CommandFailure) -> SecretBytes {
         let passphrase: SecretBytes
         if let path = arguments[option] {
-            warnOfReaders(of: path)
+            warnAboutReaders(of: path)
             passphrase = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
         } else {
             passphrase = try Question.newPassphrase.ask()
@@ -178,7 +178,7 @@ extension Session {
     }
 
     /// Warns if later commands will need `--max-unlock-cost`.
-    func warnOfCost(_ logN: Int) {
+    func warnAboutCost(_ logN: Int) {
         guard logN > Vault.defaultCeiling else { return }
         printer.alarm(
             "unlocking the vault now costs more than the default limit; add "

@@ -21,12 +21,12 @@ extension Messages {
         switch refusal {
         case .file(let error): sentence(for: error)
         case .picture(let refusal): sentence(for: refusal)
-        case .foreignSymbol: "the QR code is not an otpauth:// URI"
+        case .unrelatedSymbol: "the QR code is not an otpauth:// URI"
         case .line(.notAURI): "the line is not an otpauth:// URI"
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
-        case .foreignText: "neither an image nor text with otpauth:// URIs"
-        case .foreignLines(let count):
+        case .unrelatedText: "neither an image nor text with otpauth:// URIs"
+        case .unrecognisedLines(let count):
             count == 1
                 ? "1 more line is not an otpauth:// URI"
                 : "\(count) more lines are not otpauth:// URIs"
@@ -38,7 +38,7 @@ extension Messages {
                 : "the export is missing parts \(list(parts)) of \(size)"
         case .incompleteExports(let count):
             count == 1 ? "1 more export is incomplete" : "\(count) more exports are incomplete"
-        case .keyTooOften: "the vault already has too many entries with this key"
+        case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
             "an entry named “\(name)” has another key or other parameters; use --on-duplicate replace or keep"
         case .nameTwice(let name):
@@ -121,12 +121,12 @@ extension Messages {
         switch refusal {
         case .file(let error): slug(for: error)
         case .picture(let refusal): slug(for: refusal)
-        case .foreignSymbol, .foreignText, .foreignLines, .line(.notAURI): "no-otpauth"
+        case .unrelatedSymbol, .unrelatedText, .unrecognisedLines, .line(.notAURI): "no-otpauth"
         case .line(.keyURI): "bad-uri"
         case .line(.migration): "bad-export"
         case .exportEntry: "bad-entry"
         case .missingParts, .incompleteExports: "missing-parts"
-        case .keyTooOften: "same-key"
+        case .keyRepeatedTooOften: "same-key"
         case .nameTaken, .nameTwice: "same-name"
         case .requiresCheckPerUse: "asks-at-use"
         case .tooLong: "too-long"

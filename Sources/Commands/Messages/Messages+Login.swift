@@ -111,7 +111,7 @@ extension ExitCode {
             case .otherKind: .no
             case .unreadable, .badTicket, .helper(.authorities): .badInput
             case .vault(let error): ExitCode(error)
-            case .problem(let problem): problem.isPassing ? .system : .refused
+            case .problem(let problem): problem.isTransient ? .system : .refused
             case .denied, .wipeNotObeyed: .refused
             case .wiped(.failures): .presence
             case .wiped: .refused

@@ -19,7 +19,7 @@ extension Messages {
         case .unreadable(let failure):
             failure.isMissing
                 ? sentence(for: InputFileError.missing)
-                : failure.meansForbidden
+                : failure.isPermissionDenied
                     ? sentence(for: InputFileError.forbidden) : sentence(for: failure)
         case .crashed(let signal): "the image crashed the image reader (signal \(signal))"
         case .forbiddenCall: "the image made the image reader attempt a forbidden system call"

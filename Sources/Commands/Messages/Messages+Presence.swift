@@ -74,7 +74,7 @@ extension Messages {
         case .wrongPassphrase(let vault, let status):
             "\(vault): wrong passphrase" + (status.map(cost) ?? []).map { "; " + $0 }.joined()
         case .wrongRecoveryKey(let vault): "\(vault): wrong recovery key"
-        case .vaultWaits(let vault, let seconds):
+        case .vaultLockedOut(let vault, let seconds):
             "\(vault): too many failures; \(wait(seconds)), or use --recovery-key now"
         case .refused(let entry, .free(let left), let onFailure):
             "“\(entry.visible)” was not opened; \(costs(onFailure)) \(after(left + 1))"
@@ -83,12 +83,12 @@ extension Messages {
         case .refused(let entry, .notCounted, _): "“\(entry.visible)” was not opened"
         case .refused(let entry, .wiped, _):
             "“\(entry.visible)” was wiped after too many failures; its secret is gone"
-        case .entryWaits(let entry, let seconds):
+        case .entryLockedOut(let entry, let seconds):
             "“\(entry.visible)” is locked after too many failures; \(wait(seconds))"
         case .pam(let entry, let failure, let presence):
             "“\(entry.visible)” was not opened: " + sentence(for: failure)
                 + advice(after: failure.reason, where: presence)
-        case .otherCheck(let entry, let demanded):
+        case .differentCheck(let entry, let demanded):
             "“\(entry.visible)” is per-use:\(demanded.rawValue) and accepts no other check; omit "
                 + "--presence-check"
         case .nothingFurther(let entry, let place, let error):
@@ -121,10 +121,10 @@ extension Messages {
         }
         if status.lockOut.seconds > 0 {
             costs.append(wait(status.lockOut.seconds) + ", or use --recovery-key now")
-        } else if status.failuresToWait > 0 {
-            costs.append("the vault will be locked \(after(status.failuresToWait))")
+        } else if status.failuresUntilLockOut > 0 {
+            costs.append("the vault will be locked \(after(status.failuresUntilLockOut))")
         }
-        if let left = status.failuresToWipe {
+        if let left = status.failuresUntilWipe {
             costs.append("a secret will be wiped \(after(left))")
         }
         return costs

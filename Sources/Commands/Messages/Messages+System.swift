@@ -14,7 +14,7 @@ extension Messages {
 
     static func sentence(for error: TerminalError, asking question: Question) -> String {
         switch error {
-        case .none: "no terminal to prompt on; " + wayOut(of: question)
+        case .none: "no terminal to prompt on; " + cancellationAdvice(of: question)
         case .ended: "no answer; nothing was changed"
         case .tooLong: "the answer is too long; the limit is 4,095 bytes"
         case .interrupted: "interrupted; nothing was changed"
@@ -22,7 +22,7 @@ extension Messages {
         }
     }
 
-    static func wayOut(of question: Question) -> String {
+    static func cancellationAdvice(of question: Question) -> String {
         switch question {
         case .passphrase, .passphraseAgain: "use --passphrase-file FILE (- for standard input)"
         case .newPassphrase, .newPassphraseAgain:

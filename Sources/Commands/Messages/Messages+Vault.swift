@@ -10,9 +10,9 @@ extension Messages {
         switch error {
         case .notFound: "no vault found; create one with watchword init"
         case .alreadyExists: "already exists; choose another path for the vault"
-        case .reservedPlace:
+        case .reservedPath:
             "the name .watchword is reserved for Watchword's own files; choose another path"
-        case .keptGeneration:
+        case .previousGeneration:
             "a previous generation is read-only; copy it to another folder to change it"
         case .folder: "is a folder, not a vault"
         case .symbolicLink: "is a symbolic link; name the vault itself"
@@ -54,7 +54,7 @@ extension Messages {
         case .notCounted(let failure):
             "cannot record the attempt in .watchword beside the vault (\(sentence(for: failure))), so "
                 + "nothing was tried; "
-                + (failure.meansReadOnly
+                + (failure.isWriteForbidden
                     ? "make the folder writable, or use --read-only or --recovery-key"
                     : "free some disk space, or use --recovery-key")
         case .writable: "the vault is writable; omit --read-only"
@@ -96,7 +96,7 @@ extension Messages {
     }
 
     /// Where to find an earlier generation of a vault that cannot be opened.
-    static func wayBack(from error: VaultError, at path: String) -> String {
+    static func recoveryAdvice(from error: VaultError, at path: String) -> String {
         switch error {
         case .truncated, .damaged:
             // A kept generation does not itself have a previous generation.
@@ -157,7 +157,7 @@ extension Messages {
             "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
                 + "\(sentence(for: tombstone.reason)); its secret is gone; delete its name with "
                 + "watchword remove"
-        case .generationNotMarked(let error):
+        case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "
                 + sentence(for: error)
         case .failuresNotCleared(.notCounted(let failure)):
@@ -171,7 +171,7 @@ extension Messages {
         case .notConfirmed(let failure):
             "the vault was saved, but a power failure may undo the change: "
                 + sentence(for: failure)
-        case .folderOfOther(let user):
+        case .folderOwnedByOther(let user):
             "the vault's folder belongs to user ID \(user), who can restore an older vault"
         case .folderOpenToOthers(let mode):
             "other users can write to the vault's folder (mode 0\(String(mode, radix: 8))) and restore "
@@ -206,7 +206,7 @@ extension Messages {
         switch error {
         case .length(let count, let expected):
             "a recovery key has \(expected) letters and digits, not \(count)"
-        case .notALetter: "a recovery key contains only the letters A–Z and the digits 2–7"
+        case .invalidCharacter: "a recovery key contains only the letters A–Z and the digits 2–7"
         case .mistyped: "the recovery key contains a typing error"
         }
     }

@@ -26,12 +26,12 @@ enum Messages {
         case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
         case .noHome: "HOME is not set; use --vault FILE"
         case .vault(let place, let error):
-            "\(place): " + sentence(for: error) + wayBack(from: error, at: place)
+            "\(place): " + sentence(for: error) + recoveryAdvice(from: error, at: place)
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
         case .login(let name, let error): "\(name): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
-        case .severalEntries(let name, let found):
+        case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"
                 + found.map { "\n  " + $0 }.joined()
         case .nameTaken(let name):
@@ -41,7 +41,8 @@ enum Messages {
         case .noCodes(let name, .hotp): "“\(name)” is counter-based; use watchword code"
         case .noCodes(let name, _): "“\(name)” has no codes"
         case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
-        case .eachAsks: "every entry requires confirmation at each use; name the entries to watch"
+        case .eachRequiresCheck:
+            "every entry requires confirmation at each use; name the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
         case .key(let place, let error): "\(place): " + sentence(for: error)
         case .keyURI(let place, let error): "\(place): " + sentence(for: error)

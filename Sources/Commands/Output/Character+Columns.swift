@@ -26,7 +26,7 @@ extension String {
         var kept = ""
         for character in self {
             // A letter can have any number of combining marks, which take no column.
-            guard character.unicodeScalars.count <= Self.mostScalars else { break }
+            guard character.unicodeScalars.count <= Self.maximumScalarCount else { break }
             let columns = character.columns
             guard used + columns <= width else { break }
             used += columns
@@ -43,5 +43,5 @@ extension String {
     }
 
     /// More scalars than any emoji sequence or letter has.
-    private static let mostScalars = 16
+    private static let maximumScalarCount = 16
 }

@@ -33,13 +33,13 @@ enum CommandFailure: ProgramFailure {
     case presence(PresenceRefusal)
     case recoveryKey(String, RecoveryKeyError)
     case noSuchEntry(String)
-    case severalEntries(String, [String])
+    case ambiguousName(String, [String])
     case nameTaken(String)
     case noCodes(String, EntryKind)
     case notPlain(String)
     case nothingToWatch
     /// Every time-based entry requires confirmation at each use.
-    case eachAsks
+    case eachRequiresCheck
     // Signing in.
     case login(String, DeviceLoginError)
     // Parsing and encoding.
@@ -76,8 +76,8 @@ extension ExitCode {
             switch failure {
             case .usage, .pictureOnTerminal, .noHome: .usage
             case .terminal(let error, _): ExitCode(error)
-            case .declined, .noSuchEntry, .severalEntries, .nameTaken, .noCodes, .notPlain,
-                .nothingToWatch, .eachAsks:
+            case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noCodes, .notPlain,
+                .nothingToWatch, .eachRequiresCheck:
                 .no
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence
@@ -112,7 +112,8 @@ extension ExitCode {
         self =
             switch error {
             case .noSuchEntry, .otherKind, .noSuchSlot, .lastSlot, .wiped, .counterExhausted: .no
-            case .notFound, .alreadyExists, .reservedPlace, .keptGeneration, .folder, .symbolicLink,
+            case .notFound, .alreadyExists, .reservedPath, .previousGeneration, .folder,
+                .symbolicLink,
                 .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
                 .notEnoughMemory,
@@ -124,7 +125,7 @@ extension ExitCode {
             case .writable: .usage
             case .openedReadOnly: .badInput
             case .system(let failure), .notCounted(let failure):
-                failure.meansForbidden ? .badInput : .system
+                failure.isPermissionDenied ? .badInput : .system
             case .busy, .replaced, .changedMeanwhile, .rekeyed, .previousNotErased, .notConfirmed,
                 .cryptography:
                 .system
@@ -137,7 +138,7 @@ extension ExitCode {
             switch refusal {
             case .noSymbol: .no
             case .unreadable(let failure):
-                failure.isMissing || failure.meansForbidden ? .badInput : .system
+                failure.isMissing || failure.isPermissionDenied ? .badInput : .system
             default: .badInput
             }
     }

@@ -10,15 +10,15 @@ enum PresenceRefusal {
     /// The recovery key does not open the vault at this path.
     case wrongRecoveryKey(String)
     /// The vault at this path is locked for some time.
-    case vaultWaits(String, seconds: Int64)
+    case vaultLockedOut(String, seconds: Int64)
     /// The check for the entry failed.
     case refused(EntryName, RefusalCost, AccessControl.OnFailure)
     /// The entry is locked for some time.
-    case entryWaits(EntryName, seconds: Int64)
+    case entryLockedOut(EntryName, seconds: Int64)
     /// PAM returned no result for the entry.
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
     /// An option names a different check from the one that the entry requires.
-    case otherCheck(EntryName, demanded: EntryCheck)
+    case differentCheck(EntryName, demanded: EntryCheck)
     /// The entry requires another confirmation, and this source has no more input.
     case nothingFurther(EntryName, String, InputFileError)
 }
@@ -34,12 +34,12 @@ extension PresenceRefusal {
                 members.append(("failures", .number(status.lockOut.failures)))
                 members.append(("retry_after", .number(status.lockOut.seconds)))
                 members.append(("wiped", .number(Int64(status.wiped))))
-                if let left = status.failuresToWipe {
+                if let left = status.failuresUntilWipe {
                     members.append(("failures_to_wipe", .number(Int64(left))))
                 }
             }
         case .wrongRecoveryKey: members.append(("reason", .text("wrong-recovery-key")))
-        case .vaultWaits(_, let seconds):
+        case .vaultLockedOut(_, let seconds):
             members += [("reason", .text("locked-out")), ("retry_after", .number(seconds))]
         case .refused(let name, let cost, _):
             members += [("reason", .text("refused")), ("entry", .text(name.text))]
@@ -48,12 +48,12 @@ extension PresenceRefusal {
             case .wait(let seconds): members.append(("retry_after", .number(seconds)))
             case .wiped: members.append(("wiped", .number(1)))
             }
-        case .entryWaits(let name, let seconds):
+        case .entryLockedOut(let name, let seconds):
             members += [
                 ("reason", .text("locked-out")), ("entry", .text(name.text)),
                 ("retry_after", .number(seconds)),
             ]
-        case .otherCheck(let name, let demanded):
+        case .differentCheck(let name, let demanded):
             members += [
                 ("reason", .text("other-check")), ("entry", .text(name.text)),
                 ("check", .text(demanded.rawValue)),

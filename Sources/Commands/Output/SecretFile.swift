@@ -15,8 +15,8 @@ enum SecretFile {
             return try session.printer.bytes(bytes.span)
         }
         // Never overwrite a vault, or a file that is kept for one, with an image.
-        guard !Vault.isReservedPlace(path) else {
-            throw .vault(VisibleText.of(path), .reservedPlace)
+        guard !Vault.isReservedPath(path) else {
+            throw .vault(VisibleText.of(path), .reservedPath)
         }
         do {
             try OutputFile.write(

@@ -39,6 +39,6 @@ enum VisibleText {
         to output: inout OutputSpan<UInt8>
     ) {
         guard let (scalar, isVisible) = decided else { return }
-        if isVisible { output.append(scalar) } else { output.append(ascii: scalar.spelledOut) }
+        if isVisible { output.append(scalar) } else { output.append(ascii: scalar.escapedForm) }
     }
 }

@@ -98,7 +98,7 @@ enum AddCommand {
         }
         let outcome: PictureOutcome
         do {
-            outcome = try PictureReader().read(file.descriptor) { bytes in
+            outcome = try ReaderPool().read(file.descriptor) { bytes in
                 symbols.append(SecretBytes(copying: bytes))
             }
         } catch {

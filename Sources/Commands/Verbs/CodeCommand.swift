@@ -29,7 +29,7 @@ enum CodeCommand {
         let first: UInt64
         do { first = try step.step(at: moment) } catch { throw .code(.beforeStart) }
         let code = credential.generator().code(at: first &+ offset)
-        session.warnOfClock()
+        session.warnAboutClock()
         guard session.wantsJSON else { return try session.printer.line(code.text) }
         var members: [(String, JSONValue)] = [
             ("account", .text(entry.account)), ("code", .text(code.text)),
@@ -67,7 +67,7 @@ extension Session {
     ) throws(CommandFailure) -> Result {
         let result = try inVault { () throws(VaultError) in try vault.update(body) }
         for report in vault.reports {
-            if case .generationNotMarked = report {
+            if case .generationNotRecorded = report {
                 printer.warn(Messages.sentence(for: report, in: vault.entries))
             }
         }

@@ -32,7 +32,7 @@ enum EditCommand {
         let codes = try CodeChange(session)
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: arguments.operands[0])
-        try refuseForeign(contentOptions, for: entry, session)
+        try refuseInapplicable(contentOptions, for: entry, session)
         let changesContent = contentOptions.contains(where: arguments.has)
         // Weakening access control requires the same confirmation as using the entry.
         let isChecked = changesContent || accessOptions.contains(where: arguments.has)
@@ -97,7 +97,7 @@ enum EditCommand {
     }
 
     /// Refuses options that do not apply to the entry's type.
-    private static func refuseForeign(
+    private static func refuseInapplicable(
         _ options: [Option], for entry: EntrySummary, _ session: Session
     ) throws(CommandFailure) {
         let foreign: [Option] =

@@ -37,7 +37,7 @@ enum ExportCommand {
         if wiped > 0 {
             session.printer.note("Skipped \(wiped) wiped \(wiped == 1 ? "entry" : "entries").")
         }
-        tellLeftOut(vault.entries.count - making.count - wiped, skips ? asking : [], session)
+        reportSkipped(vault.entries.count - making.count - wiped, skips ? asking : [], session)
         return .done
     }
 
@@ -52,7 +52,8 @@ enum ExportCommand {
             ]))
     }
 
-    private static func tellLeftOut(_ others: Int, _ skipped: [EntrySummary], _ session: Session) {
+    private static func reportSkipped(_ others: Int, _ skipped: [EntrySummary], _ session: Session)
+    {
         if others > 0 {
             session.printer.note(
                 "Skipped \(others) \(others == 1 ? "entry" : "entries") without codes; see watchword show --reveal."

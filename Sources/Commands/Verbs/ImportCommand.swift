@@ -46,7 +46,7 @@ enum ImportCommand {
         if policy == .replace {
             let asking = try session.inVault { () throws(VaultError) in
                 try vault.rehearse { changes throws(VaultError) in
-                    try rehearsal.replacedThatAsk(findings, in: &changes)
+                    try rehearsal.replacedThatRequireCheck(findings, in: &changes)
                 }
             }
             let wanted = Set(asking)
@@ -110,7 +110,7 @@ enum ImportCommand {
                     ("missing", .list(parts.map { .number(Int64($0)) })),
                     ("parts", .number(Int64(size))),
                 ]
-            case .foreignLines(let count), .incompleteExports(let count):
+            case .unrecognisedLines(let count), .incompleteExports(let count):
                 members.append(("count", .number(Int64(count))))
             default: break
             }

@@ -12,7 +12,7 @@ enum InitCommand {
         let cost = try session.cost()
         try session.inVault(path) { () throws(VaultError) in
             // Check the path before the passphrase prompt.
-            try Vault.expectFree(path)
+            try Vault.requireUnreservedPath(path)
         }
         let passphrase = try session.newPassphrase(from: .passphraseFile)
         func make(_ recoveryKey: RecoveryKey?) throws(CommandFailure) {
@@ -22,7 +22,7 @@ enum InitCommand {
                     now: SystemClock.unixTime())
             }
             session.printer.note("Created the vault \(VisibleText.of(path)).")
-            session.warnOfCost(cost.logN)
+            session.warnAboutCost(cost.logN)
             for report in reports { session.printer.warn(Messages.sentence(for: report, in: [])) }
         }
         if session.arguments.has(.noRecoveryKey) {
@@ -53,7 +53,7 @@ enum InitCommand {
         }
         guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
         session.printer.note("Write it down and store it safely, then type it to verify your copy.")
-        try askBack(text, session)
+        try askToRepeat(text, session)
     }
 
     private static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
@@ -68,7 +68,8 @@ enum InitCommand {
     }
 
     // The key is already saved, so the user can skip the verification.
-    private static func askBack(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+    private static func askToRepeat(_ text: SecretBytes, _ session: Session) throws(CommandFailure)
+    {
         while true {
             var answer: SecretBytes?
             // Without an answer, the verification is skipped.

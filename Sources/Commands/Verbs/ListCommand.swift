@@ -21,14 +21,14 @@ enum ListCommand {
             return .done
         }
         // A few very long names do not widen the column for all.
-        let names = entries.map(\.name.inTable)
+        let names = entries.map(\.name.fittedToTable)
         let columns = names.map(\.columns)
         let width = min(columns.max() ?? 0, 48)
         let gaps = String(repeating: " ", count: width + 2)
         let lookAlikes = vault.entries.lookAlikes
         for (place, entry) in entries.enumerated() {
             let gap = gaps.prefix(max(width - columns[place], 0) + 2)
-            let needsID = lookAlikes.contains(entry.id) || entry.name.isCutInTable
+            let needsID = lookAlikes.contains(entry.id) || entry.name.isTruncatedInTable
             let id = needsID ? ", id \(entry.shortID)" : ""
             try session.printer.line(names[place] + gap + Messages.description(of: entry) + id)
         }

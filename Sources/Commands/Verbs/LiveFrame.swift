@@ -60,14 +60,14 @@ struct LiveFrame {
             + String(repeating: "·", count: max(LiveFrame.barWidth - filled, 0))
         let shown = code + String(repeating: " ", count: max(8 - code.count, 0))
         let fixed = shown.count + 1 + padded.count + 1 + LiveFrame.barWidth + 2
-        let isLate = remaining <= 5
+        let isAboutToExpire = remaining <= 5
         guard columns > fixed + 4 else {
             // In a narrow window, show the code and omit the bar.
             return "\(code) \(row.entry.name.visible)".prefix(columns: columns)
         }
         let name = row.entry.name.visible.prefix(columns: columns - fixed)
         return styled(shown, LiveFrame.bold) + " "
-            + styled("\(padded) \(bar)", isLate ? LiveFrame.red : "") + "  " + name
+            + styled("\(padded) \(bar)", isAboutToExpire ? LiveFrame.red : "") + "  " + name
     }
 
     /// The filled part of the bar, rounded up.

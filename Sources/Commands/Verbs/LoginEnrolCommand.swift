@@ -31,7 +31,7 @@ enum LoginEnrolCommand {
         } catch {
             throw .login(name.visible, error)
         }
-        session.warnOfMark(of: vault)
+        session.warnAboutGeneration(of: vault)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
@@ -93,9 +93,9 @@ extension Session {
     }
 
     /// Warns if the generation could not be recorded beside the vault.
-    func warnOfMark(of vault: UnlockedVault) {
+    func warnAboutGeneration(of vault: UnlockedVault) {
         for report in vault.reports {
-            if case .generationNotMarked = report {
+            if case .generationNotRecorded = report {
                 printer.warn(Messages.sentence(for: report, in: vault.entries))
             }
         }

@@ -15,13 +15,13 @@ enum LoginPresentCommand {
         let content = try session.enrolledContent(of: entry, in: vault, for: .signIn)
         let ticket: LoginTicket
         do {
-            var login = try DeviceLogin(content, of: entry.id, in: vault)
+            var login = try EnrolledLogin(content, of: entry.id, in: vault)
             ticket = try login.signIn(
                 turn: turn, over: &helper, now: SystemClock.unixTime())
         } catch {
             throw .login(entry.name.visible, error)
         }
-        session.warnOfMark(of: vault)
+        session.warnAboutGeneration(of: vault)
         guard session.wantsJSON else {
             try session.printer.line(ticket.text)
             return .done

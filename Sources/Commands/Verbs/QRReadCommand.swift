@@ -22,7 +22,7 @@ enum QRReadCommand {
             printer.progress("\(done) of \(all) images")
         }
         printer.endProgress()
-        try askBeforeKeys(contents, count: found.count, session)
+        try confirmShowingKeys(contents, count: found.count, session)
         var worst = ExitCode.done
         for (index, item) in found.enumerated() {
             let code: ExitCode
@@ -86,7 +86,7 @@ enum QRReadCommand {
         return ExitCode(failure)
     }
 
-    private static func askBeforeKeys(
+    private static func confirmShowingKeys(
         _ contents: PictureTexts, count: Int, _ session: Session
     ) throws(CommandFailure) {
         for index in 0..<count {

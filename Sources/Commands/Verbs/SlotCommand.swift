@@ -50,7 +50,7 @@ enum SlotCommand {
                 try changes.addPassphrase(passphrase, cost: cost, now: now)
             }
             session.printer.note("Added slot \(number).")
-            session.warnOfCost(vault.unlockCost)
+            session.warnAboutCost(vault.unlockCost)
         case "recovery-key":
             for option in [Option.newPassphraseFile, .scryptLogN]
             where session.arguments.has(option) {
@@ -114,7 +114,7 @@ enum SlotCommand {
             }
         }
         session.printer.note("Changed the passphrase.")
-        session.warnOfCost(vault.unlockCost)
+        session.warnAboutCost(vault.unlockCost)
         return .done
     }
 

@@ -15,7 +15,7 @@ enum TOTPCommand {
         let moment = try session.moment()
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
         let first = try factor(of: step, at: moment)
-        session.warnOfClock()
+        session.warnAboutClock()
         for offset in 0..<UInt64(count) {
             // Stop at the last step that exists.
             let (factor, isBeyond) = first.addingReportingOverflow(offset)

@@ -31,7 +31,7 @@ enum VerifyCommand {
         }
         let window = try window(session, for: credential.movingFactor)
         let offset = try offset(of: code, credential, window, session)
-        if case .time = credential.movingFactor { session.warnOfClock() }
+        if case .time = credential.movingFactor { session.warnAboutClock() }
         return try tell(offset, session)
     }
 

@@ -11,7 +11,7 @@ enum WatchCommand {
         let vault = try session.unlock()
         let rows = try rows(of: vault, session)
         guard !rows.isEmpty else { throw .nothingToWatch }
-        session.warnOfClock()
+        session.warnAboutClock()
         if session.wantsJSON || !session.printer.outputIsTerminal {
             try printOnce(rows, session)
         } else {
@@ -28,7 +28,7 @@ enum WatchCommand {
             let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
             entries = all.filter { $0.accessControl.presence == .perUnlock }
             // Per-use entries are shown only if named, because each one prompts.
-            guard all.isEmpty || !entries.isEmpty else { throw .eachAsks }
+            guard all.isEmpty || !entries.isEmpty else { throw .eachRequiresCheck }
             if all.count > entries.count {
                 session.printer.note(
                     "Skipped \(all.count - entries.count) "

@@ -21,7 +21,9 @@ extension FileReplacement {
             try own.exchange(displaced, with: name, in: folder)
         } catch {
             guard !error.isMissingFile else { throw .changed }
-            guard error.meansNoLinks || error.meansNoExchange else { throw .system(error) }
+            guard error.isLinkUnsupported || error.isExchangeUnsupported else {
+                throw .system(error)
+            }
             guard try holds(old, at: name, in: folder) else { throw .changed }
             return try system { () throws(SystemCallFailure) in
                 try own.remove(displaced)
@@ -54,16 +56,16 @@ extension FileReplacement {
         guard try holdsAnything(displaced, in: own) else { return }
         var isKnown = false
         for known in [aside, previous, newPreviousName] where !isKnown {
-            isKnown = try areOneFile(known, in: own, displaced, in: own)
+            isKnown = try isSameFile(known, in: own, displaced, in: own)
         }
         if !isKnown {
-            guard try areOneFile(aside, in: own, name, in: folder) else {
+            guard try isSameFile(aside, in: own, name, in: folder) else {
                 throw .inTheWay(name: displaced)
             }
             try system { () throws(SystemCallFailure) in
                 try own.exchange(displaced, with: name, in: folder)
             }
-            guard try areOneFile(aside, in: own, displaced, in: own) else {
+            guard try isSameFile(aside, in: own, displaced, in: own) else {
                 throw .inTheWay(name: displaced)
             }
         }
@@ -76,7 +78,7 @@ extension FileReplacement {
             // If a displaced file could not be put back, leave both it and the new file, which the
             // next writer needs to recognise it.
             if try holdsAnything(displaced, in: own) {
-                guard try areOneFile(aside, in: own, displaced, in: own) else { return }
+                guard try isSameFile(aside, in: own, displaced, in: own) else { return }
             }
             discardNames(in: own)
         } catch _ {}
@@ -104,7 +106,7 @@ extension FileReplacement {
                 try file.readToEnd(into: &output)
             }
             return held == bytes
-        } catch  where error.isMissingFile || error.meansNotAFile || error.meansForbidden {
+        } catch  where error.isMissingFile || error.isNotRegularFile || error.isPermissionDenied {
             return false
         } catch {
             throw .system(error)
@@ -118,7 +120,7 @@ extension FileReplacement {
     }
 
     /// Whether both names exist and refer to the same file.
-    func areOneFile(
+    func isSameFile(
         _ name: String, in folder: borrowing Folder, _ second: String, in other: borrowing Folder
     ) throws(PrivateFileError) -> Bool {
         do throws(SystemCallFailure) {

@@ -17,7 +17,7 @@ extension FileReplacement {
             guard let facts = try facts(of: leftover, in: own) else { continue }
             guard FileKind.isPrivateFile(facts),
                 try hasNoOtherName(leftover, facts, in: own, besides: folder),
-                try beginsAsOurs(leftover, facts, in: own)
+                try beginsLikeOwnFile(leftover, facts, in: own)
             else { throw .inTheWay(name: leftover) }
             try system { () throws(SystemCallFailure) in try erase(leftover, in: own) }
         }
@@ -28,7 +28,7 @@ extension FileReplacement {
         throws(PrivateFileError)
     {
         guard let facts = try facts(of: name, in: folder) else { return }
-        guard FileKind.isPrivateFile(facts), try beginsAsOurs(name, facts, in: folder) else {
+        guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(name, facts, in: folder) else {
             throw .inTheWay(name: name)
         }
     }
@@ -40,7 +40,7 @@ extension FileReplacement {
             guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
                 facts.st_size >= beginning.count
             else { continue }
-            if try beginsAsOurs(name, facts, in: own, orAs: nil) { return true }
+            if try beginsLikeOwnFile(name, facts, in: own, orAs: nil) { return true }
         }
         return false
     }
@@ -75,18 +75,18 @@ extension FileReplacement {
         besides folder: borrowing Folder
     ) throws(PrivateFileError) -> Bool {
         guard facts.st_nlink > 1 else { return true }
-        if try areOneFile(leftover, in: own, name, in: folder) { return true }
-        return try areOneFile(leftover, in: own, previous, in: own)
+        if try isSameFile(leftover, in: own, name, in: folder) { return true }
+        return try isSameFile(leftover, in: own, previous, in: own)
     }
 
     /// Whether the file begins like one of ours, or is one that was truncated within its beginning.
-    private func beginsAsOurs(_ name: String, _ facts: stat, in folder: borrowing Folder)
+    private func beginsLikeOwnFile(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(PrivateFileError) -> Bool
     {
-        try beginsAsOurs(name, facts, in: folder, orAs: name == aside ? otherLeftover : nil)
+        try beginsLikeOwnFile(name, facts, in: folder, orAs: name == aside ? otherLeftover : nil)
     }
 
-    private func beginsAsOurs(
+    private func beginsLikeOwnFile(
         _ name: String, _ facts: stat, in folder: borrowing Folder, orAs other: FileBeginning?
     ) throws(PrivateFileError) -> Bool {
         // A file that was just created may not even be readable, because its mode is set later.
@@ -102,7 +102,7 @@ extension FileReplacement {
                 if beginning.isBegun(by: start) { return true }
             }
             return false
-        } catch  where error.meansForbidden {
+        } catch  where error.isPermissionDenied {
             return false
         } catch {
             throw .system(error)

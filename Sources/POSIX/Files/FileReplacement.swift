@@ -181,8 +181,8 @@ public struct FileReplacement: Sendable {
         do throws(SystemCallFailure) {
             try own.link(aside, to: name, in: folder)
         } catch {
-            guard !error.meansExists else { throw .inTheWay(name: name) }
-            guard error.meansNoLinks else { throw .system(error) }
+            guard !error.isAlreadyExists else { throw .inTheWay(name: name) }
+            guard error.isLinkUnsupported else { throw .system(error) }
             return try system { () throws(SystemCallFailure) in
                 try own.rename(aside, to: name, in: folder)
             }
@@ -213,7 +213,7 @@ public struct FileReplacement: Sendable {
             guard try folder.holds(name) else { return }
             do throws(SystemCallFailure) {
                 try folder.link(name, to: newPreviousName, in: own)
-            } catch  where error.meansNoLinks {
+            } catch  where error.isLinkUnsupported {
                 try copy(in: folder, toPreviousAsideIn: own)
             }
         }

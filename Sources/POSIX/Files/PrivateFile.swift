@@ -93,7 +93,7 @@ public struct OpenPrivateFile: ~Copyable {
     }
 
     /// Whether `name` in `folder` is still this file, and it has not changed since it was read.
-    public func isStill(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure)
+    public func isUnchanged(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure)
         -> Bool
     {
         try folder.facts(of: name).map { FileStamp($0) } == stamp

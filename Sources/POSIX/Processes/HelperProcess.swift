@@ -61,7 +61,7 @@ public final class HelperProcess {
     /// Whether the greeting has arrived; always true for a helper that sends none.
     public private(set) var isReady: Bool
     /// The time that the helper has left; zero once its timeout has passed.
-    public private(set) var timeLeft: Duration
+    public private(set) var remainingTime: Duration
 
     private let child: ChildProcess
     private let killsGroup: Bool
@@ -84,7 +84,7 @@ public final class HelperProcess {
         running path: String, limits: Limits, timeout: Duration, killsGroup: Bool = false
     ) throws(HelperFailure) {
         self.killsGroup = killsGroup
-        timeLeft = timeout
+        remainingTime = timeout
         frameLimit = limits.frame
         isReady = limits.greeting == nil
         do throws(SystemCallFailure) {
@@ -191,16 +191,16 @@ public final class HelperProcess {
     public var writable: Polling.Interest { .writing(child.input) }
 
     /// Gives the helper a new timeout.
-    public func restartTimeout(_ timeout: Duration) { timeLeft = timeout }
+    public func restartTimeout(_ timeout: Duration) { remainingTime = timeout }
 
     /// Subtracts time from the helper's remaining time.
-    public func countWait(_ waited: Duration) { timeLeft = max(timeLeft - waited, .zero) }
+    public func countWait(_ waited: Duration) { remainingTime = max(remainingTime - waited, .zero) }
 
     /// Waits until `interest` is ready or the timeout has passed, and counts the time.
     ///
     /// It may return early; the caller checks again.
     public func wait(for interest: Polling.Interest) throws(SystemCallFailure) {
-        countWait(try HelperProcess.wait(for: [interest], timeout: timeLeft))
+        countWait(try HelperProcess.wait(for: [interest], timeout: remainingTime))
     }
 
     /// Waits until one of `interests` is ready or `timeout` has passed; it may return early.

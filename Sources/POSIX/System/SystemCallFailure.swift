@@ -30,25 +30,25 @@ extension SystemCallFailure {
     public var isBrokenPipe: Bool { number == EPIPE }
 
     /// Whether this user lacks permission.
-    public var meansForbidden: Bool { number == EACCES || number == EPERM }
+    public var isPermissionDenied: Bool { number == EACCES || number == EPERM }
 
     /// Whether the location is not writable: a read-only file system, or no permission.
-    public var meansReadOnly: Bool { number == EROFS || meansForbidden }
+    public var isWriteForbidden: Bool { number == EROFS || isPermissionDenied }
 
     /// Whether the file is a folder.
-    public var meansFolder: Bool { number == EISDIR }
+    public var isDirectory: Bool { number == EISDIR }
 }
 
 extension SystemCallFailure {
     /// Whether the name is already in use.
-    var meansExists: Bool { number == EEXIST }
+    var isAlreadyExists: Bool { number == EEXIST }
 
     // File systems without hard links return one of these.
-    var meansNoLinks: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
+    var isLinkUnsupported: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 
     // File systems and kernels that cannot exchange two names return one of these.
-    var meansNoExchange: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
+    var isExchangeUnsupported: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
 
     /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.
-    public var meansNotAFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
+    public var isNotRegularFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
 }

@@ -77,7 +77,7 @@ public enum SystemClock {
     }
 
     /// The kernel's maximum error of the clock in milliseconds; `nil` if it is unknown.
-    public static func maximalError() -> Int64? {
+    public static func maximumError() -> Int64? {
         let microseconds = linux_clock_error()
         return microseconds < 0 ? nil : Int64(microseconds) / 1_000
     }

@@ -25,7 +25,7 @@ internal import Glibc
     public static func take() throws(TerminalError) -> LiveScreen {
         let terminal = try Terminal()
         let before = try terminal.settings()
-        let signals = try holdBackSignals()
+        let signals = try blockSignals()
         let screen = LiveScreen(terminal: terminal, signals: signals, before: before)
         try screen.enter()
         return screen
@@ -72,16 +72,16 @@ internal import Glibc
         case .windowChange: return .redraw
         case .interrupt: return .key(LiveScreen.controlC)
         case .stop:
-            try handOn(.stop)
+            try forward(.stop)
             try enter()
             return .redraw
         case .hangUp, .quit, .terminate:
-            if let signal { try handOn(signal) }
+            if let signal { try forward(signal) }
             throw .interrupted
         }
     }
 
-    private static func holdBackSignals() throws(TerminalError) -> SignalQueue {
+    private static func blockSignals() throws(TerminalError) -> SignalQueue {
         do {
             return try SignalQueue(SignalQueue.Signal.allCases)
         } catch {
@@ -89,7 +89,7 @@ internal import Glibc
         }
     }
 
-    private func handOn(_ signal: SignalQueue.Signal) throws(TerminalError) {
+    private func forward(_ signal: SignalQueue.Signal) throws(TerminalError) {
         try leave()
         do { try signals.deliver(signal) } catch { throw .system(error) }
     }

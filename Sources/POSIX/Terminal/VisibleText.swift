@@ -18,7 +18,7 @@ extension String {
     }
 
     private mutating func append(_ scalar: Unicode.Scalar, isVisible: Bool) {
-        if isVisible { unicodeScalars.append(scalar) } else { self += scalar.spelledOut }
+        if isVisible { unicodeScalars.append(scalar) } else { self += scalar.escapedForm }
     }
 }
 
@@ -104,7 +104,7 @@ extension Unicode.Scalar {
     private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442, 0x16FE4]
 
     /// The escaped form: `\u{202E}`.
-    public var spelledOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
+    public var escapedForm: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 
     /// Whether it is an emoji on its own, excluding digits and other ASCII.
     fileprivate var isEmoji: Bool { value >= 0xA9 && properties.isEmoji }

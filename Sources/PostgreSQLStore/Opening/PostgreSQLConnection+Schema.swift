@@ -13,7 +13,7 @@ extension PostgreSQLConnection {
     /// Runs the missing schema steps, in one process at a time.
     ///
     /// The connection must not be in pipeline mode yet.
-    func bringUpToDate(timeout: Duration) throws(PostgreSQLStoreError) {
+    func updateSchema(timeout: Duration) throws(PostgreSQLStoreError) {
         guard reported("server_encoding") == "UTF8" else { throw .notUTF8 }
         if try storing({ () throws(PostgreSQLFailure) in try takenSteps() }) == Schema.steps.count {
             return
@@ -39,11 +39,11 @@ extension PostgreSQLConnection {
     func takenSteps() throws(PostgreSQLFailure) -> Int {
         // Query the system catalogue's tables, because a session's cache (which `to_regclass` uses)
         // may be older than the tables that another process created.
-        let isThere = try number(
+        let exists = try number(
             "SELECT count(*) FROM pg_catalog.pg_class AS class JOIN pg_catalog.pg_namespace AS space "
                 + "ON space.oid = class.relnamespace "
                 + "WHERE space.nspname = 'watchword' AND class.relname = 'steps'")
-        guard isThere == 1 else { return 0 }
+        guard exists == 1 else { return 0 }
         return Int(try number("SELECT taken FROM watchword.steps"))
     }
 

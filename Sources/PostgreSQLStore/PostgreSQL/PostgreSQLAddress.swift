@@ -7,7 +7,7 @@ internal import POSIX
 /// For missing parts, libpq uses its own sources (`PGPASSFILE`, a service file, the environment).
 @safe public struct PostgreSQLAddress: Sendable {
     /// Whether the text itself contains a password, which other users may be able to read.
-    public let holdsPassword: Bool
+    public let containsPassword: Bool
     /// The hosts and the database, for messages; never a password.
     public let shown: String
     let settings: [(keyword: String, value: String)]
@@ -24,7 +24,7 @@ internal import POSIX
             }
             unsafe option += 1
         }
-        holdsPassword = given["password"]?.isEmpty == false
+        containsPassword = given["password"]?.isEmpty == false
         let host = given["host"] ?? given["hostaddr"] ?? given["service"] ?? ""
         shown = "postgresql://" + host + "/" + (given["dbname"] ?? "")
         // libpq uses the last of repeated settings, so the text overrides the defaults before it.
@@ -35,14 +35,14 @@ internal import POSIX
     /// The same address, with the shortest connection timeout that libpq allows.
     var failsFast: PostgreSQLAddress {
         PostgreSQLAddress(
-            holdsPassword: holdsPassword, shown: shown,
+            containsPassword: containsPassword, shown: shown,
             settings: settings + [("connect_timeout", "2")])
     }
 
     private init(
-        holdsPassword: Bool, shown: String, settings: [(keyword: String, value: String)]
+        containsPassword: Bool, shown: String, settings: [(keyword: String, value: String)]
     ) {
-        self.holdsPassword = holdsPassword
+        self.containsPassword = containsPassword
         self.shown = shown
         self.settings = settings
     }

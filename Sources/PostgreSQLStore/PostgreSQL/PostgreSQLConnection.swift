@@ -14,7 +14,7 @@ internal import Verification
     /// It is not known which command caused it: libpq delivers a warning before the results of
     /// earlier commands. A warning at the end of a transaction has no context; warnings from
     /// functions, such as triggers, have one.
-    private(set) var isWarned = false
+    private(set) var hasWarning = false
 
     /// Connects and authenticates with the connection string.
     ///
@@ -107,7 +107,7 @@ internal import Verification
             switch result.status {
             case PGRES_PIPELINE_SYNC:
                 guard outcomes.count >= commands.count else { throw .broken }
-                isWarned = warnings.take()
+                hasWarning = warnings.take()
                 return outcomes
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
                 outcomes.append(.done(result))
@@ -185,11 +185,11 @@ struct ConnectionRefused: Error, Hashable {
 ///
 /// Owned by its connection, on whose thread libpq calls the receiver.
 private final class Warnings {
-    private var isThere = false
+    private var exists = false
 
     func take() -> Bool {
-        defer { isThere = false }
-        return isThere
+        defer { exists = false }
+        return exists
     }
 
     /// The callback for libpq's messages that are not errors.
@@ -199,6 +199,6 @@ private final class Warnings {
             unsafe String(cString: severity) == "WARNING",
             unsafe PQresultErrorField(result, Int32(UInt8(ascii: "W"))) == nil
         else { return }
-        unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue().isThere = true
+        unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue().exists = true
     }
 }

@@ -44,7 +44,7 @@ struct PostgreSQLFailure: RowFailure, Hashable {
     static let cryptography = PostgreSQLFailure(extent: .connection, code: "cryptography")
 
     /// Whether a retry may succeed: a serialisation failure or a deadlock.
-    var isPassing: Bool { code == "40001" || code == "40P01" }
+    var isTransient: Bool { code == "40001" || code == "40P01" }
 
     /// Whether a lock was not granted in time or a statement timed out.
     var isBusy: Bool { ["55P03", "57014", "25P03"].contains(code) }
@@ -81,7 +81,7 @@ extension StoreFailure {
             case "53100": .full
             // A read-only transaction, or a role without the right to write.
             case "25006", "42501": .readOnly
-            case _ where failure.isPassing || failure.isBusy: .busy
+            case _ where failure.isTransient || failure.isBusy: .busy
             // Violated constraints that no change's condition covers, values that do not fit their
             // column, missing tables, and unreadable pages.
             case let code where ["22", "23", "42", "XX"].contains { code.hasPrefix($0) }: .damaged

@@ -17,7 +17,7 @@ struct ReadGroup {
         var sharing: [Int64: [(job: ReadJob, subject: [UInt8])]] = [:]
         for job in jobs {
             switch job.question {
-            case .alive(let subject, let limit) where !job.isSecondTry:
+            case .alive(let subject, let limit) where !job.isRetry:
                 sharing[limit, default: []].append((job, subject))
             case .alive(let subject, let limit): groups.append(ReadGroup(job, subject, limit))
             case .alone(let statement, let arguments):

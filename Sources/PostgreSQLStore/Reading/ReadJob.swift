@@ -3,21 +3,21 @@ internal import Verification
 /// A read that waits for a connection.
 struct ReadJob: Sendable {
     /// What the read asks for.
-    enum Question: Sendable {
+    enum Query: Sendable {
         /// The result of one statement.
         case alone(StoreStatement, StatementArguments)
         /// A subject's rows that are not revoked, at most `limit`; read by nearly every decision.
         case alive(subject: [UInt8], limit: Int64)
     }
 
-    let question: Question
+    let question: Query
     /// Receives the rows, or the failure, on the connection's thread.
     let finish: @Sendable (Result<PostgreSQLRows, PostgreSQLFailure>) -> Void
     /// Whether the read is a repetition.
     ///
     /// A read that failed with its connection, or with another read, is repeated once; that is
     /// safe, because a read changes nothing.
-    var isSecondTry = false
+    var isRetry = false
     /// How often the server aborted the read in favour of another transaction (SQLSTATE 40001 and
     /// 40P01).
     var timesAborted = 0
@@ -41,7 +41,7 @@ extension PostgreSQLSession {
             // These callers have already waited for the full timeout, so their reads are not
             // repeated.
             for job in jobs { job.finish(.failure(.timedOut)) }
-            return .init(isLost: true, isSilent: true)
+            return .init(isLost: true, isUnresponsive: true)
         } catch {
             return .init(isLost: true, again: refuse(jobs, because: error))
         }
@@ -49,7 +49,7 @@ extension PostgreSQLSession {
         for (group, outcome) in zip(groups, outcomes) {
             switch outcome {
             case .done(let result): group.finish(result)
-            case .failed(let failure) where failure.isPassing:
+            case .failed(let failure) where failure.isTransient:
                 again += giveUp(group.jobs, because: failure)
             // One read may have made the statement fail; the others can still succeed separately.
             case .failed(let failure) where group.jobs.count > 1 && !failure.isBusy:
@@ -80,10 +80,10 @@ extension PostgreSQLSession {
     private func refuse(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
         var again: [ReadJob] = []
         for var job in jobs {
-            if job.isSecondTry {
+            if job.isRetry {
                 job.finish(.failure(failure))
             } else {
-                job.isSecondTry = true
+                job.isRetry = true
                 again.append(job)
             }
         }

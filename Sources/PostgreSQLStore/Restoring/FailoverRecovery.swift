@@ -70,7 +70,7 @@ struct FailoverRecovery {
         var (kept, ended) = (0, 0)
         let (session, key) = (session, key)
         try session.allCredentials(key) { rows throws(PostgreSQLFailure) in
-            var renewed: [Wanted<CredentialRow>] = []
+            var renewed: [BatchRow<CredentialRow>] = []
             var events: [RecordedEvent] = []
             for row in rows {
                 let restored: RestoredRow?
@@ -95,7 +95,7 @@ struct FailoverRecovery {
             .all { row throws(PostgreSQLFailure) in try row.client(key) }
         let revoked = all.compactMap { $0.afterRevoking(at: now) }
         guard !revoked.isEmpty else { return 0 }
-        var rows: [Wanted<ClientRow>] = []
+        var rows: [BatchRow<ClientRow>] = []
         for row in revoked { rows.append(try wanted(row, rows.count)) }
         try append(
             rows.map { wanted in
@@ -109,9 +109,9 @@ struct FailoverRecovery {
 
     private func wanted<Row: StoredRow>(
         _ row: Row, _ member: Int
-    ) throws(PostgreSQLFailure) -> Wanted<Row> {
+    ) throws(PostgreSQLFailure) -> BatchRow<Row> {
         let code = try cryptography { () throws(CryptographyFailure) in try key.code(of: row) }
-        return Wanted(member: member, row: row, code: code)
+        return BatchRow(member: member, row: row, code: code)
     }
 
     /// Applies the changes, and appends the events.

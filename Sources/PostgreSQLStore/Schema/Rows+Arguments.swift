@@ -1,7 +1,7 @@
 internal import Verification
 
 /// A row, with the number of the batch member that it belongs to.
-struct Wanted<Row: Sendable>: Sendable {
+struct BatchRow<Row: Sendable>: Sendable {
     let member: Int
     let row: Row
     /// The row's authentication code; empty if only a key is needed.
@@ -25,7 +25,7 @@ struct SubjectLimit: Sendable {
 
 // Encodes rows into their columns, in the order of the statements.
 extension StatementArguments {
-    init(_ rows: [Wanted<CredentialRow>]) {
+    init(_ rows: [BatchRow<CredentialRow>]) {
         add(rows, member: \.member)
         add(rows) { $0.row.id.bytes }
         add(rows) { $0.row.subject.utf8 }
@@ -41,17 +41,17 @@ extension StatementArguments {
     }
 
     /// The arguments of a statement that reads the rows' values from arrays by their place.
-    init(placing rows: [Wanted<CredentialRow>]) {
+    init(placing rows: [BatchRow<CredentialRow>]) {
         self.init(rows)
         addPlaces(rows.count)
     }
 
-    init(placing rows: [Wanted<ClientRow>]) {
+    init(placing rows: [BatchRow<ClientRow>]) {
         self.init(rows)
         addPlaces(rows.count)
     }
 
-    init(_ rows: [Wanted<TicketRow>]) {
+    init(_ rows: [BatchRow<TicketRow>]) {
         add(rows, member: \.member)
         add(rows) { $0.row.digest }
         add(rows, text: \.row.purpose.rawValue)
@@ -63,7 +63,7 @@ extension StatementArguments {
         add(rows) { $0.code }
     }
 
-    init(_ rows: [Wanted<AnswerRow>]) {
+    init(_ rows: [BatchRow<AnswerRow>]) {
         add(rows, member: \.member)
         add(rows) { $0.row.key }
         add(rows) { $0.row.request }
@@ -74,7 +74,7 @@ extension StatementArguments {
         add(rows) { $0.code }
     }
 
-    init(_ rows: [Wanted<ClientRow>]) {
+    init(_ rows: [BatchRow<ClientRow>]) {
         add(rows, member: \.member)
         add(rows) { $0.row.id }
         add(rows, integer: { Int64($0.row.version) })
@@ -86,7 +86,7 @@ extension StatementArguments {
         add(rows) { $0.code }
     }
 
-    init(spending digests: [Wanted<[UInt8]>]) {
+    init(spending digests: [BatchRow<[UInt8]>]) {
         add(digests, member: \.member)
         add(digests) { $0.row }
     }
@@ -94,11 +94,11 @@ extension StatementArguments {
     init(_ ids: [[UInt8]]) { add(ids) { $0 } }
 
     /// The lock numbers of the subjects, sorted, so that processes cannot deadlock.
-    init(locking limits: [Wanted<SubjectLimit>]) {
+    init(locking limits: [BatchRow<SubjectLimit>]) {
         add(Set(limits.map(\.row.lockNumber)).sorted(), integer: { Int64($0) })
     }
 
-    init(_ limits: [Wanted<SubjectLimit>]) {
+    init(_ limits: [BatchRow<SubjectLimit>]) {
         add(limits, member: \.member)
         add(limits) { $0.row.subject.utf8 }
         add(limits, integer: { Int64($0.row.limit) })

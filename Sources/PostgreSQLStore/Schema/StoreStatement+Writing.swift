@@ -10,7 +10,7 @@ extension StoreStatement {
             // holders of the lock did.
             "SELECT pg_advisory_xact_lock(\(Schema.subjectLockClass), number::integer) "
                 + "FROM unnest($1::bigint[]) AS number"
-        case .expectRoom:
+        case .requireCapacity:
             "SELECT expect($1::integer[], ARRAY(SELECT member FROM "
                 + "unnest($1, $2::bytea[], $3::bigint[]) AS wanted (member, subject, room) "
                 + "WHERE (SELECT count(*) FROM (SELECT FROM credentials "

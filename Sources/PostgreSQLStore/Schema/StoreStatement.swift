@@ -11,7 +11,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains, knownHeads
     case ticketsByDigest, answersByKey, clientsByID
-    case lockSubjects, expectRoom, insertCredentials, updateCredentials, seekCredentials
+    case lockSubjects, requireCapacity, insertCredentials, updateCredentials, seekCredentials
     case insertTickets, spendTickets, dropTickets, insertAnswers, endAnswers
     case insertClients, updateClients
     case writeDummies, appendEvents
@@ -31,7 +31,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
 
     /// The statements of a connection that commits.
     static let writing: [StoreStatement] = [
-        .lockSubjects, .expectRoom, .insertCredentials, .updateCredentials, .seekCredentials,
+        .lockSubjects, .requireCapacity, .insertCredentials, .updateCredentials, .seekCredentials,
         .insertTickets, .spendTickets, .dropTickets, .endAnswers,
         .insertAnswers, .insertClients, .updateClients, .writeDummies, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,

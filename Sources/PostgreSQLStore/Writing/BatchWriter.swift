@@ -63,7 +63,7 @@ final class BatchWriter: @unchecked Sendable {
                 case .leaseLost:
                     guard retries.wait() else { throw PostgreSQLFailure.chain }
                     try takeAnotherLease()
-                case .failed(let failure) where failure.isPassing && retries.wait(): continue
+                case .failed(let failure) where failure.isTransient && retries.wait(): continue
                 case .failed(let failure):
                     // One member may have made the transaction fail; the others can still succeed
                     // separately.
@@ -75,7 +75,7 @@ final class BatchWriter: @unchecked Sendable {
                 }
             } catch {
                 for (_, job) in members { job.finish(.failure(StoreFailure(error))) }
-                return Verdict(isLost: true, isSilent: error == .timedOut)
+                return Verdict(isLost: true, isUnresponsive: error == .timedOut)
             }
         }
         return Verdict(isLost: false)
@@ -100,7 +100,7 @@ final class BatchWriter: @unchecked Sendable {
         }
         // The wait for the standby was cancelled: the commit is durable here, but perhaps not on
         // the standby.
-        guard !session.connection.isWarned else { throw .unconfirmed }
+        guard !session.connection.hasWarning else { throw .unconfirmed }
         if !plan.events.isEmpty {
             guard case .done(let last)? = outcomes.last else { throw .broken }
             try acknowledge(chain, last)

@@ -92,7 +92,7 @@ enum RowKey: Hashable, Sendable {
 extension StoreChange {
     fileprivate var rowKeys: [RowKey] {
         switch self {
-        case .expectRoom(let subject, _): [.room(subject.utf8)]
+        case .requireCapacity(let subject, _): [.room(subject.utf8)]
         case .insertCredential(let row), .updateCredential(let row):
             [.credential(row.id.bytes)] + (row.fingerprint.map { [.fingerprint($0)] } ?? [])
         case .insertTicket(let row): [.ticket(row.digest), .tickets(of: row.credential.bytes)]

@@ -6,17 +6,17 @@ struct CommitPlan {
     /// The events, in the order of the members.
     private(set) var events: [RecordedEvent] = []
 
-    private var limits: [Wanted<SubjectLimit>] = []
-    private var updated: [Wanted<CredentialRow>] = []
-    private var inserted: [Wanted<CredentialRow>] = []
-    private var spent: [Wanted<[UInt8]>] = []
+    private var limits: [BatchRow<SubjectLimit>] = []
+    private var updated: [BatchRow<CredentialRow>] = []
+    private var inserted: [BatchRow<CredentialRow>] = []
+    private var spent: [BatchRow<[UInt8]>] = []
     private var dropped: [[UInt8]] = []
     private var ended: [[UInt8]] = []
-    private var tickets: [Wanted<TicketRow>] = []
-    private var answers: [Wanted<AnswerRow>] = []
-    private var newClients: [Wanted<ClientRow>] = []
-    private var clients: [Wanted<ClientRow>] = []
-    private var dummies: [Wanted<DummyRow>] = []
+    private var tickets: [BatchRow<TicketRow>] = []
+    private var answers: [BatchRow<AnswerRow>] = []
+    private var newClients: [BatchRow<ClientRow>] = []
+    private var clients: [BatchRow<ClientRow>] = []
+    private var dummies: [BatchRow<DummyRow>] = []
 
     /// Builds one statement for each kind of change, for all members together.
     ///
@@ -35,22 +35,24 @@ struct CommitPlan {
     private mutating func add(_ authenticated: AuthenticatedChange, of member: Int) {
         let code = authenticated.code
         switch authenticated.change {
-        case .expectRoom(let subject, let limit):
-            limits.append(Wanted(member: member, row: SubjectLimit(subject: subject, limit: limit)))
+        case .requireCapacity(let subject, let limit):
+            limits.append(
+                BatchRow(member: member, row: SubjectLimit(subject: subject, limit: limit)))
         case .insertCredential(let row):
-            inserted.append(Wanted(member: member, row: row, code: code))
+            inserted.append(BatchRow(member: member, row: row, code: code))
         case .updateCredential(let row):
-            updated.append(Wanted(member: member, row: row, code: code))
-        case .insertTicket(let row): tickets.append(Wanted(member: member, row: row, code: code))
-        case .spendTicket(let digest): spent.append(Wanted(member: member, row: digest))
+            updated.append(BatchRow(member: member, row: row, code: code))
+        case .insertTicket(let row): tickets.append(BatchRow(member: member, row: row, code: code))
+        case .spendTicket(let digest): spent.append(BatchRow(member: member, row: digest))
         case .dropTickets(let credential): dropped.append(credential.bytes)
-        case .insertAnswer(let row): answers.append(Wanted(member: member, row: row, code: code))
+        case .insertAnswer(let row): answers.append(BatchRow(member: member, row: row, code: code))
         case .endAnswers(let credential): ended.append(credential.bytes)
-        case .insertClient(let row): newClients.append(Wanted(member: member, row: row, code: code))
-        case .updateClient(let row): clients.append(Wanted(member: member, row: row, code: code))
+        case .insertClient(let row):
+            newClients.append(BatchRow(member: member, row: row, code: code))
+        case .updateClient(let row): clients.append(BatchRow(member: member, row: row, code: code))
         case .writeDummy(let row):
             dummies.removeAll { $0.row.slot == row.slot }
-            dummies.append(Wanted(member: member, row: row, code: code))
+            dummies.append(BatchRow(member: member, row: row, code: code))
         case .appendEvent: if let event = authenticated.event { events.append(event) }
         }
     }
@@ -68,14 +70,15 @@ struct CommitPlan {
         run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
         run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
-        run(.expectRoom, limits) { StatementArguments($0) }
+        run(.requireCapacity, limits) { StatementArguments($0) }
         limits = []
         run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
         run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
-        run(.seekCredentials, dummies.map { Wanted(member: 0, row: $0.row.sought, code: $0.code) })
-        {
+        run(
+            .seekCredentials, dummies.map { BatchRow(member: 0, row: $0.row.sought, code: $0.code) }
+        ) {
             StatementArguments(placing: $0)
         }
         run(.writeDummies, dummies.map(\.row).sorted { $0.slot < $1.slot }) {

@@ -12,7 +12,7 @@ struct DatabaseLocation: Sendable {
     /// It always contains a folder, so that SQLite never parses it as a URI.
     var path: String { "\(folder)/\(name)" }
     /// The file that stores the checkpoint of the chain's end.
-    var markName: String { name + ".mark" }
+    var checkpointName: String { name + ".mark" }
 
     /// Opens the folder, which only its owner may be able to change.
     func openFolder(making: Bool) throws(SQLiteStoreError) -> Folder {
@@ -28,7 +28,7 @@ struct DatabaseLocation: Sendable {
     }
 
     /// Returns whether the database file exists, and refuses one that other users can access.
-    func isThere(in folder: borrowing Folder) throws(SQLiteStoreError) -> Bool {
+    func exists(in folder: borrowing Folder) throws(SQLiteStoreError) -> Bool {
         do { return try folder.holdsPrivateFile(name) } catch { throw .notPrivate(error) }
     }
 

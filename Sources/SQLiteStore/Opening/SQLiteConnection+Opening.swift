@@ -23,10 +23,10 @@ extension SQLiteConnection {
     /// Brings the file to the current schema.
     ///
     /// - Parameter makeNode: generates the name of a new event chain.
-    func bringUpToDate(
+    func updateSchema(
         key: AuditKey, makeNode: () throws(CryptographyFailure) -> [UInt8]
     ) throws(SQLiteStoreError) {
-        let version = try expectOurs()
+        let version = try requireOwnFile()
         try opening { () throws(SQLiteFailure) in
             if version == 0 { try execute("PRAGMA page_size = \(Schema.pageSize)") }
             try useWriteAheadLog()
@@ -44,7 +44,7 @@ extension SQLiteConnection {
     /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
     ///
     /// Refuses the file of another program or of a newer version.
-    func expectOurs() throws(SQLiteStoreError) -> Int64 {
+    func requireOwnFile() throws(SQLiteStoreError) -> Int64 {
         let id: Int64
         let version: Int64
         let objects: Int64

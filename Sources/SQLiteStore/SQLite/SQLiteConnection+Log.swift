@@ -3,7 +3,7 @@ internal import CSQLite
 // Controls when the write-ahead log is checkpointed, in place of SQLite's automatic checkpoints.
 extension SQLiteConnection {
     /// Starts counting the log's pages, and turns off SQLite's automatic checkpoints.
-    func countLog() {
+    func countLogPages() {
         unsafe sqlite3_wal_hook(
             handle,
             { count, _, _, pages in

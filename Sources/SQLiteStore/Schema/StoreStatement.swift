@@ -7,7 +7,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, answer, clientByDigest, clients, events, chains
     case ticketsByDigest, answersByKey, clientsByID
-    case hasRoom, insertCredential, updateBody, updateCredential
+    case hasCapacity, insertCredential, updateBody, updateCredential
     case insertTicket, spendTicket, dropTickets, insertAnswer, endAnswers
     case insertClient, updateClient
     case writeDummy, insertEvent, lastChain, updateHead
@@ -48,7 +48,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
                 + "FROM events LEFT JOIN chains ON chains.number = events.chain "
                 + "WHERE position > ?1 ORDER BY position LIMIT ?2"
         case .chains: "SELECT \(RowColumns.chain) FROM chains ORDER BY number"
-        case .hasRoom:
+        case .hasCapacity:
             "SELECT count(*) < ?2 FROM (SELECT 1 FROM credentials "
                 + "WHERE subject = ?1 AND is_revoked = 0 LIMIT ?2)"
         case .insertCredential:

@@ -25,7 +25,7 @@ final class DatabaseWriter: @unchecked Sendable {
         self.known = known
         self.location = location
         log = checkpointer.map { WriteAheadLog($0) }
-        if log != nil { session.connection.countLog() }
+        if log != nil { session.connection.countLogPages() }
         self.timeout = timeout
     }
 
@@ -65,16 +65,16 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     /// Commits one member's changes; returns `nil` if another process is writing.
-    func commitAtOnce(_ changes: [AuthenticatedChange]) -> Answer? {
+    func commitImmediately(_ changes: [AuthenticatedChange]) -> Answer? {
         do throws(SQLiteFailure) {
-            guard try beginAtOnce() else { return nil }
+            guard try beginImmediately() else { return nil }
             return try complete([changes], guardingAll: false)[0]
         } catch {
             return .failure(StoreFailure(error))
         }
     }
 
-    private func beginAtOnce() throws(SQLiteFailure) -> Bool {
+    private func beginImmediately() throws(SQLiteFailure) -> Bool {
         session.connection.setLockTimeout(.zero)
         defer { session.connection.setLockTimeout(timeout) }
         do throws(SQLiteFailure) {

@@ -42,7 +42,7 @@ final class GroupCommitter: Sendable {
     ///
     /// Swift runs tasks on as many threads as there are processors. A single thread must not block;
     /// it continues with other tasks, whose commits join the same transaction.
-    private static let hasThreadsToSpare = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
+    private static let hasSpareThreads = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 
     private let queue = Mutex(Queue())
     private let semaphore = Semaphore()
@@ -65,15 +65,15 @@ final class GroupCommitter: Sendable {
     func commit(
         _ changes: [AuthenticatedChange]
     ) async throws(StoreFailure) -> CommitOutcome {
-        if let answer = commitHere(changes) { return try answer.get() }
+        if let answer = commitOnCallerThread(changes) { return try answer.get() }
         return try await withTurn(changes).get()
     }
 
     /// Commits on the caller's thread; returns `nil` if the writer is busy.
-    private func commitHere(_ changes: [AuthenticatedChange]) -> Answer? {
+    private func commitOnCallerThread(_ changes: [AuthenticatedChange]) -> Answer? {
         guard let writer = borrow() else { return nil }
         // If another process is writing, the committer's thread waits for it.
-        let answer = writer.commitAtOnce(changes)
+        let answer = writer.commitImmediately(changes)
         giveBack(writer, isQuiet: answer != nil)
         return answer
     }
@@ -98,7 +98,7 @@ final class GroupCommitter: Sendable {
     }
 
     private func borrow() -> DatabaseWriter? {
-        guard Self.hasThreadsToSpare else { return nil }
+        guard Self.hasSpareThreads else { return nil }
         return queue.withLock { queue in
             guard queue.isQuiet, queue.jobs.isEmpty, !queue.isClosed else { return nil }
             defer { queue.idle = nil }

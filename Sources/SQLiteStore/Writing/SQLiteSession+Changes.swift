@@ -9,14 +9,14 @@ extension SQLiteSession {
     ) throws(SQLiteFailure) -> Bool {
         let code = authenticated.code
         switch authenticated.change {
-        case .expectRoom(let subject, let limit):
-            return try self[.hasRoom].bind(subject.utf8).bind(Int64(limit))
+        case .requireCapacity(let subject, let limit):
+            return try self[.hasCapacity].bind(subject.utf8).bind(Int64(limit))
                 .first { row throws(SQLiteFailure) in try row.requiredInteger() } == 1
         case .insertCredential(let row):
             return try inserts(self[.insertCredential].bind(row).bind(code))
         case .updateCredential(let row):
             if try self[.updateBody].bind(row).bind(code).run() == 1 { return true }
-            return try changesOne(self[.updateCredential].bind(row).bind(code))
+            return try changesOneRow(self[.updateCredential].bind(row).bind(code))
         case .insertTicket(let row):
             return try inserts(self[.insertTicket].bind(row).bind(code))
         case .spendTicket(let digest):
@@ -32,7 +32,7 @@ extension SQLiteSession {
         case .insertClient(let row):
             return try inserts(self[.insertClient].bind(row).bind(code))
         case .updateClient(let row):
-            return try changesOne(self[.updateClient].bind(row).bind(code))
+            return try changesOneRow(self[.updateClient].bind(row).bind(code))
         case .writeDummy(let row):
             try self[.updateBody].bind(row.sought).bind(code).run()
             try self[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
@@ -54,7 +54,7 @@ extension SQLiteSession {
     }
 
     // An update can collide with another row's fingerprint or digest.
-    private func changesOne(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
+    private func changesOneRow(_ statement: SQLiteStatement) throws(SQLiteFailure) -> Bool {
         do throws(SQLiteFailure) {
             return try statement.run() == 1
         } catch  where error.isUniqueness {

@@ -10,7 +10,7 @@ struct WriteAheadLog {
     /// The length in pages (8 MiB) from which the writer checkpoints the rest itself.
     ///
     /// After that, the next commit restarts the log, unless a reader still needs it.
-    static let usualLength: Int32 = 4_096
+    static let typicalLength: Int32 = 4_096
 
     let checkpointer: Checkpointer
     /// The log's length at the last checkpoint request.
@@ -24,7 +24,7 @@ struct WriteAheadLog {
         // The log has restarted.
         if length < lastLength { lastLength = 0 }
         guard length - lastLength >= Self.interval else { return }
-        guard length >= Self.usualLength else {
+        guard length >= Self.typicalLength else {
             lastLength = length
             return checkpointer.ask()
         }

@@ -43,7 +43,7 @@ struct AttemptCounter: ~Copyable {
         throws(VaultError) -> Folder
     {
         do throws(VaultError) {
-            return try location.makeCount(of: vaultID)
+            return try location.makeAttemptsFolder(of: vaultID)
         } catch .system(let failure) {
             throw .notCounted(failure)
         }
@@ -57,7 +57,7 @@ struct AttemptCounter: ~Copyable {
             return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
         } catch {
             let error = VaultError(
-                locking: error, path: VaultLocation.pathOfCount(name, of: vaultID))
+                locking: error, path: VaultLocation.pathOfAttempts(name, of: vaultID))
             guard case .system(let failure) = error else { throw error }
             throw .notCounted(failure)
         }
@@ -161,7 +161,9 @@ extension Attempts {
     ///   ``VaultError/notCounted(_:)``.
     static func read(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) -> Attempts
     {
-        guard let folder = try location.openCount(of: vaultID) else { return Attempts(of: vaultID) }
+        guard let folder = try location.openAttemptsFolder(of: vaultID) else {
+            return Attempts(of: vaultID)
+        }
         for _ in 0..<2 {
             guard let file = try AttemptsFile.read(in: folder, of: vaultID) else { break }
             // A reader that is slower than two writers may see both slots half-written.
@@ -186,7 +188,7 @@ extension AttemptsFile {
             case .system(let failure): throw .notCounted(failure)
             default:
                 throw .inTheWay(
-                    name: VaultLocation.pathOfCount(VaultLocation.attempts, of: vaultID))
+                    name: VaultLocation.pathOfAttempts(VaultLocation.attempts, of: vaultID))
             }
         }
         return try AttemptsFile(reading: bytes, of: vaultID)

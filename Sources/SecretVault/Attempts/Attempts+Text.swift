@@ -82,7 +82,7 @@ extension Attempts {
             let slots = SlotsDigest(try line.base64(in: line.word(), count: SlotsDigest.count))
             let count = try line.lastCount()
             guard last.map({ $0.precedes(slots) }) ?? true, count > 0, count <= left,
-                refusals.count < mostRefusers
+                refusals.count < maximumRefuserCount
             else { throw line.damaged }
             refusals[slots] = count
             left -= count
@@ -94,9 +94,9 @@ extension Attempts {
 
     // Ascending IDs rule out duplicates.
     private static func readRecords(_ line: inout LineReader) throws(VaultError)
-        -> [RecordID: OfRecord]
+        -> [RecordID: RecordFailures]
     {
-        var records: [RecordID: OfRecord] = [:]
+        var records: [RecordID: RecordFailures] = [:]
         var last: RecordID?
         while line.isLine("record-failures") {
             try line.skip("record-failures")
@@ -104,11 +104,11 @@ extension Attempts {
             guard last.map({ $0.precedes(id) }) ?? true else { throw line.damaged }
             let revision = try line.count()
             guard (1...VaultLimits.generation).contains(revision) else { throw line.damaged }
-            records[id] = OfRecord(revision: revision, failures: try Failures(reading: &line))
+            records[id] = RecordFailures(revision: revision, failures: try Failures(reading: &line))
             last = id
             try line.next()
         }
-        guard records.count <= mostRecords else { throw line.damaged }
+        guard records.count <= maximumRecordCount else { throw line.damaged }
         return records
     }
 }

@@ -14,7 +14,7 @@ struct Attempts: Hashable {
     }
 
     /// The failures that are counted against one record.
-    struct OfRecord: Hashable {
+    struct RecordFailures: Hashable {
         let revision: UInt64
         let failures: Failures
     }
@@ -30,24 +30,24 @@ struct Attempts: Hashable {
     }
 
     /// The maximum number of counted records that fit in a slot of the file.
-    static let mostRecords = 90
+    static let maximumRecordCount = 90
 
     /// The maximum number of slot sets whose refusals count towards a wipe.
-    static let mostRefusers = 4
+    static let maximumRefuserCount = 4
 
     let vaultID: [UInt8]
     var vault: Failures? { didSet { if vault == nil { refusals = [:] } } }
     /// The refused attempts at the vault that count towards a wipe, by the slot set that refused
     /// them.
     private(set) var refusals: [SlotsDigest: UInt64]
-    private(set) var records: [RecordID: OfRecord]
+    private(set) var records: [RecordID: RecordFailures]
 
     /// Creates an empty count.
     init(of vaultID: [UInt8]) { self.init(of: vaultID, vault: nil, records: [:]) }
 
     init(
         of vaultID: [UInt8], vault: Failures?, refusals: [SlotsDigest: UInt64] = [:],
-        records: [RecordID: OfRecord]
+        records: [RecordID: RecordFailures]
     ) {
         self.vaultID = vaultID
         self.vault = vault
@@ -71,7 +71,7 @@ struct Attempts: Hashable {
             switch subject {
             case .vault: vault = newValue
             case .record(let id, let revision):
-                records[id] = newValue.map { OfRecord(revision: revision, failures: $0) }
+                records[id] = newValue.map { RecordFailures(revision: revision, failures: $0) }
             }
         }
     }
@@ -85,7 +85,7 @@ struct Attempts: Hashable {
             return .wait(rest, next)
         }
         next[subject] = .beginning(after: counted, at: now)
-        return next.records.count <= Attempts.mostRecords ? .begun(next) : .full
+        return next.records.count <= Attempts.maximumRecordCount ? .begun(next) : .full
     }
 
     /// The result of an attempt.
@@ -117,7 +117,9 @@ struct Attempts: Hashable {
 
     // Refusals by a slot set beyond the limit cost only a wait.
     private mutating func addRefusal(by slots: SlotsDigest) {
-        guard refusals[slots] != nil || refusals.count < Attempts.mostRefusers else { return }
+        guard refusals[slots] != nil || refusals.count < Attempts.maximumRefuserCount else {
+            return
+        }
         refusals[slots] = min(refusals[slots, default: 0] + 1, vault?.refused ?? 0)
     }
 

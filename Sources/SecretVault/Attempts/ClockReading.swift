@@ -15,7 +15,7 @@ public struct ClockReading: Hashable, Sendable {
     private static let unknownBoot = [UInt8](repeating: 0, count: bootCount)
 
     /// Whether the uptime can be trusted.
-    var knowsBoot: Bool { ClockReading.isKnown(boot) }
+    var isBootKnown: Bool { ClockReading.isKnown(boot) }
 
     static func isKnown(_ boot: [UInt8]) -> Bool { boot != unknownBoot }
 

@@ -41,7 +41,7 @@ struct Failures: Hashable {
 
     /// A copy that measures the rest of the wait from `now`; `nil` if nothing changes.
     func moved(to now: ClockReading) -> Failures? {
-        let isMeasured = now.knowsBoot ? isSameBoot(now) : !knowsBoot && now.wall >= seen
+        let isMeasured = now.isBootKnown ? isSameBoot(now) : !isBootKnown && now.wall >= seen
         guard !isMeasured else { return nil }
         return Failures(
             refused: refused, undecided: undecided, wait: rest(at: now), at: now, seen: seen)
@@ -94,15 +94,15 @@ struct Failures: Hashable {
             wait: wait ?? Failures.wait(after: refused + undecided),
             // If only the wall clock is available, a clock that was briefly far ahead must not make
             // the wait endless.
-            seen: now.knowsBoot ? max(seen, now.wall) : now.wall, boot: now.boot,
+            seen: now.isBootKnown ? max(seen, now.wall) : now.wall, boot: now.boot,
             uptime: now.uptime)
     }
 
-    private var knowsBoot: Bool { ClockReading.isKnown(boot) }
+    private var isBootKnown: Bool { ClockReading.isKnown(boot) }
 
     private func passed(until now: ClockReading) -> UInt64 {
-        if now.knowsBoot, isSameBoot(now) { return now.uptime - uptime }
-        if !now.knowsBoot, knowsBoot { return 0 }
+        if now.isBootKnown, isSameBoot(now) { return now.uptime - uptime }
+        if !now.isBootKnown, isBootKnown { return 0 }
         return max(now.wall, seen) - seen
     }
 

@@ -2,7 +2,7 @@ internal import POSIX
 internal import Presence
 
 /// An attempt that is recorded and undecided.
-struct BegunAttempt: ~Copyable {
+struct PendingAttempt: ~Copyable {
     let line: RecordLine
     /// The counts before the attempt began, and after.
     let before: Failures?
@@ -21,16 +21,16 @@ extension UnlockedVault {
     /// Records an attempt at the entry, unless the entry is locked out.
     func begin(
         _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
-    ) throws(VaultError) -> BegunAttempt {
+    ) throws(VaultError) -> PendingAttempt {
         let counter = try AttemptCounter(location, of: state.vaultID)
         // Another process may have changed, wiped or removed the entry.
-        try readAgain()
+        try reload()
         var attempts = try counter.read()
         let lines = state.records.map(\.line)
         let slots = try state.slotsDigest()
         if let left = try counter.wipeDueRecords(attempts, in: lines, by: slots, at: reading) {
             attempts = left
-            try readAgain()
+            try reload()
         }
         attempts = attempts.pruned(to: lines, of: state.generation)
         let record = state.records[try state.index(of: id)]
@@ -52,7 +52,7 @@ extension UnlockedVault {
         case .begun(let begun):
             let asked = try AskedPresence(location, of: state.vaultID)
             try counter.save(begun)
-            return BegunAttempt(
+            return PendingAttempt(
                 line: record.line, before: attempts[subject], with: begun[subject],
                 reading: reading, asked: asked)
         }
@@ -71,7 +71,7 @@ extension UnlockedVault {
     }
 
     /// Records a failed check, and wipes the entry if its limit is reached.
-    func refuse(_ tried: borrowing BegunAttempt, at reading: ClockReading)
+    func refuse(_ tried: borrowing PendingAttempt, at reading: ClockReading)
         throws(VaultError) -> RefusalCost
     {
         let counter = try AttemptCounter(location, of: state.vaultID)
@@ -82,7 +82,7 @@ extension UnlockedVault {
         try counter.save(attempts)
         if attempts.isDue(line, by: slots) {
             _ = try counter.wipeDueRecords(attempts, in: [line], by: slots, at: reading)
-            try readAgain()
+            try reload()
             return .wiped
         }
         let failures = attempts[line.subject]
@@ -98,7 +98,7 @@ extension UnlockedVault {
     /// Removes an attempt that was not made.
     ///
     /// If this fails, one undecided attempt too many stays counted until the next success.
-    func withdraw(_ tried: borrowing BegunAttempt) {
+    func withdraw(_ tried: borrowing PendingAttempt) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: state.vaultID)
             let outcome = Attempts.Outcome.notMade(before: tried.before, with: tried.with)
@@ -108,11 +108,11 @@ extension UnlockedVault {
     }
 
     /// Records a successful check.
-    func accept(_ tried: borrowing BegunAttempt) throws(VaultError) {
+    func accept(_ tried: borrowing PendingAttempt) throws(VaultError) {
         let counter = try AttemptCounter(location, of: state.vaultID)
         // Failed attempts at the vault may have wiped the entry in the meantime; in that case it
         // must not be opened.
-        try readAgain()
+        try reload()
         let record = state.records[try state.index(of: tried.line.id)]
         guard case .sealed = record.body else { throw .wiped }
         try clear(tried.line, by: counter)

@@ -5,9 +5,9 @@ public struct VaultStatus: Hashable, Sendable {
     /// How many records were wiped after failures since the given time.
     public let wiped: Int
     /// How many more failures lock the vault; 0 if the next one does.
-    public let failuresToWait: Int
+    public let failuresUntilLockOut: Int
     /// How many more failures wipe a record; `nil` if no record is set to be wiped.
-    public let failuresToWipe: Int?
+    public let failuresUntilWipe: Int?
 }
 
 extension Vault {
@@ -19,7 +19,7 @@ extension Vault {
         let document = try VaultDocument(parsing: location.read())
         let attempts = try Attempts.read(location, of: document.vaultID)
         var wiped = 0
-        var failuresToWipe: Int?
+        var failuresUntilWipe: Int?
         for (line, body) in zip(document.records, document.bodies) {
             switch body {
             case .tombstone(let tombstone):
@@ -31,22 +31,22 @@ extension Vault {
                 else { continue }
                 wiped += 1
             case .sealed:
-                guard let left = attempts.failuresToWipe(line, by: document.slotsDigest)
+                guard let left = attempts.failuresUntilWipe(line, by: document.slotsDigest)
                 else { continue }
-                failuresToWipe = min(failuresToWipe ?? left, left)
+                failuresUntilWipe = min(failuresUntilWipe ?? left, left)
             }
         }
         let lockOut = LockOut(attempts.vault, at: reading)
         return VaultStatus(
             lockOut: lockOut, wiped: wiped,
-            failuresToWait: max(Int(Failures.free) - Int(clamping: lockOut.failures), 0),
-            failuresToWipe: failuresToWipe)
+            failuresUntilLockOut: max(Int(Failures.free) - Int(clamping: lockOut.failures), 0),
+            failuresUntilWipe: failuresUntilWipe)
     }
 }
 
 extension Attempts {
     /// How many more failures wipe this record; `nil` if it is not set to be wiped.
-    fileprivate func failuresToWipe(_ line: RecordLine, by slots: SlotsDigest) -> Int? {
+    fileprivate func failuresUntilWipe(_ line: RecordLine, by slots: SlotsDigest) -> Int? {
         guard case .wipe(let limit) = line.accessControl.onFailure else { return nil }
         return max(limit.value - Int(clamping: refusals(of: line, by: slots)), 1)
     }

@@ -7,7 +7,7 @@ struct RecordLine: Hashable {
 
     /// The minimum size of a record in the file: this line, the tombstone or sealed secret, and the
     /// manifest entry, in Base64.
-    static let leastInFile = 200
+    static let minimumFileSize = 200
 
     /// Writes the line, including its line feed.
     func write(to text: inout VaultText) {

@@ -40,7 +40,7 @@ struct LineReader {
 
     /// Reads the next word; the last one of a line must be read by ``lastWord()``.
     mutating func word() throws(VaultError) -> Range<Int> {
-        let word = wordAhead()
+        let word = nextWord()
         guard !word.isEmpty, word.upperBound < end else { throw damaged }
         position = word.upperBound + 1
         return word
@@ -48,7 +48,7 @@ struct LineReader {
 
     /// Reads the line's last word.
     mutating func lastWord() throws(VaultError) -> Range<Int> {
-        let word = wordAhead()
+        let word = nextWord()
         guard !word.isEmpty, word.upperBound == end else { throw damaged }
         position = end
         return word
@@ -98,7 +98,7 @@ struct LineReader {
     /// The error for a line that a vault cannot have at this position.
     var damaged: VaultError { .damaged(.line(number)) }
 
-    private func wordAhead() -> Range<Int> {
+    private func nextWord() -> Range<Int> {
         position..<min(end, Self.find(UInt8(ascii: " "), in: bytes.span, from: position))
     }
 

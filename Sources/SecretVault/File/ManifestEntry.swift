@@ -28,9 +28,9 @@ enum ListedSecret {
     case wiped(Tombstone)
 
     static let digestCount = 32
-    static let printCount = 16
+    static let fingerprintCount = 16
     /// Its maximum encoded size in bytes.
-    static let room = 1 + digestCount + printCount
+    static let room = 1 + digestCount + fingerprintCount
 }
 
 /// The kind of an entry and the parameters of its codes, without the key.
@@ -107,7 +107,7 @@ extension ListedSecret {
         switch try fields.number(bytes, width: 1) {
         case 1:
             let digest = try fields.take(ListedSecret.digestCount, of: bytes)
-            let fingerprint = try fields.take(ListedSecret.printCount, of: bytes)
+            let fingerprint = try fields.take(ListedSecret.fingerprintCount, of: bytes)
             self = .sealed(
                 digest: [UInt8](copying: bytes.extracting(digest)),
                 fingerprint: [UInt8](copying: bytes.extracting(fingerprint)))

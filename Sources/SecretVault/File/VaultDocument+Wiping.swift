@@ -27,7 +27,7 @@ extension VaultDocument {
     }
 
     /// Whether any of these records still has its secret.
-    func holdsSecret(ofAny ids: Set<RecordID>) -> Bool {
+    func hasSecret(ofAny ids: Set<RecordID>) -> Bool {
         zip(records, bodies).contains { line, body in
             if case .sealed = body { ids.contains(line.id) } else { false }
         }

@@ -80,7 +80,7 @@ struct VaultDocument {
         var ids: [Range<Int>] = []
         var known: Set<RecordID> = []
         // Unused capacity costs nothing; growing would copy the arrays repeatedly.
-        let most = line.bytes.count / RecordLine.leastInFile
+        let most = line.bytes.count / RecordLine.minimumFileSize
         records.reserveCapacity(most)
         ids.reserveCapacity(most)
         while line.isLine("record") {

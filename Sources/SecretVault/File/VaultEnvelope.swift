@@ -15,7 +15,7 @@ enum VaultEnvelope {
     }
 
     /// The beginning of the first generation of any vault, which has no entries.
-    static let beginningOfFirst = FileBeginning(firstLine + Array("vault ".utf8))
+    static let firstGenerationBeginning = FileBeginning(firstLine + Array("vault ".utf8))
         .followedByAny(Base64.encodedCount(of: VaultDocument.vaultIDCount))
         .followed(by: Array("\ngeneration 1\n".utf8))
 
@@ -33,7 +33,9 @@ enum VaultEnvelope {
     /// key.
     static func verify(_ bytes: [UInt8]) throws(VaultError) {
         try verifyFirstLine(bytes)
-        guard hasLastLine(bytes) else { throw isCut(bytes) ? .truncated : .damaged(.checksum) }
+        guard hasLastLine(bytes) else {
+            throw isTruncated(bytes) ? .truncated : .damaged(.checksum)
+        }
         guard
             try lastLine(for: bytes.dropLast(lastLineCount)).elementsEqual(
                 bytes.suffix(lastLineCount))
@@ -73,7 +75,7 @@ enum VaultEnvelope {
 
     // A truncated file ends within a line, or after a line that is not the last one. A last line of
     // full length with wrong bytes is damage instead.
-    private static func isCut(_ bytes: [UInt8]) -> Bool {
+    private static func isTruncated(_ bytes: [UInt8]) -> Bool {
         let isEnded = bytes.last == LineReader.lineFeed
         let text = isEnded ? bytes.dropLast() : bytes[...]
         let lineStart = text.lastIndex(of: LineReader.lineFeed).map { $0 + 1 } ?? 0

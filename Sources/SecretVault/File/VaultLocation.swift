@@ -16,7 +16,7 @@ struct VaultLocation {
     let isKept: Bool
 
     /// The name of the folder for all files that the program keeps.
-    static let keeper = ".watchword"
+    static let stateFolderName = ".watchword"
 
     // In `by-name/NAME`.
     static let lock = "lock"
@@ -37,7 +37,7 @@ struct VaultLocation {
         let above = path.dropLast(last.count)
         let folder = above.isEmpty ? "." : String(above)
         let resolved = Folder.resolvedPath(folder).split(separator: "/")
-        if let place = resolved.firstIndex(where: { VaultLocation.isKeeper($0) }) {
+        if let place = resolved.firstIndex(where: { VaultLocation.isStateFolderName($0) }) {
             base = "/" + resolved[..<place].joined(separator: "/")
             isKept = true
         } else {
@@ -48,13 +48,13 @@ struct VaultLocation {
     }
 
     /// Throws if the path is reserved: `.watchword` itself, or anything in such a folder.
-    func expectFree() throws(VaultError) {
-        guard !isKept, !VaultLocation.isKeeper(name) else { throw .reservedPlace }
+    func requireUnreservedPath() throws(VaultError) {
+        guard !isKept, !VaultLocation.isStateFolderName(name) else { throw .reservedPath }
     }
 
     // Some file systems are case-insensitive.
-    private static func isKeeper(_ name: some StringProtocol) -> Bool {
-        name.lowercased() == keeper
+    private static func isStateFolderName(_ name: some StringProtocol) -> Bool {
+        name.lowercased() == stateFolderName
     }
 
     /// Opens the folder; if it is missing, there is no vault.
@@ -71,7 +71,7 @@ struct VaultLocation {
     }
 
     /// Whether there is a file of any type at the vault's path.
-    func holdsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
+    func containsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
         do { return try folder.holds(name) } catch { throw .system(error) }
     }
 
@@ -104,7 +104,7 @@ struct VaultLocation {
 // The files that the program keeps.
 extension VaultLocation {
     /// The path components of the vault file's own folder.
-    private var ownParts: [String] { [VaultLocation.keeper, "by-name", name] }
+    private var ownParts: [String] { [VaultLocation.stateFolderName, "by-name", name] }
 
     /// The locations of all other names in this folder that have a folder in `by-name`.
     func others() throws(VaultError) -> [VaultLocation] {
@@ -121,11 +121,11 @@ extension VaultLocation {
         return others
     }
 
-    private static func countParts(_ vaultID: [UInt8]) -> [String] {
+    private static func attemptsParts(_ vaultID: [UInt8]) -> [String] {
         let digits = vaultID.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
-        return [keeper, "by-id", digits.joined()]
+        return [stateFolderName, "by-id", digits.joined()]
     }
 
     /// Opens the vault file's own folder; `nil` if there is none.
@@ -135,18 +135,18 @@ extension VaultLocation {
 
     /// Opens the same folder; creates it if there is none.
     func makeStateFolder() throws(VaultError) -> Folder {
-        guard !isKept else { throw .keptGeneration }
+        guard !isKept else { throw .previousGeneration }
         return try made(ownParts)
     }
 
     /// Opens the folder of counted attempts at the vault with this ID; `nil` if there is none.
-    func openCount(of vaultID: [UInt8]) throws(VaultError) -> Folder? {
-        try open(VaultLocation.countParts(vaultID), making: false)
+    func openAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) -> Folder? {
+        try open(VaultLocation.attemptsParts(vaultID), making: false)
     }
 
     /// Opens the same folder; creates it if there is none.
-    func makeCount(of vaultID: [UInt8]) throws(VaultError) -> Folder {
-        try made(VaultLocation.countParts(vaultID))
+    func makeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) -> Folder {
+        try made(VaultLocation.attemptsParts(vaultID))
     }
 
     /// Converts an error about a file in the vault's folder or in the vault file's own folder.
@@ -168,12 +168,12 @@ extension VaultLocation {
 
     /// Converts an error about a file in the folder of counted attempts.
     static func error(_ error: PrivateFileError, of vaultID: [UInt8]) -> VaultError {
-        VaultError(error) { pathOfCount($0, of: vaultID) }
+        VaultError(error) { pathOfAttempts($0, of: vaultID) }
     }
 
     /// The path of a file in the folder of counted attempts, relative to the vault's folder.
-    static func pathOfCount(_ name: String, of vaultID: [UInt8]) -> String {
-        (countParts(vaultID) + [name]).joined(separator: "/")
+    static func pathOfAttempts(_ name: String, of vaultID: [UInt8]) -> String {
+        (attemptsParts(vaultID) + [name]).joined(separator: "/")
     }
 
     private func made(_ parts: [String]) throws(VaultError) -> Folder {

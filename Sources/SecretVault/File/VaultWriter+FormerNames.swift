@@ -22,7 +22,7 @@ extension VaultWriter {
     private func erase(
         of vaultID: [UInt8], under former: VaultLocation, passingOverLocked: Bool
     ) throws(VaultError) {
-        guard try !former.holdsFile(in: folder), let own = try privateFolder(of: former) else {
+        guard try !former.containsFile(in: folder), let own = try privateFolder(of: former) else {
             return
         }
         // The working files may share blocks with the vault under its present name.
@@ -42,7 +42,7 @@ extension VaultWriter {
             throw .system(FileLock.busyFailure)
         }
         // A file with that name may have appeared in the meantime.
-        guard try !former.holdsFile(in: folder) else { return }
+        guard try !former.containsFile(in: folder) else { return }
         do {
             try file.eraseAllButCurrent(in: folder, besides: own)
         } catch {

@@ -12,7 +12,7 @@ struct VaultWriter: ~Copyable {
 
     /// Takes the lock, waiting at most `timeout`.
     ///
-    /// - Throws: ``VaultError/busy``; ``VaultError/keptGeneration``.
+    /// - Throws: ``VaultError/busy``; ``VaultError/previousGeneration``.
     init(_ location: VaultLocation, timeout: Duration = VaultWriter.timeout) throws(VaultError) {
         self.location = location
         let folder = try location.openFolder()
@@ -26,17 +26,17 @@ struct VaultWriter: ~Copyable {
     func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(location.name, in: folder) }
 
     /// Whether there is a file of any type at the vault's path.
-    func isTaken() throws(VaultError) -> Bool { try location.holdsFile(in: folder) }
+    func isTaken() throws(VaultError) -> Bool { try location.containsFile(in: folder) }
 
     /// The newest generation seen here.
-    func mark() -> GenerationMark? { GenerationMark.read(in: own) }
+    func mark() -> GenerationRecord? { GenerationRecord.read(in: own) }
 
     /// Creates the first file of the vault `vaultID`.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
     ///   meantime, or if the previous generation of another vault with this name is still there.
     func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
-        guard try !holdsPrevious() else {
+        guard try !hasPrevious() else {
             throw location.error(.inTheWay(name: VaultLocation.previous))
         }
         do {
@@ -47,7 +47,7 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    private func holdsPrevious() throws(VaultError) -> Bool {
+    private func hasPrevious() throws(VaultError) -> Bool {
         do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
     }
 
@@ -93,7 +93,7 @@ struct VaultWriter: ~Copyable {
     func file(of vaultID: [UInt8]) -> FileReplacement {
         FileReplacement(
             of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
-            orLeftover: VaultEnvelope.beginningOfFirst)
+            orLeftover: VaultEnvelope.firstGenerationBeginning)
     }
 
     /// Records this generation as the newest one seen, so that an older file is detected.
@@ -102,14 +102,14 @@ struct VaultWriter: ~Copyable {
     /// harmless; a newer one would be a false alarm. A failure here does not make the save fail.
     ///
     /// - Returns: what to report if the mark was not written.
-    func writeMark(of document: VaultDocument) -> VaultReport? {
-        let mark = GenerationMark(of: document)
+    func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {
+        let mark = GenerationRecord(of: document)
         let file = FileReplacement(of: VaultLocation.mark, beginningWith: mark.beginning)
         do {
             try file.replace(with: mark.text.span, in: own, previous: .none)
             return nil
         } catch {
-            return .generationNotMarked(location.error(error))
+            return .generationNotRecorded(location.error(error))
         }
     }
 }
@@ -129,7 +129,7 @@ extension VaultWriter {
         try eraseOwnButCurrent(of: document.vaultID)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
         try save(wiped.bytes, of: wiped.vaultID, replacing: document.bytes, purging: true)
-        _ = writeMark(of: wiped)
+        _ = writeGenerationRecord(of: wiped)
         do {
             try eraseAllButCurrent(of: document.vaultID)
         } catch .system(let failure) {

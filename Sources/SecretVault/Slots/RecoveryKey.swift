@@ -60,7 +60,7 @@ public struct RecoveryKey: Sendable {
             throw .length(letters.count, expected: expected)
         }
         let bytes = try letters.withBytes { letters throws(RecoveryKeyError) in
-            do { return try Base32.decode(letters) } catch { throw .notALetter }
+            do { return try Base32.decode(letters) } catch { throw .invalidCharacter }
         }
         let secret = SecretBytes(capacity: RecoveryKey.count) { output in
             bytes.withBytes { output.append(copying: $0.extracting(0..<RecoveryKey.count)) }
@@ -97,7 +97,7 @@ public enum RecoveryKeyError: Error, Hashable, Sendable {
     /// It has the wrong number of letters and digits.
     case length(Int, expected: Int)
     /// A character is neither a letter nor one of the digits 2 to 7.
-    case notALetter
+    case invalidCharacter
     /// The checksum does not match: at least one character is wrong.
     case mistyped
 }

@@ -11,7 +11,7 @@ extension VaultChanges {
     @discardableResult public mutating func addPassphrase(
         _ passphrase: SecretBytes, cost: ScryptCost, now: Int64
     ) throws(VaultError) -> Int {
-        let number = try freeNumber()
+        let number = try lowestFreeNumber()
         insert(
             try TrustedSlot.sealing(
                 key, under: passphrase, cost: cost, number: number, created: now))
@@ -24,7 +24,8 @@ extension VaultChanges {
     ///   in between would leave a slot whose key nobody has.
     public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
         insert(
-            try TrustedSlot.sealing(key, under: recoveryKey, number: freeNumber(), created: now))
+            try TrustedSlot.sealing(
+                key, under: recoveryKey, number: lowestFreeNumber(), created: now))
     }
 
     /// Replaces the passphrase of a slot.
@@ -83,7 +84,7 @@ extension VaultChanges {
     }
 
     // The lowest free number, so that numbers stay small.
-    private func freeNumber() throws(VaultError) -> Int {
+    private func lowestFreeNumber() throws(VaultError) -> Int {
         guard state.slots.count < VaultLimits.slots else { throw .overLimit(.slots) }
         var number = 1
         for slot in state.slots where slot.slot.number == number { number += 1 }

@@ -59,7 +59,7 @@ struct VaultKey {
             let print = try secret.withBytes { secret throws(CryptographyFailure) in
                 try hmac(.sha256, key: key, message: secret)
             }
-            return Array(print.prefix(ListedSecret.printCount))
+            return Array(print.prefix(ListedSecret.fingerprintCount))
         } catch {
             throw .cryptography(error)
         }

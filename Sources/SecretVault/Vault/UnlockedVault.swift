@@ -16,7 +16,7 @@ public final class UnlockedVault {
     /// The maximum cost of unlocking.
     let ceiling: Int
     private(set) var state: VaultState
-    private var markReport: VaultReport?
+    private var generationReport: VaultReport?
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
     private let foundReports: [VaultReport]
@@ -27,7 +27,7 @@ public final class UnlockedVault {
 
     init(
         location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool,
-        state: VaultState, markReport: VaultReport?, reports: [VaultReport]
+        state: VaultState, generationReport: VaultReport?, reports: [VaultReport]
     ) {
         foundReports = reports
         isReadOnly = readOnly
@@ -36,7 +36,7 @@ public final class UnlockedVault {
         self.key = key
         self.ceiling = ceiling
         self.state = state
-        self.markReport = markReport
+        self.generationReport = generationReport
     }
 
     /// The number of the vault's current generation.
@@ -54,7 +54,7 @@ public final class UnlockedVault {
     /// What to report to the owner.
     public var reports: [VaultReport] {
         var reports = foundReports
-        if let markReport { reports.append(markReport) }
+        if let generationReport { reports.append(generationReport) }
         for record in state.records {
             guard case .tombstone(let tombstone) = record.body else { continue }
             reports.append(.wiped(record.line.id, tombstone))
@@ -96,13 +96,13 @@ public final class UnlockedVault {
         try writer.save(
             bytes, of: saved.vaultID, replacing: read, purging: changes.erasesPrevious)
         (key, state) = (changes.key, saved)
-        (markReport, notListed) = (nil, nil)
-        notMarked = writer.writeMark(of: document)
+        (generationReport, notListed) = (nil, nil)
+        notMarked = writer.writeGenerationRecord(of: document)
         if changes.erasesPrevious { try erasePrevious(by: writer) }
         return result
     }
 
-    func readAgain() throws(VaultError) {
+    func reload() throws(VaultError) {
         state = try verified(VaultDocument(parsing: location.read()))
     }
 
@@ -113,8 +113,8 @@ public final class UnlockedVault {
     func listTombstones() {
         guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
         // The owner did not ask for this save, so keep the current report about the file.
-        let found = markReport
-        defer { markReport = found }
+        let found = generationReport
+        defer { generationReport = found }
         do throws(VaultError) {
             try update { changes throws(VaultError) in changes.saveInAnyCase() }
         } catch {

@@ -72,7 +72,7 @@ private struct VaultOpening: ~Copyable {
     private let location: VaultLocation
     private let folder: Folder
     private let reading: () -> ClockReading
-    private let mark: GenerationMark?
+    private let mark: GenerationRecord?
     private var file: OpenPrivateFile
     private var document: VaultDocument
     private var notCleared: VaultReport?
@@ -92,9 +92,9 @@ private struct VaultOpening: ~Copyable {
         self.reading = reading
     }
 
-    private static func mark(_ location: VaultLocation) throws(VaultError) -> GenerationMark? {
+    private static func mark(_ location: VaultLocation) throws(VaultError) -> GenerationRecord? {
         guard let own = try location.openStateFolder() else { return nil }
-        return GenerationMark.read(in: own)
+        return GenerationRecord.read(in: own)
     }
 
     func attempts() throws(VaultError) -> Attempts {
@@ -113,7 +113,7 @@ private struct VaultOpening: ~Copyable {
             return try document.key(with: opener, ceiling: ceiling)
         }
         let counter = try AttemptCounter(location, of: document.vaultID)
-        try readAgain()
+        try reload()
         let attempts = try wipeDueRecords(counter).pruned(
             to: document.records, of: document.generation)
         return try SignalQueue.holdingBack(SignalQueue.interruptions) {
@@ -145,7 +145,7 @@ private struct VaultOpening: ~Copyable {
     func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {
-        guard try !canCount() else { throw .writable }
+        guard try !canCountAttempts() else { throw .writable }
         if case .passphrase = opener {
             let attempts = try attempts()
             guard due(attempts).isEmpty else { throw .wipingDue }
@@ -155,12 +155,12 @@ private struct VaultOpening: ~Copyable {
         return try document.key(with: opener, ceiling: ceiling)
     }
 
-    private func canCount() throws(VaultError) -> Bool {
+    private func canCountAttempts() throws(VaultError) -> Bool {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: document.vaultID)
             try counter.save(counter.read())
             return true
-        } catch .notCounted(let failure) where failure.meansReadOnly {
+        } catch .notCounted(let failure) where failure.isWriteForbidden {
             return false
         }
     }
@@ -172,7 +172,7 @@ private struct VaultOpening: ~Copyable {
         do throws(VaultError) {
             if try !attempts().isEmpty {
                 let counter = try AttemptCounter(location, of: document.vaultID)
-                try readAgain()
+                try reload()
                 _ = try wipeDueRecords(counter)
             }
         } catch {
@@ -184,7 +184,7 @@ private struct VaultOpening: ~Copyable {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
                 // A wipe that failed stays due.
-                if !document.holdsSecret(ofAny: due(attempts)) {
+                if !document.hasSecret(ofAny: due(attempts)) {
                     try counter.save(attempts.withoutVault())
                 }
             }
@@ -203,7 +203,7 @@ private struct VaultOpening: ~Copyable {
         return UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: try VaultState(verifying: document, with: key),
-            markReport: mark?.report(on: document), reports: reports.compactMap { $0 })
+            generationReport: mark?.report(on: document), reports: reports.compactMap { $0 })
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
@@ -226,7 +226,7 @@ private struct VaultOpening: ~Copyable {
         // Take the lock, which running attempts hold, only if there is something to wipe.
         guard try !due(attempts()).isEmpty else { return }
         let counter = try AttemptCounter(location, of: document.vaultID)
-        try readAgain()
+        try reload()
         _ = try wipeDueRecords(counter)
     }
 
@@ -240,7 +240,7 @@ private struct VaultOpening: ~Copyable {
         guard !attempts.isEmpty else { return attempts }
         let left = try counter.wipeDueRecords(
             attempts, in: document.records, by: document.slotsDigest, at: reading())
-        if left != nil { try readAgain() }
+        if left != nil { try reload() }
         return left ?? attempts
     }
 
@@ -248,13 +248,13 @@ private struct VaultOpening: ~Copyable {
         attempts.due(in: document.records, by: document.slotsDigest)
     }
 
-    private func isStill() throws(VaultError) -> Bool {
-        do { return try file.isStill(location.name, in: folder) } catch { throw .system(error) }
+    private func isUnchanged() throws(VaultError) -> Bool {
+        do { return try file.isUnchanged(location.name, in: folder) } catch { throw .system(error) }
     }
 
     // Another process may have saved or wiped while this one waited for the lock.
-    private mutating func readAgain() throws(VaultError) {
-        guard try !isStill() else { return }
+    private mutating func reload() throws(VaultError) {
+        guard try !isUnchanged() else { return }
         file = try location.hold(in: folder)
         document = try VaultDocument(parsing: file.bytes)
     }

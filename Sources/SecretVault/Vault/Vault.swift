@@ -21,13 +21,13 @@ public enum Vault {
     ///   - now: Unix seconds, stored as the creation time of the slots.
     /// - Returns: what to report to the owner.
     /// - Throws: ``VaultError/alreadyExists`` if there is anything at the path;
-    ///   ``VaultError/reservedPlace``; ``VaultError/inTheWay(name:)``.
+    ///   ``VaultError/reservedPath``; ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
         at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
         now: Int64
     ) throws(VaultError) -> [VaultReport] {
         // Check first without the lock, so that no lock file is left beside an unrelated file.
-        try expectFree(path)
+        try requireUnreservedPath(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
         let writer = try VaultWriter(location)
@@ -52,29 +52,29 @@ public enum Vault {
             // The vault was created anyway.
             reports.append(.notConfirmed(failure))
         }
-        if let report = writer.writeMark(of: document) { reports.append(report) }
+        if let report = writer.writeGenerationRecord(of: document) { reports.append(report) }
         return reports
     }
 
     /// Verifies that a vault can be created at `path`: nothing is there, and the place is not
     /// reserved for the program's own files.
     ///
-    /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPlace``.
-    public static func expectFree(_ path: String) throws(VaultError) {
+    /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPath``.
+    public static func requireUnreservedPath(_ path: String) throws(VaultError) {
         guard try !isTaken(path) else { throw .alreadyExists }
-        try VaultLocation(path).expectFree()
+        try VaultLocation(path).requireUnreservedPath()
     }
 
     /// Whether `path` is reserved for the program's own files, such as a vault's previous
     /// generation and counted failures.
     ///
     /// Nothing else may be written there.
-    public static func isReservedPlace(_ path: String) -> Bool {
+    public static func isReservedPath(_ path: String) -> Bool {
         do throws(VaultError) {
-            try VaultLocation(path).expectFree()
+            try VaultLocation(path).requireUnreservedPath()
             return false
         } catch {
-            return error == .reservedPlace
+            return error == .reservedPath
         }
     }
 
@@ -82,7 +82,7 @@ public enum Vault {
     public static func isTaken(_ path: String) throws(VaultError) -> Bool {
         let location = try VaultLocation(path)
         do {
-            return try location.holdsFile(in: location.openFolder())
+            return try location.containsFile(in: location.openFolder())
         } catch .notFound {
             return false
         }

@@ -9,7 +9,7 @@ public struct VaultChanges {
     var erasesPrevious = false
     private var holders: FingerprintIndex?
 
-    init(_ current: VaultState, key: VaultKey, after mark: GenerationMark?) throws(VaultError) {
+    init(_ current: VaultState, key: VaultKey, after mark: GenerationRecord?) throws(VaultError) {
         self.key = key
         state = try current.next(after: mark)
     }
@@ -160,13 +160,13 @@ public struct VaultChanges {
         let new = try VaultKey.make(of: state.vaultID)
         state = try state.rekeyed(from: key, to: new)
         key = new
-        forgetHolders()
+        invalidateFingerprintIndex()
         isChanged = true
         erasesPrevious = true
     }
 
     /// Call this when secrets are removed or fingerprints change.
-    mutating func forgetHolders() { holders = nil }
+    mutating func invalidateFingerprintIndex() { holders = nil }
 
     private func seal(_ content: EntryContent, as line: RecordLine, created: Int64)
         throws(VaultError) -> VaultState.Record
@@ -201,7 +201,7 @@ extension VaultChanges {
         listed.secret = .wiped(tombstone)
         try state.replace(
             VaultState.Record(line: record.line, listed: listed, body: .tombstone(tombstone)))
-        forgetHolders()
+        invalidateFingerprintIndex()
         isChanged = true
         erasesPrevious = true
     }

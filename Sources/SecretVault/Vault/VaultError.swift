@@ -12,9 +12,9 @@ public enum VaultError: Error, Hashable, Sendable {
     /// There is already a file at this path.
     case alreadyExists
     /// No vault can be created here: the place is reserved for the program's own files.
-    case reservedPlace
+    case reservedPath
     /// This is a previous generation that the program keeps; it can only be read.
-    case keptGeneration
+    case previousGeneration
     /// The path is a folder.
     case folder
     /// The path is a symbolic link; links are not followed.
@@ -142,7 +142,7 @@ public enum VaultError: Error, Hashable, Sendable {
     ///
     /// - Parameter path: the path of the lock file, relative to the vault's folder.
     init(locking error: PrivateFileError, path: String) {
-        if case .system(let failure) = error, failure.meansNotAFile {
+        if case .system(let failure) = error, failure.isNotRegularFile {
             self = .inTheWay(name: path)
         } else {
             self.init(error) { _ in path }

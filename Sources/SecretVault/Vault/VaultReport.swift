@@ -11,7 +11,7 @@ public enum VaultReport: Hashable, Sendable {
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
     /// The vault was saved, but not the `generation` file, which detects an older vault.
-    case generationNotMarked(VaultError)
+    case generationNotRecorded(VaultError)
     /// Entries were wiped without the vault key, and the manifest could not be updated for this
     /// reason: anyone who has an older file could restore their secrets.
     case wipesNotListed(VaultError)
@@ -22,7 +22,7 @@ public enum VaultReport: Hashable, Sendable {
     /// The vault is saved, but the system did not confirm that it is on disk.
     case notConfirmed(SystemCallFailure)
     /// The vault's folder belongs to the user with this ID, who can replace the vault.
-    case folderOfOther(UInt32)
+    case folderOwnedByOther(UInt32)
     /// Other users may write to the vault's folder, according to these permission bits, and so can
     /// restore an older vault.
     case folderOpenToOthers(mode: UInt32)
@@ -30,7 +30,7 @@ public enum VaultReport: Hashable, Sendable {
     init(_ exposure: FolderExposure) {
         self =
             switch exposure {
-            case .otherOwner(let user): .folderOfOther(user)
+            case .otherOwner(let user): .folderOwnedByOther(user)
             case .openToOthers(let mode): .folderOpenToOthers(mode: mode)
             }
     }

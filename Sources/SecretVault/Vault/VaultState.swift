@@ -39,7 +39,7 @@ struct VaultState {
         let header = document.bytes.span.extracting(0..<document.headerEnd)
         let expected = try key.mac(of: header)
         guard isEqualInConstantTime(expected.span, document.mac.span) else {
-            throw try VaultState.whatIsWrong(with: document, key)
+            throw try VaultState.findFault(with: document, key)
         }
         let manifest = try Manifest(opening: document, with: key)
         guard manifest.entries.count == document.records.count,
@@ -71,7 +71,7 @@ struct VaultState {
 
     // The manifest belongs to the original header. If it still opens, it shows which record was
     // removed.
-    private static func whatIsWrong(with document: VaultDocument, _ key: VaultKey)
+    private static func findFault(with document: VaultDocument, _ key: VaultKey)
         throws(VaultError) -> VaultError
     {
         do {
@@ -230,7 +230,7 @@ extension VaultState {
     /// If an older file was restored, the next generation is newer than any that was seen here. The
     /// mark is not authenticated, so an implausibly high one is ignored and cannot exhaust the
     /// numbers.
-    func next(after mark: GenerationMark?) throws(VaultError) -> VaultState {
+    func next(after mark: GenerationRecord?) throws(VaultError) -> VaultState {
         var newest = generation
         if let mark, mark.vaultID == vaultID, mark.generation > newest,
             mark.generation - newest <= VaultLimits.missedGenerations

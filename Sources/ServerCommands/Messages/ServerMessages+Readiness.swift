@@ -10,10 +10,10 @@ extension ServerMessages {
         }
     }
 
-    private static func advice(for complaint: ClockComplaint) -> String {
+    private static func advice(for complaint: ClockProblem) -> String {
         switch complaint {
         case .beforeBuild: "set the clock: it shows a time before the release of this program"
-        case .unsynchronized, .tooInexact:
+        case .unsynchronized, .tooInaccurate:
             "synchronise the clock, for example with chrony or systemd-timesyncd; use "
                 + "--no-clock-check only if the host of this virtual machine synchronises it"
         case .unknown:

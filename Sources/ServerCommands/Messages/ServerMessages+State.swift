@@ -61,11 +61,11 @@ extension ServerMessages {
         case .foreignFile: "not a watchword-server database"
         case .newer: "it was created by a newer version of watchword-server"
         case .isBackup: "this is a copy; run watchword-server restore before serving it"
-        case .putBack:
+        case .rolledBack:
             "the database was replaced by an older state, in which spent codes would be valid again; use "
                 + "watchword-server restore"
         case .clockBehind(let time): clockBehind(time)
-        case .damagedMark: "the .mark file beside it is not authentic"
+        case .damagedCheckpoint: "the .mark file beside it is not authentic"
         case .exists: "the file already exists; choose another name"
         case .busy: "another watchword-server uses it; stop that one, or try again"
         case .system(let failure): sentence(for: failure)
@@ -80,10 +80,10 @@ extension ServerMessages {
                 .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
         case .notUTF8: "the database does not use UTF-8; create one with ENCODING 'UTF8'"
         case .newer: "its tables were created by a newer version of watchword-server"
-        case .putBack:
+        case .rolledBack:
             "it was replaced by an older state, in which spent codes would be valid again"
         case .clockBehind(let time): clockBehind(time)
-        case .forgedEnd:
+        case .forgedCheckpoint:
             "a recorded end of an event chain is not authentic; check that the key file belongs to "
                 + "this database"
         case .empty: "it contains no watchword-server tables"
@@ -140,9 +140,9 @@ extension ServerMessages {
             "node \(name(node)): events are missing, duplicated or moved at \(sequence)"
         case .altered(let node, let sequence):
             "node \(name(node)): event \(sequence), or an earlier one, was altered"
-        case .cutOff(let node, let sequence):
+        case .truncated(let node, let sequence):
             "node \(name(node)): the events after \(sequence) were cut off"
-        case .behindHead(let node, let sequence):
+        case .beyondHead(let node, let sequence):
             "node \(name(node)): event \(sequence) is beyond the recorded end"
         case .moved(let node, let sequence):
             "node \(name(node)): event \(sequence) is not at its position, or earlier events are missing"
@@ -160,7 +160,7 @@ extension ServerMessages {
             "credential \(CredentialID(bytes: key)?.text ?? hex(key)): its row was changed"
         case .damaged("clients", let key): "\(name(.client(key))): its row was changed"
         case .damaged(let table, let key): "\(table) \(hex(key)): the row was changed"
-        case .putBack(let owner): "\(name(owner)): its row was replaced by an older version"
+        case .rolledBack(let owner): "\(name(owner)): its row was replaced by an older version"
         case .unrecorded(let owner): "\(name(owner)): no event matches its row"
         case .missing(let owner): "\(name(owner)): its row is missing"
         }

@@ -16,7 +16,7 @@ enum ServerMessages {
         case .store(let path, let error): "\(path): " + sentence(for: error)
         case .postgreSQL(let place, let error): "\(place): " + sentence(for: error)
         case .endsFile(let path, let error): "\(path): " + sentence(for: error)
-        case .putBack(let path):
+        case .rolledBack(let path):
             "the database lacks events that \(path) records: it was replaced by an older state, in which "
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
                 + "another machine, remove the file"
@@ -44,7 +44,7 @@ enum ServerMessages {
             "\(address) is reachable from other machines, and health and metrics have no TLS; listen on "
                 + "127.0.0.1, or use --insecure-http if a proxy terminates TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
-        case .fewFiles(let files, let needed):
+        case .tooFewFiles(let files, let needed):
             "the limit on open files is \(files), and each connection needs one; raise it to at least "
                 + "\(needed) (ulimit -n, or LimitNOFILE= in the unit)"
         case .noSuchClient: "no such client; see watchword-server client list"
@@ -53,7 +53,7 @@ enum ServerMessages {
         case .clientNameTaken:
             "another client has this name; choose another name, or revoke that client first"
         case .badClientName:
-            "a client's name must have at most \(ClientRow.maximalNameCount) bytes and must "
+            "a client's name must have at most \(ClientRow.maximumNameCount) bytes and must "
                 + "not begin with cl_, the prefix of ids"
         case .untrustedClock(let now, isPossible: false):
             "this machine's clock shows \(now.text), which is before the release of this program; "

@@ -21,14 +21,14 @@ struct ConnectionLimit: Sendable {
 
     /// Raises the limit on open files as far as needed and permitted.
     ///
-    /// - Throws: ``ServerFailure/fewFiles(_:needed:)`` if the limit is too low for the service.
+    /// - Throws: ``ServerFailure/tooFewFiles(_:needed:)`` if the limit is too low for the service.
     init() throws(ServerFailure) {
         let others = Self.operations + Self.reserve
         do { files = try OpenFileLimit.raise(to: Self.most + others) } catch {
             throw .system(error)
         }
         guard service >= Self.fewest else {
-            throw .fewFiles(files, needed: Self.fewest + others)
+            throw .tooFewFiles(files, needed: Self.fewest + others)
         }
     }
 

@@ -48,7 +48,7 @@ enum Serve {
         let main = try listen(
             on: settings.service, tls: settings.tls, connections: room.service, service,
             handler: service.answer)
-        let operations: HTTPListener
+        let operations: Listener
         do throws(ServerFailure) {
             operations = try listen(
                 on: settings.operations, tls: nil, connections: ConnectionLimit.operations, service,
@@ -84,10 +84,10 @@ enum Serve {
 
     private static func listen(
         on address: ListenAddress, tls: TLSIdentity?, connections: Int, _ service: Service,
-        handler: @escaping HTTPListener.Handler
-    ) throws(ServerFailure) -> HTTPListener {
+        handler: @escaping Listener.Handler
+    ) throws(ServerFailure) -> Listener {
         do throws(ListenerFailure) {
-            return try HTTPListener.start(
+            return try Listener.start(
                 on: address, tls: tls, limits: ListenerLimits(connections: connections),
                 refuser: service.refuse, handler: handler)
         } catch {
@@ -110,7 +110,7 @@ enum Serve {
 
     /// Reads the certificate and its key again; if they are unusable, the old ones stay in use.
     private static func replaceCertificate(
-        of listener: HTTPListener, _ arguments: ServerArguments, _ log: ServerLog
+        of listener: Listener, _ arguments: ServerArguments, _ log: ServerLog
     ) {
         do throws(ServerFailure) {
             let identity = try ServingSettings.identity(arguments, now: SystemClock.unixTime())
@@ -126,7 +126,7 @@ enum Serve {
 
     /// Stops the listeners; a second signal other than HUP ends the process at once.
     @MainActor private static func stop(
-        _ signals: borrowing SignalQueue, _ listeners: [HTTPListener], _ log: ServerLog
+        _ signals: borrowing SignalQueue, _ listeners: [Listener], _ log: ServerLog
     ) async throws(SystemCallFailure) {
         log.say("stopping", [])
         let stopping = Stopping()

@@ -22,9 +22,9 @@ protocol ServedDatabase: VerificationStore {
     func claim(_ keys: KeyRing, _ places: ServerPaths) throws(ServerFailure) -> Set<KeyID>
 }
 
-extension SQLiteStore: ServedDatabase {
+extension SQLiteVerificationStore: ServedDatabase {
     func writeCheckpoints(_ places: ServerPaths) throws(ServerFailure) {
-        do throws(SQLiteStoreError) { try keepMark() } catch {
+        do throws(SQLiteStoreError) { try saveCheckpoint() } catch {
             throw .store(places.database.shown, error)
         }
     }
@@ -46,7 +46,7 @@ extension SQLiteStore: ServedDatabase {
     func claim(_ keys: KeyRing, _ places: ServerPaths) -> Set<KeyID> { [] }
 }
 
-extension PostgreSQLStore: ServedDatabase {
+extension PostgreSQLVerificationStore: ServedDatabase {
     /// Always `nil`: PostgreSQL reports its faults in its own log.
     var problem: String? { nil }
 
@@ -73,7 +73,9 @@ extension DatabaseURL {
     func open(_ places: ServerPaths, key: AuditKey) throws(ServerFailure) -> any ServedDatabase {
         switch self {
         case .sqlite(let path):
-            do throws(SQLiteStoreError) { return try SQLiteStore(opening: path, key: key) } catch {
+            do throws(SQLiteStoreError) {
+                return try SQLiteVerificationStore(opening: path, key: key)
+            } catch {
                 throw .store(path, error)
             }
         case .postgreSQL(let address):
@@ -84,9 +86,9 @@ extension DatabaseURL {
                 throw .endsFile(places.endsFile, error)
             }
             do throws(PostgreSQLStoreError) {
-                return try PostgreSQLStore(connecting: address, key: key, known: ends)
-            } catch .putBack {
-                throw .putBack(places.endsFile)
+                return try PostgreSQLVerificationStore(connecting: address, key: key, known: ends)
+            } catch .rolledBack {
+                throw .rolledBack(places.endsFile)
             } catch {
                 throw .postgreSQL(shown, error)
             }

@@ -34,7 +34,7 @@ enum DatabaseURL: Sendable {
     func isKnown() throws(PostgreSQLStoreError) -> Bool {
         switch self {
         case .sqlite(let path): FileStamp(of: path) != nil
-        case .postgreSQL(let address): try PostgreSQLStore.isThere(address)
+        case .postgreSQL(let address): try PostgreSQLVerificationStore.exists(address)
         }
     }
 }

@@ -17,7 +17,7 @@ struct ServerPaths: Sendable {
             throw .usage(error)
         }
         // Every user of the machine can read the arguments of a process.
-        if case .postgreSQL(let address)? = named, address.holdsPassword,
+        if case .postgreSQL(let address)? = named, address.containsPassword,
             arguments.given(.store) != nil
         {
             throw .passwordInArguments

@@ -42,14 +42,14 @@ enum AuditEndedCommand {
         switch places.database {
         case .sqlite(let path):
             do throws(SQLiteStoreError) {
-                let ended = try SQLiteStore.endedCredentials(at: path)
+                let ended = try SQLiteVerificationStore.endedCredentials(at: path)
                 found = (ended.credentials, ended.isComplete)
             } catch {
                 throw .store(path, error)
             }
         case .postgreSQL(let address):
             do throws(PostgreSQLStoreError) {
-                found = (try PostgreSQLStore.endedCredentials(at: address), true)
+                found = (try PostgreSQLVerificationStore.endedCredentials(at: address), true)
             } catch {
                 throw .postgreSQL(places.database.shown, error)
             }

@@ -46,7 +46,8 @@ enum AuditVerifyCommand {
         switch places.database {
         case .sqlite(let path):
             do throws(SQLiteStoreError) {
-                return try SQLiteStore.audit(at: path, key: key, checkpoints: checkpoints)
+                return try SQLiteVerificationStore.audit(
+                    at: path, key: key, checkpoints: checkpoints)
             } catch {
                 throw .store(path, error)
             }
@@ -58,7 +59,7 @@ enum AuditVerifyCommand {
                 throw .endsFile(places.endsFile, error)
             }
             do throws(PostgreSQLStoreError) {
-                return try PostgreSQLStore.audit(
+                return try PostgreSQLVerificationStore.audit(
                     at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)
             } catch {
                 throw .postgreSQL(places.database.shown, error)

@@ -11,8 +11,10 @@ enum BackupCommand {
         let places = try ServerPaths(session.arguments)
         guard case .sqlite(let database) = places.database else { throw .noCopies }
         let key = try KeyFile.opening(places, making: false).ring().auditKey
-        let store: SQLiteStore
-        do throws(SQLiteStoreError) { store = try SQLiteStore(opening: database, key: key) } catch {
+        let store: SQLiteVerificationStore
+        do throws(SQLiteStoreError) {
+            store = try SQLiteVerificationStore(opening: database, key: key)
+        } catch {
             throw .store(database, error)
         }
         defer { store.close() }
@@ -40,7 +42,7 @@ enum BackupCommand {
         let ended = try AuditEndedCommand.named(by: arguments)
         let report: RestoreReport
         do throws(SQLiteStoreError) {
-            report = try SQLiteStore.restore(
+            report = try SQLiteVerificationStore.restore(
                 from: path, to: database, key: keys.ring().auditKey,
                 keepingClients: arguments.has(.keepClients), ended: ended ?? [],
                 now: clock.now, trustingClock: clock.isTrusted)
@@ -51,13 +53,13 @@ enum BackupCommand {
         try session.printer.line(
             "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
                 + "API keys revoked: \(report.clientsRevoked).")
-        if report.kept > 0, ended == nil { try warnOfRevived(report, session) }
-        try await warnOfMissingKeys(places, session)
+        if report.kept > 0, ended == nil { try warnAboutRevived(report, session) }
+        try await warnAboutMissingKeys(places, session)
         return .done
     }
 
     /// Warns of keys that the copy needs but the key file lacks, because they have been retired.
-    private static func warnOfMissingKeys(
+    private static func warnAboutMissingKeys(
         _ places: ServerPaths, _ session: ServerSession
     ) async throws(ServerFailure) {
         let context = try ServerContext.open(places, making: false)
@@ -77,7 +79,7 @@ enum BackupCommand {
     }
 
     /// Warns that revoked credentials may be valid again.
-    private static func warnOfRevived(
+    private static func warnAboutRevived(
         _ report: RestoreReport, _ session: ServerSession
     ) throws(ServerFailure) {
         let since = report.backedUpAt.map { " (\($0.text))" } ?? ""

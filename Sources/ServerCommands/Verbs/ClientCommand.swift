@@ -24,7 +24,7 @@ enum ClientCommand {
             throw .usage(error)
         }
         // Reject names that look like an id or would be truncated.
-        guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximalNameCount else {
+        guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
             throw .badClientName
         }
         let context = try ServerContext.open(ServerPaths(session.arguments), making: true)

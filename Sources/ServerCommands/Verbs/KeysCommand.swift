@@ -56,13 +56,13 @@ enum KeysCommand {
         let usage = try await verifying { () async throws(VerifierError) in
             try await context.verifier.keyUsage()
         }
-        let isBrokenOff = isUnfinished(keys.ring(), usage)
-        if !isBrokenOff {
+        let isInterrupted = isUnfinished(keys.ring(), usage)
+        if !isInterrupted {
             // Every server must know the key before the first row uses it.
             let isNew = try stage(context, places)
             if isNew, case .postgreSQL = places.database {
                 context.close()
-                try tellToCopy(keys.ring(), places, session)
+                try adviseCopying(keys.ring(), places, session)
                 return .done
             }
             await rest()
@@ -122,7 +122,7 @@ enum KeysCommand {
     }
 
     /// Prints the steps that are needed before the new key can be used.
-    private static func tellToCopy(
+    private static func adviseCopying(
         _ ring: KeyRing, _ places: ServerPaths, _ session: ServerSession
     ) throws(ServerFailure) {
         guard let staged = ring.versions.last else { return }

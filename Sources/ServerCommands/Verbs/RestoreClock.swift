@@ -27,7 +27,7 @@ extension ClockState {
     /// The current state according to the kernel.
     @Sendable static func current() -> ClockState {
         switch SystemClock.isSynchronized() {
-        case true?: .synchronized(maximalError: SystemClock.maximalError() ?? .max)
+        case true?: .synchronized(maximumError: SystemClock.maximumError() ?? .max)
         case false?: .unsynchronized
         case nil: .unknown
         }

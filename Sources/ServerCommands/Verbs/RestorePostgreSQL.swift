@@ -15,7 +15,7 @@ enum RestorePostgreSQL {
         let report: FailoverRecoveryReport
         let end: AcknowledgedCheckpoint
         do throws(PostgreSQLStoreError) {
-            (report, end) = try PostgreSQLStore.settle(
+            (report, end) = try PostgreSQLVerificationStore.settle(
                 address, key: keys.ring().auditKey, keepingClients: arguments.has(.keepClients),
                 ended: ended ?? [], now: clock.now, trustingClock: clock.isTrusted)
         } catch {

@@ -14,7 +14,7 @@ struct Decision<Outcome: Sendable>: Sendable {
     ///
     /// Denials are not recorded if a repeated request would be denied again anyway, so an attacker
     /// cannot fill the disk with denials, and no denial outlives its cause.
-    var keepsAnswer = true
+    var recordsResponse = true
     /// An event that is written only as often as ``DenialCounter`` permits.
     var denial: CountedDenial?
 }

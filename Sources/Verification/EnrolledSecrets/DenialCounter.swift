@@ -6,7 +6,7 @@ internal import Synchronization
 /// Devices have no API key, so anybody can cause any number of denials. For each sender, one denial
 /// per minute is written immediately, with its decision. The other denials are counted, and one
 /// event per reason, with the count, is written a minute later. A sender with more denials per
-/// minute than ``Policy/maximalDenials`` is told to wait, and nothing is written. Accepted requests
+/// minute than ``Policy/maximumDenials`` is told to wait, and nothing is written. Accepted requests
 /// are not counted, so an attacker cannot lock anybody out.
 ///
 /// Each process keeps its own counts in memory. They only decide which events are written and which
@@ -74,8 +74,8 @@ final class DenialCounter: Sendable {
         let minute = Self.minute(event.time)
         let reason = event.reason ?? .unknown
         return pages.withLock { pages in
-            let hasPage = sender.isHolder || pages[sender] != nil || pages.count < capacity
-            let sender = hasPage ? sender : .others
+            let hasRoomForLine = sender.isHolder || pages[sender] != nil || pages.count < capacity
+            let sender = hasRoomForLine ? sender : .others
             var page = pages[sender] ?? Page()
             defer { pages[sender] = page }
             if page.minute != minute {
@@ -83,7 +83,7 @@ final class DenialCounter: Sendable {
                 page.denials = 0
             }
             page.denials += 1
-            guard page.denials <= Policy.maximalDenials else {
+            guard page.denials <= Policy.maximumDenials else {
                 return .refused(retryAfter: Int(60 - event.time.seconds % 60))
             }
             let count = (page.lines[reason]?.count ?? 0) + 1
@@ -95,7 +95,7 @@ final class DenialCounter: Sendable {
             let others = page.lines[reason]?.last.credential
             let isMixed = count > 1 && others != event.credential
             page.lines[reason] = Line(
-                last: event.summed(isMixed: isMixed, hasOrigin: hasPage), count: count)
+                last: event.summed(isMixed: isMixed, hasOrigin: hasRoomForLine), count: count)
             return .counted
         }
     }

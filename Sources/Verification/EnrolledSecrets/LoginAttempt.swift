@@ -53,7 +53,7 @@ struct LoginAttempt: Sendable {
         }
         switch finding {
         case .current: return try accept(record, chain, derivation)
-        case .again: return try answerAgain(record, chain, key, derivation)
+        case .again: return try recomputeResponse(record, chain, key, derivation)
         case .successor:
             var next = chain
             next.generation += 1
@@ -98,7 +98,7 @@ struct LoginAttempt: Sendable {
             credential: credential)
         return Decision(
             outcome: outcome(.denied(wipe: wipe)), changes: [.writeDummy(context.dummy())],
-            keepsAnswer: false
+            recordsResponse: false
         ).counting(event, others, by: sender(isHolder: wasIssued))
     }
 
@@ -127,7 +127,7 @@ struct LoginAttempt: Sendable {
         chain.digest = try deciding { () throws(CryptographyFailure) in
             try derivation.digest(of: secret, under: key)
         }
-        chain.handedOut = SecretChain.HandedOut(
+        chain.handedOut = SecretChain.Issued(
             digest: try deciding { () throws(CryptographyFailure) in
                 try derivation.digest(of: next, under: key)
             },
@@ -162,7 +162,7 @@ struct LoginAttempt: Sendable {
 
     /// Computes the earlier response again from stored values, because the response itself is not
     /// stored.
-    private func answerAgain(
+    private func recomputeResponse(
         _ record: CredentialRecord, _ chain: SecretChain, _ key: KeyVersion,
         _ derivation: SecretDerivation
     ) throws(VerifierError) -> Decision<LoginOutcome> {
@@ -194,7 +194,7 @@ struct LoginAttempt: Sendable {
     ) -> Decision<LoginOutcome> {
         Decision(
             outcome: outcome(.denied(wipe: nil)), changes: [.writeDummy(context.dummy())],
-            keepsAnswer: false
+            recordsResponse: false
         ).counting(
             context.unwritten(
                 .denied, reason, subject: record.subject, credential: record.id),

@@ -11,7 +11,7 @@ struct SecretChain: Hashable, Sendable {
     /// The number of wrong secrets since then.
     var failures: Int
     /// The last response; `nil` before the first login.
-    var handedOut: HandedOut?
+    var handedOut: Issued?
     /// The logins whose tickets have not been redeemed yet, oldest first.
     ///
     /// The ticket's own row does not prove that it is open: an attacker with write access to the
@@ -21,10 +21,10 @@ struct SecretChain: Hashable, Sendable {
     /// The maximum number of open logins.
     ///
     /// The tickets of older logins are refused.
-    static let maximalOpenLogins = 8
+    static let maximumOpenLogins = 8
 
     /// The response that issued the successor of the current secret.
-    struct HandedOut: Hashable, Sendable {
+    struct Issued: Hashable, Sendable {
         /// The digest of the successor under the row's pepper.
         let digest: [UInt8]
         /// SHA-256 of the rotation nonce.
@@ -46,7 +46,7 @@ struct SecretChain: Hashable, Sendable {
 
     /// Adds a login whose ticket may be redeemed.
     mutating func open(_ login: VerificationID) {
-        openLogins = (openLogins + [login]).suffix(Self.maximalOpenLogins)
+        openLogins = (openLogins + [login]).suffix(Self.maximumOpenLogins)
     }
 
     /// Closes a login when its ticket is redeemed.
@@ -84,12 +84,12 @@ struct SecretChain: Hashable, Sendable {
             let digest = try reader.readBytes()
             let nonceDigest = try reader.readBytes()
             guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
-            return HandedOut(
+            return Issued(
                 digest: digest, nonceDigest: nonceDigest, verification: id,
                 time: try reader.readTime())
         }
         let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.maximalOpenLogins else { throw .malformed }
+        guard count <= Self.maximumOpenLogins else { throw .malformed }
         for _ in 0..<count {
             guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
             openLogins.append(id)

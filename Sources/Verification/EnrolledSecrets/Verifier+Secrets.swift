@@ -4,14 +4,14 @@ extension Verifier {
     /// Issues a ticket with which a device can fetch its secret once, within ten minutes.
     ///
     /// - Parameter audience: the clients that may redeem the device's logins, at most
-    ///   ``Policy/maximalAudience``; empty if the verifier is used without clients.
+    ///   ``Policy/maximumAudience``; empty if the verifier is used without clients.
     public func enrolSecret(
         for subject: Subject, name: String = "", audience: Set<ClientID> = [],
         origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<SecretGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
-            guard try await hasRoom(subject) else {
+            guard try await hasCapacity(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             guard try await areClients(audience) else {
@@ -140,7 +140,7 @@ extension Verifier {
 
     private func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
         guard !ids.isEmpty else { return true }
-        guard ids.count <= Policy.maximalAudience else { return false }
+        guard ids.count <= Policy.maximumAudience else { return false }
         let known = try await clients().filter { $0.revokedAt == nil }.map(\.id)
         return ids.allSatisfy { known.contains($0.bytes) }
     }
@@ -179,7 +179,7 @@ extension Verifier {
         _ row: TicketRow?, _ context: DecisionContext
     ) -> Decision<RedemptionOutcome<Value>> {
         Decision<RedemptionOutcome<Value>>(
-            outcome: .denied, changes: [], keepsAnswer: false
+            outcome: .denied, changes: [], recordsResponse: false
         ).counting(
             context.unwritten(
                 .denied, row == nil ? .unknown : .expired, subject: row?.subject,
@@ -203,7 +203,7 @@ extension CredentialRecord {
             id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
             version: version, state: .active, keyID: context.keys.current.id,
             fingerprint: nil, lapsesAt: nil,
-            name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount),
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
             audience: audience, confirmedAt: context.now, lastUsedAt: nil, endedAt: nil,
             endReason: nil,
             throttle: throttle, material: .secret(chain))

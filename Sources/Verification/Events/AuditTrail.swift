@@ -18,9 +18,9 @@ public struct AuditTrail: Sendable {
         /// This event or an earlier one is not what was written.
         case altered(node: [UInt8], sequence: UInt64)
         /// Events after this number are missing at the end.
-        case cutOff(node: [UInt8], behind: UInt64)
+        case truncated(node: [UInt8], behind: UInt64)
         /// This event comes after the recorded head.
-        case behindHead(node: [UInt8], sequence: UInt64)
+        case beyondHead(node: [UInt8], sequence: UInt64)
         /// An event is not at its original position, or other events are missing before it.
         case moved(node: [UInt8], sequence: UInt64)
         /// The recorded position of the chain's head is not that of its last event.
@@ -102,7 +102,7 @@ public struct AuditTrail: Sendable {
         {
             found.append(.altered(node: event.node, sequence: event.sequence))
         } else if event.sequence > progress.head.sequence {
-            found.append(.behindHead(node: event.node, sequence: event.sequence))
+            found.append(.beyondHead(node: event.node, sequence: event.sequence))
         } else if !stands(event, behind: progress) {
             found.append(.moved(node: event.node, sequence: event.sequence))
         }
@@ -118,7 +118,7 @@ public struct AuditTrail: Sendable {
     }
 
     /// Whether no fault was found in the records and in the events checked so far.
-    var isWholeSoFar: Bool { found.isEmpty }
+    var isIntactSoFar: Bool { found.isEmpty }
 
     /// Whether an event's position directly follows that of the previous event of any node and
     /// agrees with its own chain.
@@ -130,15 +130,15 @@ public struct AuditTrail: Sendable {
         // The first event of a commit names the chain's position before the commit. The other
         // events follow without a gap.
         let isFirst = event.behind == last.position
-        let isFurther = event.behind == last.behind && event.position == last.position + 1
-        return (isNext || event.sequence == 1) && (isFirst || isFurther)
+        let continuesChain = event.behind == last.behind && event.position == last.position + 1
+        return (isNext || event.sequence == 1) && (isFirst || continuesChain)
     }
 
     /// All findings, after all events have been checked.
     public func findings() -> [Finding] {
         var all = found
         for (node, progress) in nodes where progress.sequence < progress.head.sequence {
-            all.append(.cutOff(node: node, behind: progress.sequence))
+            all.append(.truncated(node: node, behind: progress.sequence))
         }
         for (node, progress) in nodes
         where progress.sequence == progress.head.sequence

@@ -47,7 +47,7 @@ public struct ExpiredEvents: Hashable, Sendable {
         }
         var trail = try AuditTrail(chains: chains, key: key)
         for event in old { try trail.check(event) }
-        guard trail.isWholeSoFar else {
+        guard trail.isIntactSoFar else {
             self = .altered
             return
         }

@@ -10,7 +10,7 @@ public struct RowAudit: Sendable {
         /// A row that this program did not write, by table and stored key.
         case damaged(table: String, key: [UInt8])
         /// An older version of the row is stored, or was stored at some time.
-        case putBack(RowMark.Owner)
+        case rolledBack(RowMark.Owner)
         /// No event records this version of the row.
         case unrecorded(RowMark.Owner)
         /// The row is missing.
@@ -33,7 +33,7 @@ public struct RowAudit: Sendable {
     public mutating func take(_ event: ChainedEvent) {
         for row in event.recorded?.rows ?? [] {
             if let earlier = last[row.owner], earlier.version >= row.version {
-                found.insert(.putBack(row.owner))
+                found.insert(.rolledBack(row.owner))
             }
             last[row.owner] = row
         }
@@ -66,7 +66,7 @@ public struct RowAudit: Sendable {
             return
         }
         if stored.version < written.version {
-            found.insert(.putBack(stored.owner))
+            found.insert(.rolledBack(stored.owner))
         } else if stored != written {
             found.insert(.unrecorded(stored.owner))
         }
@@ -111,7 +111,7 @@ extension RowAudit.Finding {
     fileprivate var order: String {
         switch self {
         case .damaged(let table, let key): "1 \(table) \(key)"
-        case .putBack(let owner): "2 \(owner.order)"
+        case .rolledBack(let owner): "2 \(owner.order)"
         case .unrecorded(let owner): "3 \(owner.order)"
         case .missing(let owner): "4 \(owner.order)"
         }

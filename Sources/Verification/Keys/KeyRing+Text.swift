@@ -41,7 +41,7 @@ extension KeyRing {
         guard version == 1 else { throw .newer }
         let lookup = try lines.nextSecret(behind: "lookup ")
         var versions: [KeyVersion] = []
-        while let id = lines.nextKeyID(), versions.count < Self.maximalCount {
+        while let id = lines.nextKeyID(), versions.count < Self.maximumCount {
             versions.append(try KeyVersion(id, try lines.nextSecret(behind: "")))
         }
         guard let number = lines.nextNumber(behind: "current "), let current = KeyID(number)

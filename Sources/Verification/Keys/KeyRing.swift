@@ -25,7 +25,7 @@ public struct KeyRing: Sendable {
     let lookupSecret: SecretBytes
 
     /// The maximum number of versions in a ring.
-    public static let maximalCount = 16
+    public static let maximumCount = 16
     /// The number of bytes in each key.
     static let keyCount = 32
 
@@ -33,7 +33,7 @@ public struct KeyRing: Sendable {
     init(
         versions: [KeyVersion], current: KeyID, lookup: SecretBytes
     ) throws(KeyRingError) {
-        guard (1...Self.maximalCount).contains(versions.count),
+        guard (1...Self.maximumCount).contains(versions.count),
             zip(versions, versions.dropFirst()).allSatisfy({ $0.id < $1.id }),
             lookup.count == Self.keyCount
         else { throw .malformed }
@@ -72,7 +72,7 @@ public struct KeyRing: Sendable {
         makingCurrent: Bool, randomness: RandomSource = .system
     ) throws(KeyRingError) -> KeyRing {
         let last = versions[versions.count - 1].id.number
-        guard versions.count < Self.maximalCount, last < .max, let id = KeyID(last + 1) else {
+        guard versions.count < Self.maximumCount, last < .max, let id = KeyID(last + 1) else {
             throw .full
         }
         let version = try KeyVersion(id, try Self.secret(randomness))

@@ -10,7 +10,7 @@ struct SealedSeed: Hashable, Sendable {
 
     init(
         sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
-        for row: SealedPlace, under key: KeyVersion
+        for row: SealingContext, under key: KeyVersion
     ) throws(CryptographyFailure) {
         self.algorithm = algorithm
         self.digits = digits
@@ -20,7 +20,7 @@ struct SealedSeed: Hashable, Sendable {
     }
 
     /// The seed, if this is the row and the key that it was sealed for.
-    func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
+    func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
         let data = Self.associatedData(algorithm, digits, period, row, key.id)
         do throws(CryptographyError) {
             return try key.sealing.open(box.span, associatedData: data.span)
@@ -29,7 +29,7 @@ struct SealedSeed: Hashable, Sendable {
 
     /// The same seed, sealed under another key.
     func resealed(
-        for row: SealedPlace, from old: KeyVersion, to new: KeyVersion
+        for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedSeed {
         let seed = try open(for: row, under: old)
         do throws(CryptographyFailure) {
@@ -40,7 +40,8 @@ struct SealedSeed: Hashable, Sendable {
     }
 
     private static func associatedData(
-        _ algorithm: HashAlgorithm, _ digits: Int, _ period: Int?, _ row: SealedPlace, _ key: KeyID
+        _ algorithm: HashAlgorithm, _ digits: Int, _ period: Int?, _ row: SealingContext,
+        _ key: KeyID
     ) -> [UInt8] {
         var writer = row.associatedData(for: "watchword seed", under: key)
         writer.write(algorithm.rawValue)
@@ -75,7 +76,7 @@ struct SealedSeed: Hashable, Sendable {
 /// The row that data is sealed for.
 ///
 /// The data cannot be opened in any other row.
-struct SealedPlace: Sendable {
+struct SealingContext: Sendable {
     let id: CredentialID
     let subject: Subject
     let kind: CredentialKind
@@ -92,7 +93,7 @@ struct SealedPlace: Sendable {
 }
 
 extension CredentialRecord {
-    var place: SealedPlace { SealedPlace(id: id, subject: subject, kind: kind) }
+    var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
 }
 
 extension VerifierError {

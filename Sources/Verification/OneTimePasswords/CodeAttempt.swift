@@ -105,7 +105,7 @@ extension CodeAttempt {
 
     private func codeCount(of kind: CredentialKind) -> Int {
         switch (kind, purpose) {
-        case (.totp, .resynchronization): 2 * (2 * Policy.maximalDrift + 1)
+        case (.totp, .resynchronization): 2 * (2 * Policy.maximumDrift + 1)
         case (.hotp, .resynchronization): 2 * (Policy.resynchronizationCounters + 1)
         case (.totp, _): context.policy.profile.codeCount
         case (.hotp, _): counter == nil ? context.policy.lookAhead + 1 : 1
@@ -135,11 +135,11 @@ extension CodeAttempt {
                 }
             }
         }
-        guard code.form == .oneTimePassword, done < usualCodeCount else { return dummyCredential }
+        guard code.form == .oneTimePassword, done < typicalCodeCount else { return dummyCredential }
         let generator = CodeGenerator(
             key: context.keys.current.pepper, algorithm: .sha1, style: .decimal(.six))
         code.characters.withBytes { code in
-            for factor in done..<usualCodeCount {
+            for factor in done..<typicalCodeCount {
                 context.meter?.count(.codes)
                 _ = generator.match(code, around: UInt64(factor), behind: 0, ahead: 0)
             }
@@ -148,7 +148,7 @@ extension CodeAttempt {
     }
 
     /// The number of codes in the widest window.
-    private var usualCodeCount: Int {
+    private var typicalCodeCount: Int {
         switch purpose {
         case .resynchronization: 2 * (Policy.resynchronizationCounters + 1)
         case .verification, .confirmation:

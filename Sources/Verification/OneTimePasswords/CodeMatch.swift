@@ -52,7 +52,7 @@ extension TOTPState {
         adjustDrift(by: offset.magnitude <= UInt64(reach) ? offset : 0, at: now)
     }
 
-    /// Looks for two consecutive codes, the second one within ±``Policy/maximalDrift`` of the
+    /// Looks for two consecutive codes, the second one within ±``Policy/maximumDrift`` of the
     /// server's clock, and spends both (RFC 6238, section 6).
     ///
     /// The tracked drift does not move this window, so repeated resynchronisations reach no further
@@ -62,7 +62,7 @@ extension TOTPState {
         at now: UnixTime, meter: WorkMeter?
     ) -> CodeMatch {
         guard let center = step(at: now) else { return .wrong }
-        let reach = Policy.maximalDrift
+        let reach = Policy.maximumDrift
         var found: (step: UInt64, drift: Int64)?
         var wasFirst = false
         var isSpent = false

@@ -13,7 +13,7 @@ struct DummyCredential: Sendable {
         guard let id = CredentialID(bytes: nothing), let subject = Subject("nobody") else {
             preconditionFailure("the id and the subject are valid")
         }
-        let place = SealedPlace(id: id, subject: subject, kind: .totp)
+        let place = SealingContext(id: id, subject: subject, kind: .totp)
         let seed = SecretBytes(
             copying: [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount).span)
         let sealed = try SealedSeed(

@@ -6,7 +6,7 @@ struct TOTPState: Hashable, Sendable {
     /// This step and all earlier ones are refused permanently.
     var spentThrough: UInt64?
     /// The number of steps by which the authenticator's clock was last seen ahead of the server's
-    /// (RFC 6238, section 6), at most ``Policy/maximalDrift`` in either direction.
+    /// (RFC 6238, section 6), at most ``Policy/maximumDrift`` in either direction.
     private(set) var drift: Int64 = 0
     /// When a login last changed the drift; `nil` since the enrolment or a resynchronisation.
     private(set) var driftAdjustedAt: UnixTime?
@@ -33,7 +33,7 @@ struct TOTPState: Hashable, Sendable {
 
     mutating func spend(through step: UInt64) { spentThrough = max(spentThrough ?? 0, step) }
 
-    /// Changes the drift by the offset of a login, up to ``Policy/maximalDrift`` and by at most one
+    /// Changes the drift by the offset of a login, up to ``Policy/maximumDrift`` and by at most one
     /// step per ``Policy/driftInterval``.
     ///
     /// Without these limits, an attacker who has collected many codes could use them to move the
@@ -57,15 +57,15 @@ struct TOTPState: Hashable, Sendable {
 
     /// Spends every step that may have been accepted up to `now`, with the widest window and the
     /// largest drift, and sets the time of the last drift change to `now`.
-    mutating func spendAllThatCouldBe(by now: UnixTime) {
+    mutating func spendAllPossibleSteps(by now: UnixTime) {
         guard let step = step(at: now) else { return }
-        let reach = Policy.maximalDrift + WindowProfile.wide.ahead
+        let reach = Policy.maximumDrift + WindowProfile.wide.ahead
         spend(through: step.advanced(byChecking: reach) ?? .max)
         driftAdjustedAt = now
     }
 
     private func isPermitted(_ drift: Int64) -> Bool {
-        drift.magnitude <= UInt64(Policy.maximalDrift)
+        drift.magnitude <= UInt64(Policy.maximumDrift)
     }
 
     func write(into writer: inout ByteWriter) {
@@ -81,7 +81,7 @@ struct TOTPState: Hashable, Sendable {
             try reader.read()
         }
         drift = try reader.read()
-        driftAdjustedAt = try reader.readTimeIfThere()
+        driftAdjustedAt = try reader.readOptionalTime()
         guard seed.period != nil, isPermitted(drift) else { throw .malformed }
     }
 }

@@ -19,7 +19,7 @@ public struct Policy: Hashable, Sendable {
     /// After that it is denied but not revoked, as for ``idleLifetime``.
     public let absoluteLifetime: Int64
     /// The maximum number of a subject's credentials that are not revoked.
-    public let maximalCredentials: Int
+    public let maximumCredentials: Int
     /// Whether a secret that this server never issued counts towards ``secretFailures``.
     ///
     /// If it does, anybody who knows a credential's id, which is not a secret, can revoke the
@@ -28,10 +28,10 @@ public struct Policy: Hashable, Sendable {
     public let countsForeignSecrets: Bool
 
     /// The maximum look-ahead.
-    public static let maximalLookAhead = 50
+    public static let maximumLookAhead = 50
     /// The maximum tracked drift of an authenticator's clock in either direction, in time steps,
     /// which is also the range that a resynchronisation searches.
-    public static let maximalDrift = 20
+    public static let maximumDrift = 20
     /// The minimum time between two changes of the tracked drift by logins, in milliseconds: a day,
     /// in which no working authenticator's clock drifts by a whole step.
     public static let driftInterval: Int64 = 86_400_000
@@ -43,21 +43,21 @@ public struct Policy: Hashable, Sendable {
     public static let loginLifetime: Int64 = 60_000
     /// The number of denied device requests per address and minute; after that, senders are told to
     /// wait.
-    public static let maximalDenials = 60
+    public static let maximumDenials = 60
     /// The maximum number of clients that may redeem an enrolled secret's logins.
-    public static let maximalAudience = 16
+    public static let maximumAudience = 16
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
     /// The maximum size of a recorded response in bytes: a row is under 64 KiB, and sealing adds a
     /// few.
-    public static let maximalAnswerCount = 60_000
+    public static let maximumAnswerCount = 60_000
     /// The time for which a response is recorded, in milliseconds: a day.
     public static let answerLifetime: Int64 = 86_400_000
 
     /// The defaults.
     public static let standard = Policy(
         profile: .wide, lookAhead: 10, freeFailures: 5, disablingFailures: 100,
-        idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximalCredentials: 32,
+        idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximumCredentials: 32,
         countsForeignSecrets: false, isChecked: ())
 
     private static let day: Int64 = 86_400_000
@@ -68,10 +68,10 @@ public struct Policy: Hashable, Sendable {
     public init(
         profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
         disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
-        absoluteLifetime: Int64 = 365 * 86_400_000, maximalCredentials: Int = 32,
+        absoluteLifetime: Int64 = 365 * 86_400_000, maximumCredentials: Int = 32,
         countsForeignSecrets: Bool = false
     ) throws(PolicyError) {
-        guard (0...Self.maximalLookAhead).contains(lookAhead) else { throw .lookAhead }
+        guard (0...Self.maximumLookAhead).contains(lookAhead) else { throw .lookAhead }
         guard (1...10).contains(freeFailures) else { throw .freeFailures }
         guard (freeFailures + 1...100).contains(disablingFailures) else {
             throw .disablingFailures
@@ -79,17 +79,17 @@ public struct Policy: Hashable, Sendable {
         guard idleLifetime > 0, absoluteLifetime > 0, absoluteLifetime < 1 << 50,
             idleLifetime < 1 << 50
         else { throw .lifetime }
-        guard (1...100).contains(maximalCredentials) else { throw .maximalCredentials }
+        guard (1...100).contains(maximumCredentials) else { throw .maximumCredentials }
         self.init(
             profile: profile, lookAhead: lookAhead, freeFailures: freeFailures,
             disablingFailures: disablingFailures, idleLifetime: idleLifetime,
-            absoluteLifetime: absoluteLifetime, maximalCredentials: maximalCredentials,
+            absoluteLifetime: absoluteLifetime, maximumCredentials: maximumCredentials,
             countsForeignSecrets: countsForeignSecrets, isChecked: ())
     }
 
     private init(
         profile: WindowProfile, lookAhead: Int, freeFailures: Int, disablingFailures: Int,
-        idleLifetime: Int64, absoluteLifetime: Int64, maximalCredentials: Int,
+        idleLifetime: Int64, absoluteLifetime: Int64, maximumCredentials: Int,
         countsForeignSecrets: Bool, isChecked: Void
     ) {
         self.profile = profile
@@ -98,7 +98,7 @@ public struct Policy: Hashable, Sendable {
         self.disablingFailures = disablingFailures
         self.idleLifetime = idleLifetime
         self.absoluteLifetime = absoluteLifetime
-        self.maximalCredentials = maximalCredentials
+        self.maximumCredentials = maximumCredentials
         self.countsForeignSecrets = countsForeignSecrets
     }
 }
@@ -114,7 +114,7 @@ public enum PolicyError: Error, Hashable, Sendable {
     /// More than 0.
     case lifetime
     /// 1 to 100.
-    case maximalCredentials
+    case maximumCredentials
 }
 
 /// The number of time steps around the expected one that are accepted (RFC 6238, sections 5.2 and

@@ -80,7 +80,7 @@ struct Throttle: Hashable, Sendable {
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
         failures = Int(try reader.read(UInt16.self))
-        waitsSince = try reader.readTimeIfThere()
+        waitsSince = try reader.readOptionalTime()
         wait = try reader.read()
     }
 }

@@ -73,9 +73,9 @@ extension CredentialRecord {
             guard let client = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
             audience.append(client)
         }
-        confirmedAt = try reader.readTimeIfThere()
-        lastUsedAt = try reader.readTimeIfThere()
-        endedAt = try reader.readTimeIfThere()
+        confirmedAt = try reader.readOptionalTime()
+        lastUsedAt = try reader.readOptionalTime()
+        endedAt = try reader.readOptionalTime()
         endReason = try reader.readOptional { reader throws(ByteReaderError) in
             guard let reason = Event.Reason(rawValue: try reader.readText()) else {
                 throw .malformed
@@ -97,7 +97,7 @@ extension CredentialRecord {
 }
 
 extension ByteReader {
-    mutating func readTimeIfThere() throws(ByteReaderError) -> UnixTime? {
+    mutating func readOptionalTime() throws(ByteReaderError) -> UnixTime? {
         try readOptional { reader throws(ByteReaderError) in try reader.readTime() }
     }
 }

@@ -4,7 +4,7 @@ internal import OneTimePassword
 /// The form of recovery codes: 80 random bits as 16 Base32 characters, in groups.
 enum RecoveryCode {
     /// The number of codes in a set.
-    static let setCount = 10
+    static let codesPerSet = 10
     /// 80 bits, more than the 64 that NIST SP 800-63B-4, section 4.2.1.1 requires.
     static let byteCount = 10
     private static let groupCount = 4

@@ -24,7 +24,7 @@ struct RecoverySet: Hashable, Sendable {
     static let logN = 10
 
     init(
-        sealing hashes: [SecretBytes], salt: [UInt8], logN: Int, for row: SealedPlace,
+        sealing hashes: [SecretBytes], salt: [UInt8], logN: Int, for row: SealingContext,
         under key: KeyVersion
     ) throws(CryptographyFailure) {
         self.salt = salt
@@ -40,7 +40,8 @@ struct RecoverySet: Hashable, Sendable {
     }
 
     /// The hashes of the codes that are left.
-    func open(for row: SealedPlace, under key: KeyVersion) throws(VerifierError) -> [SecretBytes] {
+    func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> [SecretBytes]
+    {
         let data = Self.associatedData(salt, logN, remaining, row, key.id)
         let joined: SecretBytes
         do throws(CryptographyError) {
@@ -57,7 +58,7 @@ struct RecoverySet: Hashable, Sendable {
     }
 
     private static func associatedData(
-        _ salt: [UInt8], _ logN: Int, _ remaining: Int, _ row: SealedPlace, _ key: KeyID
+        _ salt: [UInt8], _ logN: Int, _ remaining: Int, _ row: SealingContext, _ key: KeyID
     ) -> [UInt8] {
         var writer = row.associatedData(for: "watchword recovery codes", under: key)
         writer.write(salt)
@@ -79,7 +80,7 @@ struct RecoverySet: Hashable, Sendable {
         remaining = Int(try reader.read(UInt8.self))
         // Limit the cost before any hash is computed with it.
         guard salt.count == Self.saltCount, (10...14).contains(logN),
-            remaining <= RecoveryCode.setCount
+            remaining <= RecoveryCode.codesPerSet
         else { throw .malformed }
         box = try reader.readBytes()
     }

@@ -32,7 +32,7 @@ extension CredentialRow {
         guard state == .active || state == .pending else { return nil }
         var record = try CredentialRecord(self)
         if state == .active, !hasEnded, case .time(var password) = record.material {
-            password.spendAllThatCouldBe(by: now)
+            password.spendAllPossibleSteps(by: now)
             record.material = .time(password)
             return RestoredRow(
                 row: record.row,

@@ -13,7 +13,7 @@ public struct LastEvents: Sendable {
     public let newest: UnixTime?
     private let ends: [End]
     /// Whether every event that the records name was found.
-    private let areThere: Bool
+    private let areAllFound: Bool
 
     /// Finds the last event of each chain.
     ///
@@ -43,7 +43,7 @@ public struct LastEvents: Sendable {
             if let previous { ends.append(End(record: record, last: last, previous: previous)) }
         }
         self.ends = ends
-        areThere = ends.count == used.count
+        areAllFound = ends.count == used.count
         newest = ends.compactMap(\.last.event?.time).max()
     }
 
@@ -57,6 +57,6 @@ public struct LastEvents: Sendable {
                 isEqualInConstantTime(expected.span, end.record.head.digest.span)
             else { return false }
         }
-        return areThere
+        return areAllFound
     }
 }

@@ -55,11 +55,11 @@ extension Verifier {
         changes.append(context.event(.keysRotated, subject: nil, number: Int64(count)))
         if try await commit(changes) == .done { return count }
         var done = 0
-        for row in rows { done += try await resealAlone(row.id) }
+        for row in rows { done += try await resealOne(row.id) }
         return done
     }
 
-    private func resealAlone(_ id: CredentialID) async throws(VerifierError) -> Int {
+    private func resealOne(_ id: CredentialID) async throws(VerifierError) -> Int {
         try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
             guard let record = try await record(id), let resealed = try record.resealed(context)
             else { return Decision(outcome: 0, changes: []) }

@@ -46,7 +46,7 @@ extension AuditKey {
         case .insertClient(let row), .updateClient(let row): try code(of: row)
         // A dummy row decides nothing, but costs the same as a real row.
         case .writeDummy(let row): try code(of: row.sought)
-        case .expectRoom, .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
+        case .requireCapacity, .spendTicket, .dropTickets, .endAnswers, .appendEvent: []
         }
     }
 }

@@ -20,7 +20,7 @@ public struct ClientRow: Hashable, Sendable {
     public let revokedAt: UnixTime?
 
     /// The maximum length of a name in bytes.
-    public static let maximalNameCount = OneTimePasswordEnrolment.maximalTextCount
+    public static let maximumNameCount = OneTimePasswordEnrolment.maximumTextCount
 
     /// Creates a row from its stored columns.
     public init(

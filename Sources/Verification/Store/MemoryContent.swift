@@ -25,7 +25,7 @@ struct MemoryContent: Sendable {
     /// Whether the condition of a change holds.
     func allows(_ change: StoreChange) -> Bool {
         switch change {
-        case .expectRoom(let subject, let limit):
+        case .requireCapacity(let subject, let limit):
             (subjects[subject] ?? []).count { credentials[$0]?.state != .revoked } < limit
         case .insertCredential(let row):
             credentials[row.id] == nil && isFree(row.fingerprint, for: row.id)
@@ -55,7 +55,7 @@ struct MemoryContent: Sendable {
         _ change: StoreChange, rows: [RowMark] = []
     ) throws(StoreFailure) {
         switch change {
-        case .expectRoom: break
+        case .requireCapacity: break
         case .insertCredential(let row), .updateCredential(let row): put(row)
         case .insertTicket(let row): tickets[row.digest] = row
         case .spendTicket(let digest): tickets[digest] = nil

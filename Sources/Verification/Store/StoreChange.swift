@@ -9,7 +9,7 @@ public enum StoreChange: Hashable, Sendable {
     ///
     /// If two concurrent commits have this condition for the same subject, the later one counts
     /// what the earlier one added.
-    case expectRoom(for: Subject, limit: Int)
+    case requireCapacity(for: Subject, limit: Int)
     /// Adds a row.
     ///
     /// Condition: neither its id nor its fingerprint exists.
@@ -55,7 +55,7 @@ public enum StoreChange: Hashable, Sendable {
     /// A change without a condition always succeeds.
     public var hasCondition: Bool {
         switch self {
-        case .expectRoom, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
+        case .requireCapacity, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
             .insertAnswer, .insertClient, .updateClient:
             true
         case .dropTickets, .endAnswers, .writeDummy, .appendEvent: false

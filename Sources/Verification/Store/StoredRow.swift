@@ -45,10 +45,10 @@ extension AuditKey {
     ///
     /// Call it if no row was found, so that the response time does not reveal that (V-06).
     public func checkDummy() throws(CryptographyFailure) {
-        _ = try code(of: [UInt8](repeating: 0, count: Self.usualRowCount))
+        _ = try code(of: [UInt8](repeating: 0, count: Self.typicalRowCount))
     }
 
-    private static let usualRowCount = 320
+    private static let typicalRowCount = 320
 
     private func code(of bytes: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
         var code = try rows.authenticationCode(of: bytes.span)

@@ -17,7 +17,7 @@ extension VerificationStore {
     public func pruning(
         at now: UnixTime, keepingEventsFor eventLifetime: Int64?, key: AuditKey
     ) async throws(StoreFailure) -> Pruning {
-        let isDayBorneOut = try await confirmsClock(
+        let isDayConfirmed = try await confirmsClock(
             now, keepingEventsFor: Policy.answerLifetime, key: key)
         var horizon: UnixTime?
         if let eventLifetime,
@@ -25,7 +25,7 @@ extension VerificationStore {
         {
             horizon = now.adding(milliseconds: -eventLifetime)
         }
-        return Pruning(now: isDayBorneOut ? now : nil, eventsBefore: horizon)
+        return Pruning(now: isDayConfirmed ? now : nil, eventsBefore: horizon)
     }
 
     /// Deletes everything that has expired, in small batches, so that other commits never wait for

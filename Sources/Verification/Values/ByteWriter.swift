@@ -6,9 +6,9 @@ struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
     /// The initial capacity in bytes; rows and events are rarely longer.
-    private static let usualCount = 384
+    private static let typicalCount = 384
 
-    init() { bytes.reserveCapacity(Self.usualCount) }
+    init() { bytes.reserveCapacity(Self.typicalCount) }
 
     mutating func write(_ value: some FixedWidthInteger) {
         var shift = value.bitWidth

@@ -12,14 +12,14 @@ public struct Origin: Hashable, Sendable {
     public let client: ClientID?
 
     /// The maximum number of bytes of each text.
-    public static let maximalCount = 256
+    public static let maximumCount = 256
     /// An unknown origin.
     public static let unknown = Origin(address: "", userAgent: "")
 
     /// Truncates each text to 256 bytes, at a character boundary.
     public init(address: String, userAgent: String = "", client: ClientID? = nil) {
-        self.address = address.prefix(bytes: Self.maximalCount)
-        self.userAgent = userAgent.prefix(bytes: Self.maximalCount)
+        self.address = address.prefix(bytes: Self.maximumCount)
+        self.userAgent = userAgent.prefix(bytes: Self.maximumCount)
         self.client = client
     }
 }

@@ -8,11 +8,11 @@ public struct Subject: Hashable, Sendable {
     public let utf8: [UInt8]
 
     /// The maximum number of bytes.
-    public static let maximalCount = 255
+    public static let maximumCount = 255
 
     /// Accepts 1 to 255 bytes of valid UTF-8 without NUL, and returns `nil` otherwise.
     public init?(utf8: [UInt8]) {
-        guard (1...Self.maximalCount).contains(utf8.count), !utf8.contains(0),
+        guard (1...Self.maximumCount).contains(utf8.count), !utf8.contains(0),
             String(validating: utf8, as: UTF8.self) != nil
         else { return nil }
         self.utf8 = utf8

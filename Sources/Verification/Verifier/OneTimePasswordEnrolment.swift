@@ -27,9 +27,9 @@ public struct OneTimePasswordEnrolment: Sendable {
     public let name: String
 
     /// The maximum number of bytes of an imported key.
-    public static let maximalKeyCount = 256
+    public static let maximumKeyCount = 256
     /// The maximum number of bytes of each text.
-    public static let maximalTextCount = 256
+    public static let maximumTextCount = 256
 
     /// Creates a request that conforms to the standards.
     ///
@@ -41,7 +41,7 @@ public struct OneTimePasswordEnrolment: Sendable {
     ) throws(OneTimePasswordEnrolmentError) {
         if let key {
             guard key.count >= 16 else { throw .keyTooShort }
-            guard key.count <= Self.maximalKeyCount else { throw .keyTooLong }
+            guard key.count <= Self.maximumKeyCount else { throw .keyTooLong }
         }
         guard (6...8).contains(digits) else { throw .digits }
         switch factor {
@@ -51,7 +51,7 @@ public struct OneTimePasswordEnrolment: Sendable {
         for (text, part) in [
             (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account), (name, .name),
         ] {
-            let isTooLong = text.utf8.count > Self.maximalTextCount
+            let isTooLong = text.utf8.count > Self.maximumTextCount
             let isPadded = part != .name && text.hasSpaceAround
             guard !isTooLong, !isPadded else { throw .text(part) }
         }

@@ -7,7 +7,7 @@ extension Verifier {
     public func addClient(
         named name: String, scopes: [String]
     ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
-        let name = name.prefix(bytes: ClientRow.maximalNameCount)
+        let name = name.prefix(bytes: ClientRow.maximumNameCount)
         return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
             // The store also enforces unique names: the slower of two concurrent calls conflicts
             // and then fails this check.

@@ -21,7 +21,7 @@ extension Verifier {
                 case .released: return nil
                 }
             }
-            guard try await hasRoom(subject) else {
+            guard try await hasCapacity(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             var record = try newRecord(
@@ -64,7 +64,7 @@ extension Verifier {
             }
             let records = try await records(of: subject)
             let earlier = records.filter { $0.kind == .recovery }
-            guard records.count - earlier.count < policy.maximalCredentials else {
+            guard records.count - earlier.count < policy.maximumCredentials else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             var record = try newRecord(.recovery, subject, name: name, state: .active, context)
@@ -130,13 +130,13 @@ extension Verifier {
     ///
     /// Expired enrolments count until they are pruned, so that nobody can fill a subject's list
     /// with them.
-    func hasRoom(_ subject: Subject) async throws(VerifierError) -> Bool {
-        try await records(of: subject).count < policy.maximalCredentials
+    func hasCapacity(_ subject: Subject) async throws(VerifierError) -> Bool {
+        try await records(of: subject).count < policy.maximumCredentials
     }
 
     /// The same check as a condition of the commit, which also holds against concurrent enrolments.
     func room(for subject: Subject) -> StoreChange {
-        .expectRoom(for: subject, limit: policy.maximalCredentials)
+        .requireCapacity(for: subject, limit: policy.maximumCredentials)
     }
 
     func newRecord(
@@ -152,11 +152,11 @@ extension Verifier {
         return CredentialRecord(
             id: id, subject: subject, kind: kind, createdAt: context.now, origin: context.origin,
             state: state, lapsesAt: lapsesAt,
-            name: name.prefix(bytes: OneTimePasswordEnrolment.maximalTextCount), material: .none)
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount), material: .none)
     }
 
     private func material(
-        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes, _ place: SealedPlace,
+        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes, _ place: SealingContext,
         _ context: DecisionContext
     ) throws(VerifierError) -> CredentialRecord.Material {
         func sealed(period: Int?) throws(VerifierError) -> SealedSeed {

@@ -9,7 +9,7 @@ extension Verifier {
     ) async throws(VerifierError) -> ChangeOutcome {
         try await change(credential, origin, recorder) { record, _ in
             guard record.state != .disabled else { return .refused }
-            guard record.throttle.waitsSince != nil else { return .alreadySo }
+            guard record.throttle.waitsSince != nil else { return .unchanged }
             record.throttle.endWait()
             return .changed(.unlocked, nil)
         }
@@ -23,10 +23,10 @@ extension Verifier {
         recorder: Recorder<ChangeOutcome>? = nil
     ) async throws(VerifierError) -> ChangeOutcome {
         try await change(credential, origin, recorder) { record, _ in
-            guard name.utf8.count <= OneTimePasswordEnrolment.maximalTextCount else {
+            guard name.utf8.count <= OneTimePasswordEnrolment.maximumTextCount else {
                 return .refused
             }
-            guard record.name != name else { return .alreadySo }
+            guard record.name != name else { return .unchanged }
             record.name = name
             return .changed(.renamed, nil)
         }
@@ -112,7 +112,7 @@ extension Verifier {
     /// The result of an administrator's change.
     enum Change: Sendable {
         case changed(Event.Kind, Event.Reason?)
-        case alreadySo
+        case unchanged
         case refused
     }
 
@@ -131,7 +131,7 @@ extension Verifier {
             }
             switch body(&record, context) {
             case .refused: return Decision(outcome: .refused, changes: [])
-            case .alreadySo: return Decision(outcome: .done, changes: [])
+            case .unchanged: return Decision(outcome: .done, changes: [])
             case .changed(let kind, let reason):
                 let changes =
                     record.state == .revoked

@@ -56,7 +56,7 @@ extension Verifier {
     ) throws(VerifierError) -> StoreChange {
         let key = context.keys.current
         let answer = recorder.answer(decision.outcome)
-        guard answer.count <= Policy.maximalAnswerCount else { throw .answerTooLong }
+        guard answer.count <= Policy.maximumAnswerCount else { throw .answerTooLong }
         let data = associatedData(recorder.key, recorder.request, decision.secretsOf, key.id)
         let sealing = try key.answerKey(recorder.key)
         let sealed = try deciding { () throws(CryptographyFailure) in

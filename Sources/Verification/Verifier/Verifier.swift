@@ -18,7 +18,7 @@ public struct Verifier: Sendable {
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
-    private static let maximalRounds = 200
+    private static let maximumRounds = 200
 
     /// Creates a verifier on `store`.
     ///
@@ -91,13 +91,13 @@ public struct Verifier: Sendable {
         answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
         _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
     ) async throws(VerifierError) -> Outcome {
-        for _ in 0..<Self.maximalRounds {
+        for _ in 0..<Self.maximumRounds {
             let context = try await context(origin)
             let recorded = try await recorded(recorder?.key, until: end, context)
             if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
             guard var decision = try await body(context) else { continue }
             if let denial = decision.denial { decision.changes += try enter(denial) }
-            if let recorder, decision.keepsAnswer {
+            if let recorder, decision.recordsResponse {
                 decision.changes.append(try record(decision, recorder, context))
             }
             guard !decision.changes.isEmpty else { return decision.outcome }
@@ -138,7 +138,7 @@ public struct Verifier: Sendable {
     /// A subject's credentials that are not revoked.
     func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
         // An earlier policy may have allowed more.
-        let limit = 8 * policy.maximalCredentials
+        let limit = 8 * policy.maximumCredentials
         let rows = try await read { store throws(StoreFailure) in
             try await store.credentials(of: subject, includingRevoked: false, limit: limit)
         }

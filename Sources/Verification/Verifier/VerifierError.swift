@@ -19,7 +19,7 @@ public enum VerifierError: Error, Sendable {
     /// A sender without an API key was denied too often in this minute, and may retry after this
     /// many seconds.
     case tooManyDenials(retryAfter: Int)
-    /// The response to be recorded is longer than a row may be (``Policy/maximalAnswerCount``).
+    /// The response to be recorded is longer than a row may be (``Policy/maximumAnswerCount``).
     case answerTooLong
     /// The request was already answered: return this response again.
     case answered(RecordedAnswer)
@@ -43,7 +43,7 @@ public struct Recorder<Outcome>: Sendable {
     public let key: [UInt8]
     /// A digest of the request.
     public let request: [UInt8]
-    /// Encodes the response to an outcome in at most ``Policy/maximalAnswerCount`` bytes.
+    /// Encodes the response to an outcome in at most ``Policy/maximumAnswerCount`` bytes.
     ///
     /// It is called once for each attempt to commit.
     public let answer: @Sendable (Outcome) -> SecretBytes

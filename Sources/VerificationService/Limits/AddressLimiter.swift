@@ -17,7 +17,7 @@ final class AddressLimiter: Sendable {
     private struct State {
         var buckets: [NetworkAddress: Bucket] = [:]
         var shared: Bucket
-        var sweptAt: ContinuousClock.Instant
+        var lastSweep: ContinuousClock.Instant
     }
 
     private let rate: AddressRate
@@ -29,7 +29,7 @@ final class AddressLimiter: Sendable {
         self.rate = rate
         self.capacity = capacity
         let full = Bucket(tokens: Int64(rate.burst) * 1_000, filledAt: now)
-        state = Mutex(State(shared: full, sweptAt: now))
+        state = Mutex(State(shared: full, lastSweep: now))
     }
 
     /// The number of addresses with their own bucket.
@@ -85,8 +85,8 @@ final class AddressLimiter: Sendable {
     ///
     /// Runs at most once a second, because it visits every bucket.
     private func sweep(_ state: inout State, now: ContinuousClock.Instant) {
-        guard now - state.sweptAt >= .seconds(1) else { return }
-        state.sweptAt = now
+        guard now - state.lastSweep >= .seconds(1) else { return }
+        state.lastSweep = now
         for (address, var bucket) in state.buckets {
             fill(&bucket, now: now)
             if bucket.tokens >= Int64(rate.burst) * 1_000 { state.buckets[address] = nil }

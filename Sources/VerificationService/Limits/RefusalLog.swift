@@ -49,9 +49,9 @@ final class RefusalLog: Sendable {
         let sender = NetworkAddress.sender(of: line.address)
         return entries.withLock { entries in
             let own = Key(line, sender: sender)
-            let hasOwn = entries[own] != nil || entries.count < capacity
-            let key = hasOwn ? own : Key(line, sender: nil)
-            let line = hasOwn ? line : line.fromSeveralAddresses
+            let hasOwnEntry = entries[own] != nil || entries.count < capacity
+            let key = hasOwnEntry ? own : Key(line, sender: nil)
+            let line = hasOwnEntry ? line : line.fromSeveralAddresses
             var entry = entries[key] ?? Entry(written: .min)
             defer { entries[key] = entry }
             guard entry.written != minute else {

@@ -3,7 +3,7 @@ package import Verification
 /// The kernel's report on its clock.
 package enum ClockState: Hashable, Sendable {
     /// The clock is synchronised, with an error of at most this many milliseconds.
-    case synchronized(maximalError: Int64)
+    case synchronized(maximumError: Int64)
     /// The clock is not synchronised.
     case unsynchronized
     /// The kernel does not report the state, for example in a sandbox.
@@ -11,11 +11,11 @@ package enum ClockState: Hashable, Sendable {
 }
 
 /// Why a clock cannot be trusted; the raw value appears in responses and logs.
-package enum ClockComplaint: String, CaseIterable, Sendable {
+package enum ClockProblem: String, CaseIterable, Sendable {
     /// The clock shows a time before the release of the program.
     case beforeBuild = "clock-before-build"
     /// The clock is synchronised, but its error exceeds the tolerance.
-    case tooInexact = "clock-too-inexact"
+    case tooInaccurate = "clock-too-inexact"
     /// The clock is not synchronised.
     case unsynchronized = "clock-unsynchronized"
     /// The kernel does not report the state.
@@ -48,11 +48,11 @@ package struct ClockRequirement: Sendable {
     }
 
     /// Why the clock cannot be trusted; `nil` if it can.
-    package func complaint(now: UnixTime, state: ClockState) -> ClockComplaint? {
+    package func complaint(now: UnixTime, state: ClockState) -> ClockProblem? {
         if now < builtAt { return .beforeBuild }
         guard asksKernel else { return nil }
         switch state {
-        case .synchronized(let error): return error > tolerance ? .tooInexact : nil
+        case .synchronized(let error): return error > tolerance ? .tooInaccurate : nil
         case .unsynchronized: return .unsynchronized
         case .unknown: return .unknown
         }

@@ -4,7 +4,7 @@ package import Verification
 /// Why a server is not ready to decide.
 package enum ReadinessFailure: Sendable {
     /// The clock cannot be trusted.
-    case clock(ClockComplaint)
+    case clock(ClockProblem)
     /// The store cannot be read.
     case verifier(VerifierError)
 

@@ -32,7 +32,7 @@ enum RequestShapes {
             // In addition to the enrolling client.
             .optional(
                 "redeemable_by",
-                .list(.text(.client), counts: 1...(Policy.maximalAudience - 1))),
+                .list(.text(.client), counts: 1...(Policy.maximumAudience - 1))),
         ])
 
     static let rename = Shape("Rename", [.required("name", .text(.label))])

@@ -25,7 +25,7 @@ enum StoreBenchmark {
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
             let store = try place.open()
             // SQLite has no timeouts except for locks.
-            let batch = store is SQLiteStore ? 48_000 : 480
+            let batch = store is SQLiteVerificationStore ? 48_000 : 480
             try await Population(count: try count(arguments[3]))
                 .fill(store, keys: place.keys, batch: batch)
             try place.close(store)
@@ -91,17 +91,17 @@ struct Place: Sendable {
     func open() throws -> any VerificationStore {
         guard address.contains("dbname=") else { return try openFile() }
         guard let server = PostgreSQLAddress(address) else { throw BenchmarkError.usage }
-        return try PostgreSQLStore(connecting: server, key: keys.auditKey)
+        return try PostgreSQLVerificationStore(connecting: server, key: keys.auditKey)
     }
 
-    func openFile() throws -> SQLiteStore {
-        try SQLiteStore(opening: address, key: keys.auditKey)
+    func openFile() throws -> SQLiteVerificationStore {
+        try SQLiteVerificationStore(opening: address, key: keys.auditKey)
     }
 
     func close(_ store: any VerificationStore) throws {
         switch store {
-        case let store as SQLiteStore: store.close()
-        case let store as PostgreSQLStore: store.close()
+        case let store as SQLiteVerificationStore: store.close()
+        case let store as PostgreSQLVerificationStore: store.close()
         default: throw BenchmarkError.usage
         }
     }

@@ -46,7 +46,7 @@ struct Year {
     }
 
     private func signIn(
-        _ population: Population, _ store: SQLiteStore, _ now: UnixTime, _ day: Int
+        _ population: Population, _ store: SQLiteVerificationStore, _ now: UnixTime, _ day: Int
     ) async throws {
         let verifier = Verifier(store: store, keys: place.keys) { now }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -71,7 +71,7 @@ struct Year {
         }
     }
 
-    private func events(_ store: SQLiteStore) throws -> Int {
+    private func events(_ store: SQLiteVerificationStore) throws -> Int {
         var (count, last) = (0, UInt64(0))
         while true {
             let some = try store.events(after: last, limit: 10_000)

@@ -21,7 +21,7 @@ private func takeKeys(_ bytes: [UInt8]) {
     do {
         let ring = try KeyRing(parsing: text)
         precondition(
-            (1...KeyRing.maximalCount).contains(ring.versions.count), "the number of keys is valid")
+            (1...KeyRing.maximumCount).contains(ring.versions.count), "the number of keys is valid")
         precondition(
             ring.versions.contains { $0.id == ring.current.id }, "the current key is in the ring")
         let again = try ring.text()

@@ -8,7 +8,7 @@ public import POSIX
 ///
 /// It must be used from one thread, which must outlive it: the kernel kills the processes when that
 /// thread ends.
-public final class PictureReader {
+public final class ReaderPool {
     /// A process is replaced after this many pictures, so that the effects of a hostile picture do
     /// not last.
     public static let picturesPerProcess = 64
@@ -101,7 +101,7 @@ private enum OpenPicture {
     }
 }
 
-extension PictureReader {
+extension ReaderPool {
     /// Reads `count` pictures, opening each when its turn comes, and delivers them in order.
     private func read(
         count: Int, open: (Int) -> OpenPicture, deliver: (Int, PictureAnswer) -> Void
@@ -112,8 +112,8 @@ extension PictureReader {
         var opened = 0
         var delivered = 0
         while delivered < count {
-            while opened < count, opened - delivered < PictureReader.window,
-                connections.count(where: \.isBusy) < PictureReader.processesForLists
+            while opened < count, opened - delivered < ReaderPool.window,
+                connections.count(where: \.isBusy) < ReaderPool.processesForLists
             {
                 switch open(opened) {
                 case .refused(let refusal): answers[opened] = PictureAnswer(refused: refusal)
@@ -129,7 +129,7 @@ extension PictureReader {
             }
             if ended.isEmpty, answers[delivered] == nil { ended = try wait() }
             for (index, answer) in ended { answers[index] = answer }
-            connections.removeAll { !$0.isBusy && $0.isWorn }
+            connections.removeAll { !$0.isBusy && $0.isExhausted }
             while let answer = answers.removeValue(forKey: delivered) {
                 deliver(delivered, answer)
                 delivered += 1
@@ -142,7 +142,7 @@ extension PictureReader {
         for connection in connections where !connection.isBusy {
             if try connection.take(source, index: index, timeout: timeout) { return }
         }
-        connections.removeAll { !$0.isBusy && $0.isWorn }
+        connections.removeAll { !$0.isBusy && $0.isExhausted }
         let connection = try ReaderConnection(running: path)
         connections.append(connection)
         // A process that has not sent its greeting yet always takes a picture.
@@ -156,7 +156,7 @@ extension PictureReader {
         let waited: Duration
         do throws(SystemCallFailure) {
             waited = try HelperProcess.wait(
-                for: busy.flatMap(\.interests), timeout: busy.compactMap(\.timeLeft).min())
+                for: busy.flatMap(\.interests), timeout: busy.compactMap(\.remainingTime).min())
         } catch {
             throw .system(error)
         }

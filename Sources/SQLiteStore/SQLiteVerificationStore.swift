@@ -9,10 +9,10 @@ public import Verification
 /// writer.
 ///
 /// Beside the database are SQLite's own files (`-wal`, `-shm`), `.lock` (held while the database is
-/// opened) and `.mark`: the checkpoint of the event chain's end that ``keepMark()`` last wrote. A
+/// opened) and `.mark`: the checkpoint of the event chain's end that ``saveCheckpoint()`` last wrote. A
 /// database that was rolled back to an earlier state is not opened: it would accept spent codes
 /// again.
-public final class SQLiteStore: Sendable {
+public final class SQLiteVerificationStore: Sendable {
     let location: DatabaseLocation
     let key: AuditKey
     let committer: GroupCommitter
@@ -61,9 +61,9 @@ extension DatabaseLocation {
         let folder = try openFolder(making: true)
         return try locked(in: folder, timeout: max(timeout, .seconds(5))) {
             () throws(SQLiteStoreError) in
-            if try !isThere(in: folder) {
+            if try !exists(in: folder) {
                 // A checkpoint without a database means that the database was removed.
-                guard try keptMark(in: folder) == nil else { throw .putBack }
+                guard try savedCheckpoint(in: folder) == nil else { throw .rolledBack }
                 try makingSystemError { () throws(SystemCallFailure) in
                     try folder.makePrivateFile(name)
                 }
@@ -79,12 +79,12 @@ extension DatabaseLocation {
             SQLiteSession(try SQLiteConnection(path: path, .readWrite, timeout: timeout))
         }
         // These checks come before anything in the file is changed.
-        if try session.connection.expectOurs() > 0 { try session.expectNoBackup() }
+        if try session.connection.requireOwnFile() > 0 { try session.expectNoBackup() }
         try opening { () throws(SQLiteFailure) in try session.connection.prepareForWriting() }
-        try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
+        try session.connection.updateSchema(key: key) { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }
-        let kept = try keptMark(in: folder)
+        let kept = try savedCheckpoint(in: folder)
         let tail = try session.checkedTail(key: key, against: kept)
         do throws(SQLiteStoreError) { try keep(tail.head, in: folder) } catch {
             // If the disk is full, the stored checkpoint is used; it is valid, only older.

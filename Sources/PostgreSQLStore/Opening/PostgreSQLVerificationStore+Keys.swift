@@ -1,6 +1,6 @@
 public import Verification
 
-extension PostgreSQLStore {
+extension PostgreSQLVerificationStore {
     /// Registers the fingerprints of this process's keys, and returns the numbers that belong to
     /// other keys.
     ///

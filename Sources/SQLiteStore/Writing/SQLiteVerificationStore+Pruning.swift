@@ -1,7 +1,7 @@
 internal import Cryptography
 public import Verification
 
-extension SQLiteStore {
+extension SQLiteVerificationStore {
     /// Deletes expired rows and old events in one short transaction on the writer.
     public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
         try await committer.perform { writer throws(StoreFailure) in

@@ -1,7 +1,7 @@
 internal import Cryptography
 public import Verification
 
-extension PostgreSQLStore {
+extension PostgreSQLVerificationStore {
     /// Deletes expired rows and old events in one short transaction, while decisions continue.
     ///
     /// If two processes prune at the same time, one waits for the other.

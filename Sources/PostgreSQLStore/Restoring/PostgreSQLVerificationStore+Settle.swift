@@ -12,9 +12,9 @@ public struct FailoverRecoveryReport: Hashable, Sendable {
     public let clientsRevoked: Int
 }
 
-extension PostgreSQLStore {
+extension PostgreSQLVerificationStore {
     /// Returns whether the tables exist.
-    public static func isThere(_ address: PostgreSQLAddress) throws(PostgreSQLStoreError) -> Bool {
+    public static func exists(_ address: PostgreSQLAddress) throws(PostgreSQLStoreError) -> Bool {
         let connection = try PostgreSQLConnection.opening(address)
         do { return try connection.takenSteps() > 0 } catch { throw PostgreSQLStoreError(error) }
     }
@@ -47,7 +47,7 @@ extension PostgreSQLStore {
     {
         let connection = try PostgreSQLConnection.opening(address)
         try connection.expectTables()
-        try connection.bringUpToDate(timeout: timeout)
+        try connection.updateSchema(timeout: timeout)
         let newest: UnixTime
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(

@@ -1,7 +1,7 @@
 internal import POSIX
 public import Verification
 
-extension SQLiteStore {
+extension SQLiteVerificationStore {
     /// Copies a snapshot of the database to a new file at `path` (mode 0600).
     ///
     /// Other connections can keep reading and writing. The copy contains sealed seeds and keyed
@@ -15,7 +15,7 @@ extension SQLiteStore {
     public func backUp(to path: String, now: UnixTime) throws(SQLiteStoreError) {
         let target = DatabaseLocation(path)
         let folder = try target.openFolder(making: false)
-        let aside = try target.makeAside(in: folder)
+        let aside = try target.makeTemporary(in: folder)
         let source = try location.openForReading()
         try aside.fill(from: source) { copy throws(SQLiteFailure) in
             // The copy must be a single file, without a write-ahead log beside it.
@@ -38,15 +38,15 @@ extension DatabaseLocation {
     ///
     /// - Throws: ``SQLiteStoreError/exists`` if there is a database with this name, or a leftover
     ///   file that SQLite would treat as part of the new database.
-    func makeAside(in folder: borrowing Folder) throws(SQLiteStoreError) -> DatabaseLocation {
+    func makeTemporary(in folder: borrowing Folder) throws(SQLiteStoreError) -> DatabaseLocation {
         for name in names {
-            let isThere = try makingSystemError { () throws(SystemCallFailure) in
+            let exists = try makingSystemError { () throws(SystemCallFailure) in
                 try folder.holds(name)
             }
-            guard !isThere else { throw .exists }
+            guard !exists else { throw .exists }
         }
         let aside = aside
-        _ = try aside.isThere(in: folder)
+        _ = try aside.exists(in: folder)
         try makingSystemError { () throws(SystemCallFailure) in
             for name in aside.names { try folder.removeFile(name) }
             try folder.makePrivateFile(aside.name)

@@ -1,7 +1,7 @@
 internal import POSIX
 public import Verification
 
-extension SQLiteStore {
+extension SQLiteVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
     /// The audit also checks the chain checkpoint beside the database. It cannot detect that events
@@ -12,7 +12,7 @@ extension SQLiteStore {
     public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLiteStoreError) -> AuditReport {
         let folder = try location.openFolder(making: false)
         let session = try location.openForReading()
-        let kept = try location.keptMark(in: folder)
+        let kept = try location.savedCheckpoint(in: folder)
         return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
     }
 
@@ -24,10 +24,10 @@ extension SQLiteStore {
     ) throws(SQLiteStoreError) -> AuditReport {
         let location = DatabaseLocation(path)
         let folder = try location.openFolder(making: false)
-        guard try location.isThere(in: folder) else { throw .notPrivate(.missing) }
+        guard try location.exists(in: folder) else { throw .notPrivate(.missing) }
         let session = try location.openForReading()
-        _ = try session.connection.expectOurs()
-        let kept = try location.keptMark(in: folder)
+        _ = try session.connection.requireOwnFile()
+        let kept = try location.savedCheckpoint(in: folder)
         return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
     }
 }

@@ -6,7 +6,7 @@ public import POSIX
 /// It does not look up hosts, open connections or open files, so that it works in a confined
 /// process; see ``POSIX/Confinement``. It does not follow redirects, ignores proxy settings in the
 /// environment, and stores nothing (cookies, passwords, sessions).
-@safe public struct HTTPClient: ~Copyable {
+@safe public struct CurlHandle: ~Copyable {
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
 
@@ -78,7 +78,7 @@ public import POSIX
     }
 }
 
-extension HTTPClient {
+extension CurlHandle {
     private func setRules(_ limits: HTTPLimits) throws(HTTPFailure) {
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),

@@ -5,7 +5,7 @@ internal import POSIX
 ///
 /// It is not authenticated. It detects mistakes (a backup restored over a newer vault) and
 /// attackers who can change one file but not the other.
-struct GenerationMark: Hashable {
+struct GenerationRecord: Hashable {
     let vaultID: [UInt8]
     let generation: UInt64
     let changes: UInt64
@@ -27,7 +27,7 @@ struct GenerationMark: Hashable {
     /// The beginning of every mark of this vault, and of no other vault's marks.
     var beginning: [UInt8] {
         var text = VaultText()
-        text.write(GenerationMark.firstLine)
+        text.write(GenerationRecord.firstLine)
         text.writeBase64(vaultID)
         text.write(" ")
         return text.bytes
@@ -48,9 +48,9 @@ struct GenerationMark: Hashable {
     /// Reads the mark; `nil` if there is none, or none that can be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
-    static func read(in own: borrowing Folder) -> GenerationMark? {
+    static func read(in own: borrowing Folder) -> GenerationRecord? {
         do throws(PrivateFileError) {
-            return GenerationMark(
+            return GenerationRecord(
                 reading: try own.readPrivateFile(VaultLocation.mark, limit: sizeLimit))
         } catch {
             return nil
@@ -71,7 +71,7 @@ struct GenerationMark: Hashable {
     }
 
     init?(reading bytes: [UInt8]) {
-        guard bytes.starts(with: GenerationMark.firstLine.utf8) else { return nil }
+        guard bytes.starts(with: GenerationRecord.firstLine.utf8) else { return nil }
         do throws(VaultError) {
             var line = LineReader(bytes)
             try line.next()

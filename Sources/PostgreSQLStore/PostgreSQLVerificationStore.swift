@@ -12,7 +12,7 @@ public import Verification
 /// A broken connection is reopened, at growing intervals; until then, calls fail immediately. If
 /// the database comes back without events that it acknowledged to this process, the process stops
 /// using it, because such a database would accept spent codes again.
-public final class PostgreSQLStore: Sendable {
+public final class PostgreSQLVerificationStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey
     let timeout: Duration
@@ -59,7 +59,7 @@ public final class PostgreSQLStore: Sendable {
         let known = AcknowledgedCheckpoints(ends)
         self.known = known
         try ends.expectAuthentic(key)
-        try PostgreSQLConnection.opening(address).bringUpToDate(timeout: timeout)
+        try PostgreSQLConnection.opening(address).updateSchema(timeout: timeout)
         let open:
             @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
                 statements, failsFast throws(PostgreSQLFailure) in

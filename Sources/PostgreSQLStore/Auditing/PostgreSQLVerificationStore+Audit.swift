@@ -1,7 +1,7 @@
 internal import Cryptography
 public import Verification
 
-extension PostgreSQLStore {
+extension PostgreSQLVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
     /// The audit cannot detect that events were cut off together with the recorded end of their
@@ -56,7 +56,7 @@ extension [AcknowledgedCheckpoint] {
             do { isAuthentic = try key.isAuthentic(end.mark) } catch {
                 throw PostgreSQLStoreError(.cryptography)
             }
-            guard isAuthentic else { throw .forgedEnd }
+            guard isAuthentic else { throw .forgedCheckpoint }
         }
     }
 }

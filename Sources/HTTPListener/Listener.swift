@@ -5,7 +5,7 @@ internal import Synchronization
 /// Accepts HTTP or HTTPS requests and passes them to a closure, without interpreting them.
 ///
 /// libmicrohttpd's threads read and write; each complete request is handled in its own task.
-public final class HTTPListener: Sendable {
+public final class Listener: Sendable {
     /// Answers a request; its field names are in lower case, and repeated fields are joined.
     public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
     /// Creates the response to a request that the listener refuses.
@@ -38,8 +38,8 @@ public final class HTTPListener: Sendable {
         threads: Int = 2,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         refuser: @escaping RefusalHandler, handler: @escaping Handler
-    ) throws(ListenerFailure) -> HTTPListener {
-        try HTTPListener(
+    ) throws(ListenerFailure) -> Listener {
+        try Listener(
             address, tls: tls, limits: limits, threads: threads, now: now, refuser: refuser,
             handler: handler)
     }
@@ -65,7 +65,7 @@ public final class HTTPListener: Sendable {
         reaper = Task {
             // Cancelling the task also wakes it.
             while !Task.isCancelled {
-                do { try await Task.sleep(for: HTTPListener.reaping) } catch { return }
+                do { try await Task.sleep(for: Listener.reaping) } catch { return }
                 registry.cutOff(at: now())
                 daemons.stopUnused(at: now())
             }
@@ -106,7 +106,7 @@ public final class HTTPListener: Sendable {
         begun.withLock { $0 -= 1 }
         // The request failed, but the client did not abort it, and we did not refuse it: the
         // library did.
-        if hasFailed, exchange.isComing { _ = refuser(.refusedByLibrary, peer.text) }
+        if hasFailed, exchange.isIncomplete { _ = refuser(.refusedByLibrary, peer.text) }
     }
 
     var isDraining: Bool { draining.withLock { $0 } }

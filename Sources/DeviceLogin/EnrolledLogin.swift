@@ -16,7 +16,7 @@ public struct LoginTicket: Sendable {
 ///
 /// If it is interrupted between two steps, even by a power failure, the next sign-in resumes there:
 /// the nonce is on disk before it is sent, and a secret is kept until its successor has worked.
-public struct DeviceLogin {
+public struct EnrolledLogin {
     private let id: RecordID
     private let vault: UnlockedVault
     private var state: EnrolledSecret
@@ -45,7 +45,7 @@ public struct DeviceLogin {
         turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         var signIn = SignIn(
-            state: state, entry: VaultEntry(id: id, vault: vault), nonces: DeviceLogin.freshNonce,
+            state: state, entry: VaultEntry(id: id, vault: vault), nonces: EnrolledLogin.freshNonce,
             now: now)
         defer { state = signIn.state }
         return try signIn.run(over: &sender)
@@ -88,7 +88,7 @@ private struct VaultEntry: SecretEntry {
     }
 }
 
-extension DeviceLogin {
+extension EnrolledLogin {
     /// Sends a request, and repeats it once if the connection was lost.
     ///
     /// The server processes requests with the same idempotency key only once.

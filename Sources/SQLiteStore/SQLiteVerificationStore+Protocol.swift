@@ -2,7 +2,7 @@ internal import Cryptography
 public import Verification
 
 // Reads run at once on the caller's thread; see ReaderPool.
-extension SQLiteStore: VerificationStore {
+extension SQLiteVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(SQLiteFailure) in

@@ -16,7 +16,7 @@ public struct RestoreReport: Hashable, Sendable {
     public let clientsRevoked: Int
 }
 
-extension SQLiteStore {
+extension SQLiteVerificationStore {
     /// Creates a database at `path` from a backup, without anything that may have been spent since.
     ///
     /// The database refuses everything up to `now`; ``CredentialRow/afterRestoring(at:hasEnded:)``
@@ -44,17 +44,17 @@ extension SQLiteStore {
         ended: Set<CredentialID> = [], now: UnixTime, trustingClock isTrusted: Bool = false
     ) throws(SQLiteStoreError) -> RestoreReport {
         let origin = DatabaseLocation(backup)
-        guard try origin.isThere(in: origin.openFolder(making: false)) else {
+        guard try origin.exists(in: origin.openFolder(making: false)) else {
             throw .notPrivate(.missing)
         }
         let source = try origin.openForReading()
-        guard try source.connection.expectOurs() > 0 else { throw .foreignFile }
+        guard try source.connection.requireOwnFile() > 0 else { throw .foreignFile }
         let (backedUpAt, newest) = try source.times(key)
         guard isTrusted || now >= newest else { throw .clockBehind(newest) }
         let target = DatabaseLocation(path)
         let folder = try target.openFolder(making: true)
         return try target.locked(in: folder, timeout: .seconds(5)) { () throws(SQLiteStoreError) in
-            let aside = try target.makeAside(in: folder)
+            let aside = try target.makeTemporary(in: folder)
             try aside.fill(from: source) { _ throws(SQLiteFailure) in }
             let (report, head) = try aside.renew(
                 key: key, keepingClients: keepingClients, ended: ended, now: max(now, newest),
@@ -80,14 +80,14 @@ extension DatabaseLocation {
             try connection.prepareForWriting()
             return SQLiteSession(connection)
         }
-        try session.connection.bringUpToDate(key: key) { () throws(CryptographyFailure) in
+        try session.connection.updateSchema(key: key) { () throws(CryptographyFailure) in
             try Randomness.bytes(count: 16)
         }
         let tail = try session.checkedTail(key: key, against: nil)
         let writer = DatabaseWriter(session, key: key, known: tail, at: self)
         return try opening { () throws(SQLiteFailure) in
             let done = try writer.transaction { () throws(SQLiteFailure) in
-                try session.endWhatMayBeSpent(
+                try session.endPossiblySpent(
                     key: key, keepingClients: keepingClients, ended: ended, now: now,
                     backedUpAt: backedUpAt)
             }
@@ -119,7 +119,7 @@ extension SQLiteSession {
         }
     }
 
-    fileprivate func endWhatMayBeSpent(
+    fileprivate func endPossiblySpent(
         key: AuditKey, keepingClients: Bool, ended known: Set<CredentialID>, now: UnixTime,
         backedUpAt: UnixTime?
     ) throws(SQLiteFailure) -> (RestoreReport, ChainCheckpoint) {

@@ -5,10 +5,10 @@ public import Verification
 // database that does not reach the checkpoint was rolled back to an earlier state.
 extension DatabaseLocation {
     /// The stored checkpoint; `nil` if there is none.
-    func keptMark(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainCheckpoint? {
+    func savedCheckpoint(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainCheckpoint? {
         let bytes: [UInt8]
         do throws(PrivateFileError) {
-            bytes = try folder.readPrivateFile(markName, limit: 1_024)
+            bytes = try folder.readPrivateFile(checkpointName, limit: 1_024)
         } catch .missing {
             return nil
         } catch {
@@ -16,7 +16,7 @@ extension DatabaseLocation {
         }
         guard let text = String(validating: bytes, as: UTF8.self), text.last == "\n",
             let mark = ChainCheckpoint(text: String(text.dropLast()))
-        else { throw .damagedMark }
+        else { throw .damagedCheckpoint }
         return mark
     }
 
@@ -30,14 +30,14 @@ extension DatabaseLocation {
 
     /// Stores a checkpoint; the caller holds the lock.
     func keep(_ mark: ChainCheckpoint, in folder: borrowing Folder) throws(SQLiteStoreError) {
-        if let kept = try keptMark(in: folder), kept.node == mark.node,
+        if let kept = try savedCheckpoint(in: folder), kept.node == mark.node,
             kept.sequence >= mark.sequence
         {
             return
         }
         let text = Array("\(mark.text)\n".utf8)
         let file = FileReplacement(
-            of: markName, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
+            of: checkpointName, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
         do throws(PrivateFileError) {
             try file.replace(with: text.span, in: folder, previous: .none)
         } catch {
@@ -68,10 +68,10 @@ extension SQLiteSession {
         }
         let tail = ChainTail(head: last.head, position: last.headPosition)
         if let kept {
-            guard try isAuthentic(kept, key) else { throw .damagedMark }
+            guard try isAuthentic(kept, key) else { throw .damagedCheckpoint }
             guard let chain = chains.first(where: { $0.head.node == kept.node }),
                 try holds(kept, of: chain)
-            else { throw .putBack }
+            else { throw .rolledBack }
         }
         guard try opening({ () throws(SQLiteFailure) in try holds(tail) }) else {
             throw SQLiteStoreError(.chain)
@@ -108,14 +108,14 @@ extension SQLiteSession {
     }
 }
 
-extension SQLiteStore {
+extension SQLiteVerificationStore {
     /// Records beside the database where the event chain ends now.
     ///
     /// A database that is rolled back to a state before this checkpoint is not opened. The store
     /// writes a checkpoint when it is opened and when it is closed; a long-running service also
     /// writes one regularly. Keep the checkpoint's text on another machine to detect more; see
     /// ``audit(checkpoints:)``.
-    @discardableResult public func keepMark() throws(SQLiteStoreError) -> ChainCheckpoint {
+    @discardableResult public func saveCheckpoint() throws(SQLiteStoreError) -> ChainCheckpoint {
         let head: ChainCheckpoint?
         do { head = try chains().last?.head } catch { throw .store(error) }
         guard let head else { throw SQLiteStoreError(.chain) }

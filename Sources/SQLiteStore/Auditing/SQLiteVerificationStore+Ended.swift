@@ -11,7 +11,7 @@ public struct EndedCredentials: Hashable, Sendable {
     public let isComplete: Bool
 }
 
-extension SQLiteStore {
+extension SQLiteVerificationStore {
     /// Lists the credentials that were revoked or disabled, as far as the database at `path` can be
     /// read.
     ///
@@ -24,9 +24,9 @@ extension SQLiteStore {
     {
         let location = DatabaseLocation(path)
         let folder = try location.openFolder(making: false)
-        guard try location.isThere(in: folder) else { throw .notPrivate(.missing) }
+        guard try location.exists(in: folder) else { throw .notPrivate(.missing) }
         let session = try location.openForReading()
-        _ = try session.connection.expectOurs()
+        _ = try session.connection.requireOwnFile()
         var found: Set<CredentialID> = []
         var isComplete = true
         do { try session.readEndedRows(into: &found) } catch { isComplete = false }

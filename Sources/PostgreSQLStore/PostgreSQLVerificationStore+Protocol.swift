@@ -1,7 +1,7 @@
 internal import Cryptography
 public import Verification
 
-extension PostgreSQLStore: VerificationStore {
+extension PostgreSQLVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
         try await read(.credentialByID, bytes: id.bytes) {
@@ -139,7 +139,7 @@ extension PostgreSQLStore: VerificationStore {
     }
 
     private func read<Found: Sendable>(
-        _ question: ReadJob.Question,
+        _ question: ReadJob.Query,
         _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
         let found = await withCheckedContinuation {
