@@ -22,7 +22,7 @@ package enum HelperProgram {
 
     private static func refuse(_ sentence: String) -> Never {
         say(sentence, on: .error)
-        ProcessEnd.exit(with: 2)
+        ProcessEnd.atOnce(with: 2)
     }
 
     private static func say(_ sentence: String, on stream: StandardStream) {

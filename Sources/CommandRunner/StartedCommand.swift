@@ -38,7 +38,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
         } catch {
             report(error, to: printer)
         }
-        ProcessEnd.exit(with: ExitCode.done.rawValue)
+        ProcessEnd.atOnce(with: ExitCode.done.rawValue)
     }
 
     private static func request() throws(Failure) -> ArgumentParser<Verb>.Request {
@@ -54,7 +54,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
     /// Prints what is still buffered and exits.
     package func finish(_ code: ExitCode) -> Never {
         do throws(Failure) { try printer.flush() } catch { fail(error) }
-        ProcessEnd.exit(with: code.rawValue)
+        ProcessEnd.atOnce(with: code.rawValue)
     }
 
     /// Reports that the command failed and exits.
@@ -73,6 +73,6 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
         do { try printer.flush() } catch _ {}
         printer.endProgress()
         printer.complain(failure.sentence)
-        ProcessEnd.exit(with: failure.exitCode.rawValue)
+        ProcessEnd.atOnce(with: failure.exitCode.rawValue)
     }
 }

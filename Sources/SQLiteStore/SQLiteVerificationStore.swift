@@ -9,9 +9,9 @@ public import Verification
 /// writer.
 ///
 /// Beside the database are SQLite's own files (`-wal`, `-shm`), `.lock` (held while the database is
-/// opened) and `.mark`: the checkpoint of the event chain's end that ``saveCheckpoint()`` last wrote. A
-/// database that was rolled back to an earlier state is not opened: it would accept spent codes
-/// again.
+/// opened) and `.mark`: the checkpoint of the event chain's end that ``saveCheckpoint()`` last
+/// wrote. A database that was rolled back to an earlier state is not opened: it would accept spent
+/// codes again.
 public final class SQLiteVerificationStore: Sendable {
     let location: DatabaseLocation
     let key: AuditKey

@@ -39,12 +39,6 @@ extension FileDescriptor {
     }
 }
 
-extension ProcessEnd {
-    /// Exits with `status` immediately, without exit handlers, whose system calls a confined
-    /// process may not make.
-    public static func atOnce(with status: Int32) -> Never { _exit(status) }
-}
-
 extension UInt32 {
     /// The four bytes, lowest first.
     public var littleEndianBytes: [UInt8] {

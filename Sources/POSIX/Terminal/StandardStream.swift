@@ -59,11 +59,14 @@ public enum ProcessEnd {
         signal(SIGPIPE, SIG_DFL)
         raise(SIGPIPE)
         // The parent process blocked the signal: exit with the status that a shell would show.
-        exit(with: 128 + SIGPIPE)
+        atOnce(with: 128 + SIGPIPE)
     }
 
-    /// Ends the process with `status`.
-    public static func exit(with status: Int32) -> Never { Glibc.exit(status) }
+    /// Exits with `status` immediately, without exit handlers.
+    ///
+    /// OpenSSL's handler frees what another thread may still be using, and handlers make system
+    /// calls that kill a confined process. Nothing of ours is buffered at this point.
+    public static func atOnce(with status: Int32) -> Never { _exit(status) }
 }
 
 extension StandardStream {

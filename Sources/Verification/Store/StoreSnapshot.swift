@@ -1,5 +1,5 @@
-/// A connection that reads a whole database, in one transaction if everything that it reads must show
-/// the same state.
+/// A connection that reads a whole database, in one transaction if all its reads must show the same
+/// state.
 package protocol StoreSnapshot {
     associatedtype Failure: RowFailure
     associatedtype Row: RowReader where Row.Failure == Failure

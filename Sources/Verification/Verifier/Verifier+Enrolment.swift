@@ -53,7 +53,7 @@ extension Verifier {
             let salt = try context.randomBytes(RecoverySet.saltCount)
             var codes: [SecretBytes] = []
             var hashes: [SecretBytes] = []
-            for _ in 0..<RecoveryCode.setCount {
+            for _ in 0..<RecoveryCode.codesPerSet {
                 let code = try deciding { () throws(CryptographyFailure) in
                     try RecoveryCode.make(context.randomness)
                 }

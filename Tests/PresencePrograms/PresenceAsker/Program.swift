@@ -8,7 +8,7 @@ import PresenceDevices
         try ProcessHardening.apply()
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let milliseconds = Int(arguments[2]) else {
-            ProcessEnd.exit(with: 2)
+            ProcessEnd.atOnce(with: 2)
         }
         try tell(PAMCheck(path: arguments[1], timeout: .milliseconds(milliseconds)))
     }
