@@ -1,6 +1,6 @@
 public import POSIX
 
-/// The helper's side: read the request, connect, give up every other right, send, reply.
+/// The helper's side: read the request, connect, give up all other privileges, send, reply.
 public enum HTTPHelperLoop {
     /// The resources that the helper may use.
     public static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)

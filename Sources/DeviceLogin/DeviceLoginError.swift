@@ -18,8 +18,8 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case problem(HelperResponse.Problem)
     /// The server rejected the secret; the device keeps it.
     case denied
-    /// The server rejected the secret and asked to wipe it for an unknown reason; the device keeps
-    /// it.
+    /// The server rejected the secret and told the device to wipe it for an unknown reason; the
+    /// device keeps it.
     case wipeNotObeyed
     /// The server told the device to wipe the secret, and it did.
     case wiped(Tombstone.Reason)

@@ -53,7 +53,7 @@ internal import Synchronization
     /// Refuses a request after its body has arrived: a client that is still sending would not read
     /// the response.
     ///
-    /// A client that waits for permission to send is refused at once.
+    /// A client that is waiting for permission to send is refused at once.
     private func refuseAfterBody(_ refusal: HTTPRequestError, of head: ValidatedHead) -> MHD_Result
     {
         guard !head.expectsContinue else { return refuse(refusal) }

@@ -17,7 +17,7 @@ public final class Listener: Sendable {
     let handler: Handler
     let refuser: RefusalHandler
     let registry: ConnectionRegistry
-    /// The number of requests that have begun and are not answered yet.
+    /// The number of requests that have begun but have not been answered yet.
     let begun = Mutex(0)
     /// The clock for the limits.
     let now: @Sendable () -> ContinuousClock.Instant

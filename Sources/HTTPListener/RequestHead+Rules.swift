@@ -144,7 +144,8 @@ extension UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 
-    /// Whether it marks the end of a host (RFC 3986, section 3.2).
+    /// Whether a `Host` field that contains this byte is refused: it delimits a host (RFC 3986,
+    /// section 3.2) or separates several.
     fileprivate var isOutsideHost: Bool {
         switch self {
         case UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "/"), UInt8(ascii: "?"),

@@ -14,7 +14,7 @@ public struct MigrationBatch: Sendable {
     public let index: Int
     /// The export's random identifier, the same in all its parts; always 0 in exports of version 2.
     public let id: Int32
-    /// The entries that were read, in their order.
+    /// The entries that were read, in order.
     public let credentials: [Credential]
     /// The entries that were refused.
     public let refusals: [MigrationRefusal]

@@ -70,7 +70,7 @@ public struct MigrationCollection: Sendable {
             let contentHash: Int
         }
 
-        /// Their indexes in `sets`, in ascending order.
+        /// The exports' indexes in the collection's `sets`, in ascending order.
         var sets: [Int] = []
         /// How many of them have the part with this index.
         ///

@@ -25,7 +25,7 @@ public struct OTPAuthLines: Sendable {
         public let content: Content
     }
 
-    /// The lines that were read or refused, in their order.
+    /// The lines that were read or refused, in order.
     public let lines: [Line]
 
     /// Reads a whole file.

@@ -20,9 +20,9 @@ public enum JSONValue: Sendable {
     case flag(Bool)
     /// Null.
     case null
-    /// Values in their order.
+    /// Values, in order.
     case list([JSONValue])
-    /// Named values in their order.
+    /// Named values, in order.
     case object([(String, JSONValue)])
 
     /// The value as JSON on one line, without a line ending.

@@ -31,7 +31,7 @@ public struct Credential: Sendable {
     public let style: CodeStyle
     /// The moving factor.
     public let movingFactor: MovingFactor
-    /// The key URI's other parameters, in their order.
+    /// The key URI's other parameters, in order.
     public let otherParameters: [Parameter]
 
     /// Creates a credential.

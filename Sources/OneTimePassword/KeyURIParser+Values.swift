@@ -62,7 +62,7 @@ extension KeyURIParser {
         case nil where type == .steam:
             isSteam = true
         case nil:
-            // Five decimal digits for an issuer called Steam are written with an explicit encoder.
+            // A URI for an issuer called Steam with five decimal digits would name its encoder.
             isSteam =
                 type == .totp && issuer.asciiLowercased == "steam"
                 && (digits ?? UInt64(CodeStyle.steamLength)) == CodeStyle.steamLength

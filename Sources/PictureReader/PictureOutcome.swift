@@ -61,8 +61,9 @@ extension PictureRefusal {
         let isLarge = peakMemory >= ReaderLoop.limits.addressSpace / 2
         self =
             switch ending {
-            // Swift and the libraries crash when an allocation fails, and the kernel kills when it
-            // runs out of memory. Whether a crash or kill was one of those is a guess.
+            // Swift and the libraries crash when an allocation fails, and the kernel kills
+            // processes when it runs out of memory. Whether that caused a given crash or kill is a
+            // guess.
             case .crashed where isLarge, .killed where isLarge: .tooMuchMemory
             case .crashed(let signal): .crashed(signal: signal)
             case .forbiddenCall: .forbiddenCall

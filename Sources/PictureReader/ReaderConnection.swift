@@ -2,7 +2,7 @@ internal import POSIX
 
 /// One reader process and the picture that it is reading.
 final class ReaderConnection {
-    /// Whether it must not be used again: it has ended, broke the protocol, or has read enough
+    /// Whether it must not be used again: it has ended, has broken the protocol, or has read enough
     /// pictures.
     var isExhausted: Bool { isSpent || pictureCount >= ReaderPool.picturesPerProcess }
 

@@ -1,8 +1,8 @@
 public import POSIX
 
-/// The reader's side: give up every right, then answer one picture after another.
+/// The reader's side: give up all privileges, then read one picture after another.
 ///
-/// `watchword-reader` and the faulty readers of the tests use it.
+/// `watchword-reader` and the faulty readers in the tests use it.
 public enum ReaderLoop {
     /// The resources that a reader may use: 1 GiB, and time for more pictures than it ever gets.
     public static let limits = Confinement.Limits(
@@ -15,7 +15,7 @@ public enum ReaderLoop {
         static let failure: Int32 = 6
     }
 
-    /// Confines the process and answers pictures until standard input ends.
+    /// Confines the process, then reads pictures and sends the results until standard input ends.
     ///
     /// Everything that `read` needs from the file system must already be loaded. If the process
     /// cannot be confined, it reports this and ends without reading a picture.

@@ -74,7 +74,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         if let refusal { work.refuse(job, refusal) }
     }
 
-    /// The number of jobs that wait for a thread.
+    /// The number of jobs waiting for a thread.
     var waiting: Int { queue.withLock { $0.jobs.count } }
 
     /// Completes the waiting jobs, then ends the threads.

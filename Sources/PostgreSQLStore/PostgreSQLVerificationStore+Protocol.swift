@@ -33,8 +33,8 @@ extension PostgreSQLVerificationStore: VerificationStore {
         }
     }
 
-    /// The rows that use a key version, in the order of ids after `after`; `nil` means all
-    /// versions.
+    /// The rows that use a key version, ordered by id and starting after `after`; a version of
+    /// `nil` means all versions.
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
@@ -67,7 +67,8 @@ extension PostgreSQLVerificationStore: VerificationStore {
         }
     }
 
-    /// The recorded response under this key, even if it has ended or expired.
+    /// The row of the response recorded under this key, even if the response has been deleted or
+    /// has expired.
     public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         try await read(.answer, bytes: name) {
             [key] result throws(PostgreSQLFailure) in

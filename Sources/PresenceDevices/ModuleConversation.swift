@@ -172,7 +172,7 @@ extension ModuleConversation {
         }
         switch outcome {
         case .timedOut: throw .timedOut
-        // The program did not wait for the answer: it has ended, or it broke the protocol.
+        // The program did not wait for the answer: it has ended or has broken the protocol.
         case .overtaken: return
         case .answered: try sendAnswer()
         }
@@ -181,7 +181,8 @@ extension ModuleConversation {
     private func sendAnswer() throws(PAMCheckFailure.Reason) {
         mayHaveBeenAttempted = true
         // The pipe is empty while the program waits for an answer, so it takes the whole answer. If
-        // it does not, the program has ended or broke the protocol, which the next frame will show.
+        // it does not, the program has ended or has broken the protocol, which the next frame will
+        // show.
         do { _ = try helper.flush() } catch { throw .system(error) }
     }
 

@@ -34,8 +34,8 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    /// The rows that use a key version, in the order of ids after `after`; `nil` means all
-    /// versions.
+    /// The rows that use a key version, ordered by id and starting after `after`; a version of
+    /// `nil` means all versions.
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
@@ -71,7 +71,8 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    /// The recorded response under this key, even if it has ended or expired.
+    /// The row of the response recorded under this key, even if the response has been deleted or
+    /// has expired.
     public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
         try read { session throws(SQLiteFailure) in
             try session[.answer].bind(name).first { row throws(SQLiteFailure) in

@@ -66,7 +66,7 @@ struct CompletionTests {
         #expect(try answer(Commands.Verb.self, "bash", words) == expected)
     }
 
-    @Test("the other shells get whole words, and select from them themselves")
+    @Test("zsh and fish get whole words, and filter them themselves")
     func wholeWords() throws {
         let words = ["totp", "--algorithm=sha2"]
         let all = ["--algorithm=SHA1", "--algorithm=SHA256", "--algorithm=SHA512"]

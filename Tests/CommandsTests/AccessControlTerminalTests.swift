@@ -143,7 +143,8 @@ struct AccessControlTerminalTests {
             _ = try terminal.end()
             #expect(try !fixture.countsFailures())
         }
-        // An attempt is saved before its result is printed, so that a kill cannot avoid it.
+        // An attempt is saved before its result is printed, so it counts even if the program
+        // is then killed.
         let terminal = try fixture.terminal("watchword export --yes")
         try terminal.answer([
             ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),

@@ -151,7 +151,7 @@ struct SlotTerminalTests {
         try fixture.run("watchword list --passphrase-file new.txt")
     }
 
-    @Test("slot add asks for a second passphrase twice, and both unlock the vault")
+    @Test("slot add asks twice for a new passphrase; the old and the new one open the vault")
     func added() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal("watchword slot add passphrase --scrypt-log-n 10")

@@ -18,7 +18,7 @@ struct VectorFileTests {
     }
 
     @Test(
-        "an unknown key is refused, in the file and in a case",
+        "an unknown key is refused, at the top level and in a test case",
         arguments: [
             #"{"source": "s", "cases": [{"name": "a", "nam": "b"}]}"#,
             #"{"source": "s", "cases": [{"name": "a"}], "more": []}"#,

@@ -20,7 +20,7 @@ import Testing
         #expect(state.generation == 3 && state.hasSuccessor && !state.isUnanswered)
     }
 
-    @Test("R-06 a lost response is repeated with the same nonce, and the owner signs in")
+    @Test("R-06 after a lost response, the request is repeated with its nonce, and succeeds")
     func lostReply() throws {
         let device = try Device()
         var server = TestServer()
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "the nonce is stored before it is sent, and both secrets until the response is stored")
+        "the nonce is stored before it is sent, and both secrets are kept until the response is")
     func writtenFirst() throws {
         let device = try Device()
         var server = TestServer()

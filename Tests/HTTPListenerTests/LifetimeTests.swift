@@ -26,7 +26,7 @@ struct LifetimeTests {
         answer?.headers["connection"]?.lowercased() == "close"
     }
 
-    @Test("a connection closes with the last response within its one-hour lifetime")
+    @Test("a connection closes after the last response that fits within its one-hour lifetime")
     func hour() async throws {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in

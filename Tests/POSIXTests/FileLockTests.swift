@@ -12,7 +12,7 @@ struct FileLockTests {
         _ = consume lock
     }
 
-    @Test("a lock has one holder, is released with the value, and its file is private")
+    @Test("a lock has one holder, is released with the value, and has a private file")
     func one() throws {
         let folder = try TemporaryFolder()
         try hold(folder) {

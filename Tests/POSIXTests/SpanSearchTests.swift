@@ -25,7 +25,7 @@ struct SpanSearchTests {
         #expect(place(of: "e", in: "", from: 0) == nil)
     }
 
-    @Test("a text matches at an index only with all of its bytes")
+    @Test("a text matches at an index only if all of its bytes do")
     func holds() {
         #expect(does(text, hold: "two", at: 4))
         #expect(!does(text, hold: "two", at: 3))

@@ -32,7 +32,7 @@ internal import Testing
         #expect(readings.last == .symbol("after"))
     }
 
-    @Test("a reader in an endless loop is killed when the timeout passes")
+    @Test("a reader in an endless loop is killed when the timeout expires")
     func loop() throws {
         let reader = try ReaderPool(program: "FaultyReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["loop"]) == [.refused(.timedOut)])

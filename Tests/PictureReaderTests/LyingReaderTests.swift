@@ -37,7 +37,7 @@ internal import Testing
         }
     }
 
-    @Test("a reader that stalls halfway is killed when the timeout passes")
+    @Test("a reader that stalls halfway is killed when the timeout expires")
     func silence() throws {
         let reader = try ReaderPool(program: "LyingReader", timeout: .milliseconds(300))
         #expect(try reader.read(contents: ["half a frame"]) == [.refused(.timedOut)])

@@ -70,7 +70,7 @@ public final class PostgreSQLServer: Sendable {
         let usual = [
             "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder,
             "timezone": "UTC", "log_timezone": "UTC",
-            // Shared memory in files of the server's folder, so that it is removed with the folder.
+            // Shared memory in files in the server's folder, so that it is removed with the folder.
             "dynamic_shared_memory_type": "mmap",
             // Many tests run at once, each with several servers of four connections.
             "max_connections": "400",

@@ -128,7 +128,7 @@ struct FaultyProxyTests {
         }
     }
 
-    @Test("a stalled message arrives after healing; a refused one does not")
+    @Test("a stalled message arrives once the fault is cleared; a refused connection sends none")
     func stalled() async throws {
         let fixture = try await onOwnThread { try Fixture.fresh() }
         for part in ProxyFault.Part.allCases {

@@ -24,7 +24,7 @@ struct CutConnectionTests {
         try await fixture.expectWhole()
     }
 
-    @Test("a connection cut while it opens is opened again, and decides as before")
+    @Test("a connection cut while opening is reopened and loses no decision")
     func opening() async throws {
         let fixture = try await Fixture()
         for way in ProxyFault.Way.allCases {
@@ -60,7 +60,7 @@ struct CutConnectionTests {
     }
 
     @Test(
-        "a stalled connection is abandoned, and a late decision happens only once",
+        "a stalled connection is abandoned, and a late decision takes effect only once",
         arguments: [
             (ProxyFault.Message.bind, ProxyFault.Part.half), (.sync, .none), (.sync, .half),
             (.sync, .all), (.commandComplete, .half), (.readyForQuery, .none),

@@ -110,7 +110,7 @@ struct StoreFailureTests {
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
     }
 
-    @Test("a session terminated in the middle of a transaction does not accept the code")
+    @Test("a session terminated in the middle of a transaction commits nothing")
     func terminated() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -81,7 +81,7 @@ struct PAMTerminalTests {
         #expect(wrong.screen.contains("outcome: cancelled, may hide: true"))
     }
 
-    @Test("when the timeout passes at a question, the question ends and echo is restored")
+    @Test("when the timeout expires at a question, the question ends and echo is restored")
     func timedOut() throws {
         let stack = try Stack(strange: "asks-both")
         let terminal = try stack.askOnTerminal(timeout: .milliseconds(1500))

@@ -157,7 +157,7 @@ struct AuditTests {
         let mark = try #require(try store.chains().last?.head)
         store.close()
         #expect(ChainCheckpoint(text: mark.text) == mark)
-        // The whole file with its recorded end, which is authentic on its own.
+        // Restore the whole old file, whose recorded chain end is authentic by itself.
         try database.folder.write(old, to: "verifier.db")
         try setMode(0o600, of: database.path)
         try FileManager.default.moveItem(

@@ -52,7 +52,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("a member that fails or loses at its first change does not affect the others")
+    @Test("a member whose first change fails or conflicts does not affect the others")
     func spoiledAtOnce() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -72,7 +72,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    /// The results of thirty members, if the second of every three loses and the third fails.
+    /// The results of thirty members, if the second of every three conflicts and the third fails.
     private var inTurn: [Result<CommitOutcome, StoreFailure>] {
         let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
         return (0..<30).map { index in

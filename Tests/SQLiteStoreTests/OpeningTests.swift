@@ -162,7 +162,7 @@ struct OpeningTests {
         ).close()
     }
 
-    @Test("a database that other processes write and prune opens without a rollback error")
+    @Test("a database that is being written to and pruned opens without a rollback error")
     func underLoad() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -88,7 +88,7 @@ struct AttemptsTests {
         }
     }
 
-    @Test("a record is due when its failures and the vault's together reach its limit")
+    @Test("a record is due to be wiped when its failures and the vault's together reach its limit")
     func due() throws {
         let three = AccessControl.OnFailure.wipe(after: try #require(FailureCount(3)))
         let lines = [Self.line(1, three), Self.line(2, .lockOut), Self.line(3, three)]

@@ -86,7 +86,7 @@ struct LockOutTests {
         #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
         clock.reboot()
         #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
-        // The rest was recorded: in this boot the wait continues, whatever the wall clock shows.
+        // The remaining wait was recorded; this boot continues it, whatever the wall clock shows.
         clock.uptime += 59
         clock.wall = 0
         #expect(throws: VaultError.lockedOut(seconds: 1)) { try unlock(vault, right, at: clock) }

@@ -90,7 +90,8 @@ struct RenamedVaultTests {
         #expect(try generations(vault) == [])
     }
 
-    @Test("O-12 a generation under a former name that other users can read is treated as unrelated")
+    @Test(
+        "O-12 a generation that other users can read, under a former name, is treated as unrelated")
     func readable() throws {
         let (vault, path, ids) = try renamed()
         try setMode(0o644, of: vault.folder.file(Self.oldPrevious))

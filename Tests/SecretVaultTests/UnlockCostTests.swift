@@ -21,7 +21,7 @@ struct UnlockCostTests {
             ceiling: ceiling)
     }
 
-    @Test("O-15 slots are tried in order of cost, up to the ceiling in total")
+    @Test("O-15 slots are tried in order of cost while the total cost is within the ceiling")
     func plans() {
         let hostile = [Int](repeating: 20, count: 15)
         let cases: [(costs: [Int], tried: [Int], refusal: VaultError?)] = [
@@ -70,7 +70,7 @@ struct UnlockCostTests {
     }
 
     @Test(
-        "O-15 slots added by an attacker are tried after a cheaper one, and not all of them"
+        "O-15 slots added by an attacker are tried after a cheaper one, and only some are tried"
     )
     func hostileSlots() throws {
         let vault = try TestVault()

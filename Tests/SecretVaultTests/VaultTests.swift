@@ -237,7 +237,7 @@ struct VaultTests {
     }
 
     @Test(
-        "an entry is found by its secret once it is added, and no longer once it is replaced")
+        "an entry is found by its secret from when it is added until it is replaced")
     func fingerprintsMeanwhile() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

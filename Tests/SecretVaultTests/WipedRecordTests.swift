@@ -112,7 +112,7 @@ struct WipedRecordTests {
         }
     }
 
-    @Test("O-12 an old secret in place of a tombstone is reported as such")
+    @Test("O-12 an old secret in place of a tombstone is reported as a restored record")
     func named() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -138,7 +138,7 @@ struct WipedRecordTests {
         #expect(try sample.vault.unlock().entries[3].tombstone != nil)
     }
 
-    @Test("O-12 unlocking records in the manifest what was wiped without the key, and purges")
+    @Test("O-12 an unlock lists in the manifest what was wiped without the key, and purges it")
     func listed() throws {
         let sample = try Sample()
         try sample.wipe()

@@ -67,7 +67,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("a clock that jumped ahead deletes no events, even if events were written with it")
+    @Test("a jump ahead of the clock deletes no events, even if events are recorded at that time")
     func leapt() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -89,7 +89,7 @@ struct HousekeepingTests {
         #expect(house.said.count == 2)
     }
 
-    @Test("after the clock is corrected, old events are deleted, and a new cause is logged again")
+    @Test("after the clock is corrected, old events are deleted, and another jump is logged")
     func rightAgain() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -120,7 +120,7 @@ struct HousekeepingTests {
         #expect(await house.days() == Array(20..<420))
     }
 
-    @Test("after a long idle time, old events stay until a new event is a week old")
+    @Test("after a long idle period, old events stay until a new event is a week old")
     func silence() async throws {
         let house = House()
         try await house.happen(on: 0..<10)

@@ -2,7 +2,7 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// Concurrent requests over HTTP for values that are counted and spent.
+/// Concurrent HTTP requests: wrong codes are counted, and other values are accepted once.
 struct RaceTests {
     /// The number of servers and the database that they share.
     enum Deployment: String, CaseIterable, CustomTestStringConvertible {

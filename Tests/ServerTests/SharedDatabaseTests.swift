@@ -23,7 +23,7 @@ struct SharedDatabaseTests {
             attributes: [.posixPermissions: 0o700])
         try to.folder.write(try from.folder.bytes(of: "watchword/keys"), to: "watchword/new")
         try setMode(0o600, of: to.folder.file("watchword/new"))
-        // Copy atomically: the old or the new file is there at any time.
+        // Copy atomically: either the old or the new file exists at all times.
         #expect(unsafe rename(to.folder.file("watchword/new"), to.keyFile) == 0)
     }
 

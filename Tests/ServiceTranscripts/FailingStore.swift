@@ -17,7 +17,7 @@ package final class FailingStore: VerificationStore {
     /// Wraps `store`.
     package init(_ store: any VerificationStore) { self.store = store }
 
-    /// Sets the fault from now on; `nil` for none.
+    /// Makes the operations of `fault` fail from now on; `nil` ends the fault.
     package func fail(_ fault: Fault?, with kind: StoreFailure.FailureKind = .unavailable) {
         self.fault.withLock { $0 = fault.map { ($0, StoreFailure(kind, code: "TEST")) } }
     }

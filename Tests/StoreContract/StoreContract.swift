@@ -45,14 +45,14 @@ public struct ContractBreach: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// Ends a rule if a condition does not hold.
+/// Fails the rule if a condition does not hold.
 func expect(
     _ holds: Bool, _ what: String, file: StaticString = #fileID, line: UInt = #line
 ) throws(ContractBreach) {
     guard holds else { throw ContractBreach(description: "\(file):\(line): \(what)") }
 }
 
-/// Ends a rule if two values differ.
+/// Fails the rule if two values differ.
 func expectEqual<Value: Equatable>(
     _ found: Value, _ expected: Value, file: StaticString = #fileID, line: UInt = #line
 ) throws(ContractBreach) {

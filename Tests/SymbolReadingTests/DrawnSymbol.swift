@@ -6,7 +6,7 @@ func drawn(_ text: String, modulePixels: Int = 4) throws -> GrayImage {
     try drawn(Array(text.utf8), modulePixels: modulePixels)
 }
 
-/// A symbol that contains any bytes.
+/// A symbol that contains the given bytes, which need not be text.
 func drawn(_ bytes: [UInt8], modulePixels: Int = 4) throws -> GrayImage {
     try Symbol(encoding: bytes.span, correction: .medium).image(modulePixels: modulePixels)
 }

@@ -18,7 +18,7 @@ import Testing
         #expect(found.allSatisfy { $0.isDark && abs($0.module - 6) < 0.01 })
     }
 
-    @Test("four patterns in a square form the triplets with a right angle")
+    @Test("the patterns of two symbols form only triplets with a roughly right angle")
     func triplets() throws {
         let pattern = try drawn("a", modulePixels: 4)
         let regions = Regions(beside([pattern, pattern]).thresholdedByOtsu())

@@ -30,7 +30,7 @@ import Testing
         #expect(!regions[ring].surrounds(regions[outer]))
     }
 
-    @Test("arms that meet further down form one region, touching corners form two")
+    @Test("arms that meet further down form one region; touching corners form two")
     func joining() {
         let regions = Regions(
             picture([
@@ -49,7 +49,7 @@ import Testing
         #expect(regions[regions.number(at: Point(x: 3, y: 7))].area == 3)
     }
 
-    @Test("the extremes of a region are on its outline")
+    @Test("the extreme points of a region are on its outline")
     func extremes() {
         let regions = Regions(
             picture([

@@ -19,7 +19,7 @@ package protocol StateMachine {
     /// The state after `action`. The same action in the same state must always have the same
     /// result.
     func apply(_ action: Action, to state: State) async throws -> State
-    /// The canonical form. Leave out everything without influence, such as random names and logs.
+    /// The canonical form. Leave out whatever has no effect, such as random names and logs.
     func key(of state: State) -> Key
     /// The invariant that `state` violates, or `nil`.
     func violation(in state: State) async throws -> String?

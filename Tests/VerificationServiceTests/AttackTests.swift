@@ -320,7 +320,7 @@ struct AttackTests {
     }
 
     @Test(
-        "N-08 V-33 a replayed code adds an event that notifies the user, and is answered as wrong"
+        "N-08 V-33 a replayed code adds an event that notifies the user, and is denied as if wrong"
     )
     func replayNoticed() async throws {
         let fixture = try await ServiceFixture()

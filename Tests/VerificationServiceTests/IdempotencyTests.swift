@@ -179,7 +179,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "devices do not share idempotency keys, so a stranger cannot occupy the key of another device"
+        "devices do not share idempotency keys, so one device cannot occupy another's key"
     )
     func devices() async throws {
         let fixture = try await ServiceFixture()

@@ -29,7 +29,7 @@ struct OperationValueTests {
             TextForm.time.pattern.map { text.contains(/\d{4}-\d\d-\d\dT/) && !$0.isEmpty } == true)
     }
 
-    @Test("V-30 a log line stays one line whatever names strangers send")
+    @Test("V-30 a log line stays one line whatever names clients send")
     func logLine() throws {
         let line = LogLine(
             time: UnixTime(milliseconds: 0), requestID: "rq_x", method: "POST",
@@ -48,7 +48,7 @@ struct OperationValueTests {
             ])
     }
 
-    @Test("T-01 a clock that is before the build date or unsynchronised is not ready")
+    @Test("T-01 a clock that is before the build date or unsynchronised is reported")
     func clock() {
         let now = ClockRequirement.builtAt
         let wide = ClockRequirement(profile: .wide)

@@ -82,7 +82,7 @@ struct TextFormTests {
         }
     }
 
-    @Test("H-01 a key of 15 bytes is well-formed Base32, so that it gets its own problem")
+    @Test("H-01 a key of 15 bytes passes as Base32, so it can be refused as too short")
     func shortKey() throws {
         let short = String(repeating: "A", count: 24)
         #expect(TextForm.key.accepts(SecretBytes(text: short)))

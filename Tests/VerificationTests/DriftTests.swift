@@ -45,7 +45,7 @@ struct DriftTests {
         #expect(try await resynchronize(authenticator, fixture, steps: 0))
     }
 
-    @Test("O-04 of 20 recorded codes, each presented later than the last, two are accepted")
+    @Test("O-04 of 20 recorded codes, each presented with a longer delay, two are accepted")
     func recordedCodes() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

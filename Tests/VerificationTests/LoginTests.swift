@@ -301,7 +301,7 @@ struct LoginTests {
         }
     }
 
-    @Test("a closed account reports its closure to each of its devices")
+    @Test("each device of a closed account is told of the closure")
     func accountClosed() async throws {
         let fixture = try VerifierFixture()
         let devices = [try await fixture.enrolledDevice(), try await fixture.enrolledDevice()]

@@ -332,7 +332,7 @@ struct RecorderTests {
         #expect(try await login(3).wipe == .revoked)
     }
 
-    @Test("O-06 a recorded response to an enrolling device that is put back is not returned")
+    @Test("O-06 a recorded response to an enrolling device is not returned if it is put back")
     func deviceAnswersPutBack() async throws {
         let fixture = try VerifierFixture()
         func enrol() async throws -> SecretGrant {

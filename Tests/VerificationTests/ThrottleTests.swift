@@ -50,7 +50,7 @@ struct ThrottleTests {
     }
 
     @Test(
-        "N-11 N-13 V-02 the hundredth consecutive failure disables permanently, even at one a day")
+        "N-11 N-13 V-02 100 failures in a row disable a credential permanently, even at one a day")
     func slowAttack() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

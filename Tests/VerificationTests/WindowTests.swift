@@ -135,7 +135,7 @@ struct WindowTests {
         #expect(try await fixture.verify(codes[1]).denial == .replayed)
     }
 
-    @Test("T-12 a clock that drifts by one step a day is tracked for 20 logins, and back")
+    @Test("T-12 a clock that drifts by one step a day is tracked up to 20 steps either way")
     func drift() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -191,7 +191,8 @@ struct WindowTests {
         }
     }
 
-    @Test("T-14 after a clock jumped a year and back, no step up to the latest spent one is valid")
+    @Test(
+        "T-14 if a clock jumps a year ahead and back, no step up to the latest spent one is valid")
     func leap() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()

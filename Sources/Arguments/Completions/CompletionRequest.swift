@@ -15,7 +15,7 @@ struct CompletionRequest {
     let shell: CompletionScript.Shell
     /// The words before the one to complete, without the program's name.
     let words: [String]
-    /// The word to complete, as far as it is typed.
+    /// The part of the word to complete that has been typed.
     let current: String
     /// The number of characters of `current` that the shell keeps before a candidate.
     let keptCount: Int

@@ -1,7 +1,7 @@
 /// A shell's completion script.
 ///
 /// The script asks the program for the candidates, with the hidden verb `__complete`; see
-/// ``CompletionRequest``. It runs the program that `PATH` finds, even if the user has typed a path.
+/// ``CompletionRequest``. It runs the program found in `PATH`, even if the user has typed a path.
 package enum CompletionScript {
     /// A supported shell.
     package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }

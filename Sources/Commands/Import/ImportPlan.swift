@@ -16,7 +16,7 @@ enum ImportResult {
     var isRefusal: Bool { if case .refused = self { true } else { false } }
 }
 
-/// Turns findings into changes of a vault.
+/// Turns findings into changes to a vault.
 ///
 /// Two entries are the same if they have the same codes, that is, the same key and parameters;
 /// names do not matter. If only the names are the same, the item may be a newer enrolment or

@@ -6,7 +6,8 @@ import PictureReader
 /// detected.
 struct PictureTexts {
     enum Content {
-        /// A text, which is read later, so that many large texts need not fit into memory.
+        /// A text, which is read later, so that many large texts do not have to fit in memory
+        /// together.
         case text
         case refused(InputFileError)
         case symbols([SecretBytes])

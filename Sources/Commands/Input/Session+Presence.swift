@@ -31,7 +31,7 @@ extension Session {
         try opened(entry, in: vault, for: .code, takingCounter: true)
     }
 
-    /// Asks for confirmation for each per-use entry of `entries`: replacing a secret requires the
+    /// Asks for confirmation for each per-use entry in `entries`: replacing a secret requires the
     /// same confirmation as using it.
     ///
     /// - Returns: The confirmed entries.

@@ -100,7 +100,7 @@ extension Session {
         return .passphrase(try passphrase(again: purpose))
     }
 
-    /// Prompts for the recovery key until it has no typing error.
+    /// Prompts for the recovery key until it is entered without a typing error.
     private func typedRecoveryKey(again purpose: String?) throws(CommandFailure) -> RecoveryKey {
         while true {
             let question = purpose.map(Question.recoveryKeyAgain) ?? .recoveryKey

@@ -190,7 +190,7 @@ extension Messages {
         }
     }
 
-    /// The result of a check on one line.
+    /// The result of a check, as one line.
     static func summary(of check: VaultCheck, generation: UInt64) -> String {
         let entries = "\(check.opened) \(check.opened == 1 ? "entry" : "entries") opened"
         let previous =

@@ -13,8 +13,9 @@ import SymbolDrawing
 
 /// Why a command failed.
 ///
-/// Each case has the place, safe for a terminal, and the underlying error, but no content.
-/// ``Messages`` provides the message, and ``ExitCode`` the exit status.
+/// A case names the place, made safe for a terminal, and the underlying error where there is one;
+/// it never contains any content. ``Messages`` provides the message, and ``ExitCode`` the exit
+/// status.
 enum CommandFailure: ProgramFailure {
     case usage(UsageError)
     // Prompts.

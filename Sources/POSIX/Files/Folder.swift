@@ -129,7 +129,8 @@ public enum FolderExposure: Hashable, Sendable {
         throw SystemCallFailure(call: "unlinkat", number: errno)
     }
 
-    /// Why users other than root can replace the files in this folder; `nil` if they cannot.
+    /// Why users other than root and this process's user can replace the files in this folder;
+    /// `nil` if they cannot.
     ///
     /// In a sticky folder, such as `/tmp`, other users can add files, but not replace these.
     public func exposure() throws(SystemCallFailure) -> FolderExposure? {

@@ -26,7 +26,7 @@ internal import Glibc
 
     /// Waits for a post until `timeout` has passed.
     ///
-    /// Changes of the system time have no effect; a signal ends the wait early.
+    /// Changes to the system time have no effect; a signal ends the wait early.
     public func wait(timeout: Duration) {
         _ = unsafe linux_wait_for_post(semaphore, Int(timeout.millisecondsRoundedUp))
     }

@@ -105,7 +105,7 @@ internal import Glibc
 
     /// Waits until one of `interests` is ready, a signal arrives, or `timeout` has passed.
     ///
-    /// - Returns: for each interest, whether it is ready; a closed descriptor is.
+    /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready.
     public func wait(for interests: [Polling.Interest], timeout: Duration?)
         throws(SystemCallFailure) -> [Bool]
     {

@@ -1,6 +1,6 @@
 internal import Verification
 
-/// A read that waits for a connection.
+/// A read waiting for a connection.
 struct ReadJob: Sendable {
     /// What the read asks for.
     enum Query: Sendable {

@@ -2,9 +2,9 @@ internal import Verification
 
 /// Every frequently used statement, by name, so that each is prepared once per connection.
 ///
-/// A commit passes its values in arrays, one statement for all rows of a kind, with each row's
-/// member of the batch. `watchword.expect` reports members without a matching row and aborts the
-/// transaction.
+/// A commit runs one statement for all rows of a kind and passes their values in arrays; one array
+/// names the batch member that each row belongs to. `watchword.expect` reports members without a
+/// matching row and aborts the transaction.
 enum StoreStatement: String, CaseIterable, PageStatement {
     case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsAll
     case credentialByFingerprint

@@ -33,7 +33,8 @@ final class BatchWriter: @unchecked Sendable {
         case failed(PostgreSQLFailure)
     }
 
-    /// Commits each member's changes or none of them, all members in one transaction.
+    /// Commits all members in one transaction; each member's changes take effect completely or not
+    /// at all.
     ///
     /// A member whose condition does not hold, or that fails on its own, does not affect the
     /// others.

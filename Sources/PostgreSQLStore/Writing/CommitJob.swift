@@ -1,6 +1,6 @@
 internal import Verification
 
-/// A commit that waits for a connection.
+/// A commit waiting for a connection.
 struct CommitJob: Sendable {
     let changes: [AuthenticatedChange]
     /// The rows that the commit touches.

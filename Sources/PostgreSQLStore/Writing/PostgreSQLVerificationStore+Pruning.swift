@@ -17,7 +17,7 @@ extension PostgreSQLVerificationStore {
     }
 }
 
-/// A pruning job that waits for a connection.
+/// A pruning job waiting for a connection.
 struct MaintenanceJob: Sendable {
     let pruning: Pruning
     let key: AuditKey

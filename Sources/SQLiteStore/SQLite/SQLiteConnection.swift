@@ -20,7 +20,8 @@ internal import POSIX
     }
 
     let handle: OpaquePointer
-    /// The number of pages in the log after the last commit, once ``countLogPages()`` was called.
+    /// The number of pages in the log after the last commit, once ``countLogPages()`` has been
+    /// called.
     let logCount: UnsafeMutablePointer<Int32>
 
     /// Opens the existing file at `path`.

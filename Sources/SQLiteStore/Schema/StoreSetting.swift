@@ -16,8 +16,8 @@ extension SQLiteSession {
             } != nil
     }
 
-    /// - Throws: ``SQLiteFailure/invalidRow`` if the value was not set in the database's current
-    ///   state.
+    /// - Throws: ``SQLiteFailure/invalidRow`` if the value is not authentic, or if an event was
+    ///   recorded after it was set.
     func setting(_ setting: StoreSetting, key: AuditKey) throws(SQLiteFailure) -> Int64? {
         let lastEvent = try lastEvent()
         return try connection.prepare("SELECT value, authentication FROM settings WHERE name = ?1")

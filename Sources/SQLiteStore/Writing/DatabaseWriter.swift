@@ -36,7 +36,8 @@ final class DatabaseWriter: @unchecked Sendable {
         do { if let known { try location.keep(known.head) } } catch _ {}
     }
 
-    /// Commits each member's changes or none of them, all members in one transaction.
+    /// Commits all members in one transaction; each member's changes take effect completely or not
+    /// at all.
     ///
     /// A member whose condition does not hold, or that fails on its own, does not affect the
     /// others. Nothing counts as committed unless the transaction is durable.

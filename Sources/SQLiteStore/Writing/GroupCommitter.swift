@@ -148,7 +148,7 @@ final class GroupCommitter: Sendable {
         writer?.close()
     }
 
-    /// The number of jobs that wait for the thread.
+    /// The number of jobs waiting for the thread.
     var waiting: Int { queue.withLock { $0.jobs.count } }
 
     private static let isClosed = StoreFailure(.unavailable, code: "closed")

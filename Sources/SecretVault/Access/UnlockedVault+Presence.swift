@@ -96,7 +96,7 @@ extension UnlockedVault {
         return proof
     }
 
-    /// Opens the entry `id`; spends the proof in any case.
+    /// Opens the entry `id`; spends the proof even if this fails.
     ///
     /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that has expired, was made for another
     ///   entry or vault, or was superseded; ``VaultError/noSuchEntry``, ``VaultError/wiped``, or

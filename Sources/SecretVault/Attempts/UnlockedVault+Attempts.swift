@@ -58,7 +58,7 @@ extension UnlockedVault {
         }
     }
 
-    /// Throws if the entry is locked out or must be wiped, when the vault cannot be written.
+    /// For a vault that cannot be written: throws if the entry is locked out or must be wiped.
     func expectNoWait(
         of id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
     ) throws(VaultError) {

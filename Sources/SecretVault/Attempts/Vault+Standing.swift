@@ -4,7 +4,8 @@ public struct VaultStatus: Hashable, Sendable {
     public let lockOut: LockOut
     /// How many records were wiped after failures since the given time.
     public let wiped: Int
-    /// How many more failures lock the vault; 0 if the next one does.
+    /// How many more failures lock the vault; 0 if it has been locked before, so that every further
+    /// failure locks it again.
     public let failuresUntilLockOut: Int
     /// How many more failures wipe a record; `nil` if no record is set to be wiped.
     public let failuresUntilWipe: Int?

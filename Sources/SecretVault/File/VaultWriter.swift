@@ -79,7 +79,7 @@ struct VaultWriter: ~Copyable {
         try eraseUnderFormerNames(of: vaultID, passingOverLocked: false)
     }
 
-    /// Erases them under the vault's present name only.
+    /// Erases the same files, but only under the vault's present name.
     func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
         do {
             try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own)
@@ -99,7 +99,7 @@ struct VaultWriter: ~Copyable {
     /// Records this generation as the newest one seen, so that an older file is detected.
     ///
     /// Call this after saving. A writer that is killed in between leaves an older mark, which is
-    /// harmless; a newer one would be a false alarm. A failure here does not make the save fail.
+    /// harmless; a newer one would cause a false alarm. A failure here does not make the save fail.
     ///
     /// - Returns: what to report if the mark was not written.
     func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {

@@ -58,7 +58,7 @@ public enum VaultError: Error, Hashable, Sendable {
     /// The attempt could not be recorded on disk, so it was not made, or its outcome is not
     /// reported. A recovery key opens the vault without counting.
     case notCounted(SystemCallFailure)
-    /// The vault was to be opened read-only, but attempts can be counted here.
+    /// The vault was to be opened read-only without counting, but attempts can be counted here.
     case writable
     /// An entry has to be wiped after refused attempts, but the vault cannot be written.
     case wipingDue

@@ -9,7 +9,7 @@ import Synchronization
 final class CheckpointRecorder: Sendable {
     /// The number of events after which it writes.
     static let events = 1_000
-    /// The file is written after this time in any case.
+    /// The file is written at least this often.
     static let interval = Duration.seconds(60)
 
     private let semaphore = Semaphore()

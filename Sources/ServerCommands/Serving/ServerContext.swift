@@ -26,7 +26,7 @@ struct ServerContext: Sendable {
 
     /// Finishes pending work and closes the database.
     func close() {
-        // If this fails, the ends recorded before are still valid, only older.
+        // If this fails, the previously recorded ends are still valid, only older.
         do throws(ServerFailure) { try writeCheckpoints() } catch {}
         store.close()
     }

@@ -9,7 +9,7 @@ import VerificationService
 ///
 /// Requests never wait for the reader of the log.
 final class ServerLog: Sendable {
-    /// The lines that wait to be written.
+    /// The lines waiting to be written.
     private final class Lines: Sendable {
         private let lines = Mutex<[SecretBytes]>([])
 

@@ -4,7 +4,7 @@ import PostgreSQLStore
 import Synchronization
 import Verification
 
-/// The key file, which is read again after it was replaced.
+/// The key file, which is read again after it has been replaced.
 final class KeyFile: Sendable {
     private struct Known {
         var ring: KeyRing
@@ -56,7 +56,7 @@ final class KeyFile: Sendable {
     }
 
     private static func open(_ path: String) throws(KeyFileError) -> KeyFile {
-        // Take the stamp first: if the file is replaced in between, it is read once more.
+        // Take the stamp first: if the file is replaced in between, it will be read again.
         guard let stamp = FileStamp(of: path) else { throw .unreadable(.missing) }
         return KeyFile(path: path, ring: try read(path), stamp: stamp)
     }

@@ -27,7 +27,7 @@ struct FinderPatternSearch {
         patterns = Array(fresh.sorted { $0.module > $1.module }.prefix(64))
     }
 
-    /// Calls `read` for each symbol, with several views until it has read one.
+    /// For each symbol, calls `read` with one view after another until one of them is read.
     ///
     /// - Parameter read: returns whether it read the view, and whether to continue.
     /// - Returns: the outlines of the symbols that were read.

@@ -8,7 +8,7 @@ struct Decision<Outcome: Sendable>: Sendable {
     var changes: [StoreChange]
     /// The credential whose secrets the outcome contains.
     ///
-    /// When the credential ends, so does the recorded response.
+    /// When the credential ends, the recorded response is deleted.
     var secretsOf: CredentialID?
     /// Whether the response is recorded for a repeated request.
     ///

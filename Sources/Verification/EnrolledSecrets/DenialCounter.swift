@@ -49,7 +49,7 @@ final class DenialCounter: Sendable {
     private struct Page {
         var minute: Int64 = .min
         var denials = 0
-        /// The minute in which an event of the reason was last written.
+        /// For each reason, the minute in which an event was last written.
         var written: [Event.Reason: Int64] = [:]
         var lines: [Event.Reason: Line] = [:]
     }

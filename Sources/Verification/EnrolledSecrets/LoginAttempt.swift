@@ -43,8 +43,8 @@ struct LoginAttempt: Sendable {
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
         // Only the clock shows that the secret has expired, and the clock may be wrong, so nothing
-        // is revoked. This also applies to reuse: a device whose successor is denied presents
-        // the previous secret.
+        // is revoked. This also applies to reuse: a device whose new secret is denied falls back to
+        // the previous one.
         case .current, .again, .successor, .reuse:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
                 return deny(record, because: reason, to: sender(isHolder: wasIssued))

@@ -14,8 +14,8 @@ struct SecretChain: Hashable, Sendable {
     var handedOut: Issued?
     /// The logins whose tickets have not been redeemed yet, oldest first.
     ///
-    /// The ticket's own row does not prove that it is open: an attacker with write access to the
-    /// database could put it back.
+    /// A ticket's own row does not prove that the login is open: an attacker with write access to
+    /// the database could put a deleted row back.
     var openLogins: [VerificationID] = []
 
     /// The maximum number of open logins.

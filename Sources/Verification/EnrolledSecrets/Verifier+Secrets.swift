@@ -67,7 +67,7 @@ extension Verifier {
                         credential: record.id, secret: secret.token, generation: 0)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
-                    // This ends the recorded response that contains the ticket; the response to
+                    // This deletes the recorded response that contains the ticket; the response to
                     // this request is recorded afterwards.
                     .endAnswers(of: record.id), context.event(.enrolled, of: record),
                 ], secretsOf: record.id)

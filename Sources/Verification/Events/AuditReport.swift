@@ -14,7 +14,8 @@ public struct AuditReport: Hashable, Sendable {
     public let marks: [ChainCheckpoint]
     /// Whether the database's structure is intact, as far as the store checks it.
     ///
-    /// SQLite's `PRAGMA integrity_check` does; PostgreSQL reports damage when it reads a page.
+    /// SQLite checks it with `PRAGMA integrity_check`; PostgreSQL reports damage when it reads a
+    /// page.
     public let isSound: Bool
 }
 

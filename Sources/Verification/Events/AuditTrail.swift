@@ -2,10 +2,10 @@ public import Cryptography
 
 /// Walks through stored events and detects events that were deleted, edited, moved or cut off.
 ///
-/// Pass every event in the order of positions to ``check(_:)``, then call ``findings()``.
-/// On its own, the trail cannot detect that a node was deleted together with its record, or that
-/// events and record were rolled back together. Checkpoints that were kept elsewhere reveal both;
-/// see ``init(chains:checkpoints:key:)``.
+/// Pass every event in order of position to ``check(_:)``, then call ``findings()``. On its own,
+/// the trail cannot detect that a node was deleted together with its record, or that the events and
+/// the record were rolled back together. Checkpoints that were kept elsewhere reveal both; see
+/// ``init(chains:checkpoints:key:)``.
 public struct AuditTrail: Sendable {
     /// A fault and its place.
     public enum Finding: Hashable, Sendable {

@@ -114,7 +114,7 @@ public struct Event: Hashable, Sendable {
         case tooManyFailures
         /// The subject's account is closed.
         case accountClosed
-        /// The secret was not used for too long.
+        /// The secret has been unused for too long.
         case idle
         /// The secret reached its maximum age.
         case tooOld

@@ -2,8 +2,8 @@ public import Cryptography
 
 /// Compares the stored rows with the events, and finds rows that differ from what was written last.
 ///
-/// Pass every event in the order of positions to ``take(_:)``, then every row to ``check(_:)``,
-/// then call ``findings()``. A row whose events are all pruned cannot be compared.
+/// Pass every event in order of position to ``take(_:)``, then every row to ``check(_:)``, then
+/// call ``findings()``. A row whose events are all pruned cannot be compared.
 public struct RowAudit: Sendable {
     /// A fault and its place.
     public enum Finding: Hashable, Sendable {

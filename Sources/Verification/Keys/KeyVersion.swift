@@ -15,7 +15,7 @@ public struct KeyVersion: Sendable {
     let sealing: SealingKey
     /// Keys the digests of enrolled secrets and recovery codes (NIST SP 800-63B-4, 3.1.1.2).
     let digests: HMACKey
-    /// The same key, for dummy codes, which are computed only to take equal time.
+    /// The same key, for dummy codes, which are computed only to take the same time.
     let pepper: SecretBytes
     /// Derives the secrets and tickets that a login issues.
     let rotation: SecretBytes

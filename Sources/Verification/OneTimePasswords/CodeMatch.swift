@@ -5,7 +5,7 @@ internal import OneTimePassword
 enum CodeMatch: Hashable, Sendable {
     /// The code matches; `record` has already spent it.
     case right(offset: Int64)
-    /// The code matches but was spent before.
+    /// The code matches but has already been spent.
     ///
     /// `further`: whether this attempt spent additional steps.
     case spent(further: Bool)
@@ -17,8 +17,8 @@ extension TOTPState {
     /// Looks for a code in the window around the expected step, and spends it.
     ///
     /// The whole window is searched. If several steps have the same code, all of them are spent,
-    /// and the code is refused if any of them was spent before: whether a code can be accepted
-    /// twice must not depend on chance (RFC 6238, section 5.2).
+    /// and the code is refused if any of them had already been spent: whether a code can be
+    /// accepted twice must not depend on chance (RFC 6238, section 5.2).
     mutating func take(
         _ code: Span<UInt8>, from generator: borrowing CodeGenerator, at now: UnixTime,
         profile: WindowProfile, meter: WorkMeter?

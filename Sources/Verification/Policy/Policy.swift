@@ -32,7 +32,7 @@ public struct Policy: Hashable, Sendable {
     /// The maximum tracked drift of an authenticator's clock in either direction, in time steps,
     /// which is also the range that a resynchronisation searches.
     public static let maximumDrift = 20
-    /// The minimum time between two changes of the tracked drift by logins, in milliseconds: a day,
+    /// The minimum time between two changes to the tracked drift by logins, in milliseconds: a day,
     /// in which no working authenticator's clock drifts by a whole step.
     public static let driftInterval: Int64 = 86_400_000
     /// The number of counters ahead that a resynchronisation searches.
@@ -49,7 +49,7 @@ public struct Policy: Hashable, Sendable {
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
     /// The maximum size of a recorded response in bytes: a row is under 64 KiB, and sealing adds a
-    /// few.
+    /// few bytes.
     public static let maximumAnswerCount = 60_000
     /// The time for which a response is recorded, in milliseconds: a day.
     public static let answerLifetime: Int64 = 86_400_000

@@ -22,8 +22,9 @@ extension CredentialRecord {
     ///
     /// Format (1); name, address and user agent of the enrolment; the number of clients that may
     /// redeem its logins, and their ids; the times of confirmation, last use and end, each
-    /// optional; the reason of the end, optional; the failures, the start of the wait, optional,
-    /// and the wait; then the verifier's material: one byte for its kind, and its own fields.
+    /// optional; the reason for the end, optional; the number of failures; the start of the wait,
+    /// optional; the length of the wait; then the verifier's material: one byte for its kind, and
+    /// its own fields.
     private var body: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)

@@ -5,7 +5,7 @@ public enum StoreWalk {
     /// The maximum number of rows per page.
     public static let limit = 1_000
 
-    /// Passes all events to `take`, in the order of positions.
+    /// Passes all events to `take`, in order of position.
     ///
     /// - Parameter page: returns at most `limit` events after a position.
     public static func events<Failure: Error>(
@@ -21,10 +21,10 @@ public enum StoreWalk {
         }
     }
 
-    /// Passes all credentials to `take`, in the order of ids.
+    /// Passes all credentials to `take`, in order of id.
     ///
-    /// - Parameter page: returns at most `limit` rows from an id on; the id is empty for the first
-    ///   page.
+    /// - Parameter page: returns at most `limit` rows, starting at an id; the id is empty for the
+    ///   first page.
     public static func credentials<Failure: Error>(
         _ page: (_ id: [UInt8], _ limit: Int) throws(Failure) -> [CredentialRow],
         _ take: ([CredentialRow]) throws(Failure) -> Void
@@ -32,10 +32,11 @@ public enum StoreWalk {
         try rows(page, key: \.id.bytes, take)
     }
 
-    /// Passes all rows of a table to `take`, in the order of keys.
+    /// Passes all rows of a table to `take`, in order of key.
     ///
-    /// - Parameter page: returns at most `limit` rows from a key on, including that key. The first
-    ///   page starts at the empty key, because an attacker may have written a row with that key.
+    /// - Parameter page: returns at most `limit` rows, starting at a key and including it. The
+    ///   first page starts at the empty key, because an attacker may have written a row with that
+    ///   key.
     public static func rows<Row, Failure: Error>(
         _ page: (_ key: [UInt8], _ limit: Int) throws(Failure) -> [Row], key: (Row) -> [UInt8],
         _ take: ([Row]) throws(Failure) -> Void

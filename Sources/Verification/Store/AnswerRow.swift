@@ -4,12 +4,13 @@ public struct AnswerRow: Hashable, Sendable {
     public let key: [UInt8]
     /// A digest of the request, to detect another request under the same key.
     public let request: [UInt8]
-    /// The credential whose secrets the response contains, and with which the response ends; `nil`
-    /// if it contains none.
+    /// The credential whose secrets the response contains; `nil` if it contains none.
+    ///
+    /// When the credential ends, the response is deleted.
     ///
     /// Indexed.
     public let credential: CredentialID?
-    /// The sealed response; `nil` once it has ended (``StoreChange/endAnswers(of:)``).
+    /// The sealed response; `nil` once it has been deleted (``StoreChange/endAnswers(of:)``).
     public let sealed: Sealed?
     /// The time from which it may be pruned.
     ///
@@ -30,7 +31,7 @@ public struct AnswerRow: Hashable, Sendable {
         }
     }
 
-    /// The row after its response has ended.
+    /// The row after its response has been deleted.
     public var ended: AnswerRow {
         AnswerRow(
             key: key, request: request, credential: credential, sealed: nil, expiresAt: expiresAt)

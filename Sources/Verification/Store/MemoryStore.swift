@@ -32,7 +32,7 @@ public actor MemoryStore: VerificationStore {
         content.fingerprints[fingerprint].flatMap { content.credentials[$0] }
     }
 
-    /// The rows that use a key version, in the order of ids.
+    /// The rows that use a key version, in order of id.
     public func credentials(
         under key: KeyID?, after: CredentialID?, limit: Int
     ) -> [CredentialRow] {
@@ -86,7 +86,7 @@ public actor MemoryStore: VerificationStore {
         } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
     }
 
-    /// Applies all of `changes`, in their order, or none.
+    /// Applies all of `changes`, in order, or none.
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) -> CommitOutcome {
         // Each condition sees the effect of the earlier changes.
         var changed = content

@@ -11,14 +11,14 @@ package protocol StoreSnapshot {
     /// One page of events, ordered by position.
     func events(after position: UInt64, limit: Int) throws(Failure) -> [ChainedEvent]
 
-    /// One page of a table, from a primary key on, including that key.
+    /// One page of a table, starting at a primary key and including it.
     func rows<Value>(
         _ page: Statement, from key: [UInt8], limit: Int,
         _ read: (inout Row) throws(Failure) -> Value
     ) throws(Failure) -> [Value]
 }
 
-/// A statement of a store; these read one page of a table each, in the order of primary keys.
+/// A statement of a store; these read one page of a table each, in order of primary key.
 package protocol PageStatement {
     static var credentialsByID: Self { get }
     static var ticketsByDigest: Self { get }
@@ -27,7 +27,7 @@ package protocol PageStatement {
 }
 
 extension StoreSnapshot {
-    /// Passes all credentials to `take`, page by page, in the order of ids.
+    /// Passes all credentials to `take`, page by page, in order of id.
     ///
     /// - Parameter key: `nil` to skip the authenticity check.
     package func allCredentials(
@@ -44,7 +44,7 @@ extension StoreSnapshot {
     /// Adds the credentials that rows show as revoked or disabled, even if the rows are not
     /// authentic.
     ///
-    /// If it fails, it has added those of the pages before.
+    /// If it fails, it has added those on the earlier pages.
     package func readEndedRows(into found: inout Set<CredentialID>) throws(Failure) {
         try allCredentials(nil) { page throws(Failure) in
             found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
@@ -54,7 +54,7 @@ extension StoreSnapshot {
     /// Adds the credentials that events show as revoked or disabled, even if the events are not
     /// authentic.
     ///
-    /// If it fails, it has added those of the pages before.
+    /// If it fails, it has added those on the earlier pages.
     package func readEndingEvents(into found: inout Set<CredentialID>) throws(Failure) {
         try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
             found.formUnion(page.compactMap(\.endedCredential))

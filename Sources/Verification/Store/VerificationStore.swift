@@ -20,8 +20,8 @@ public protocol VerificationStore: Sendable {
     /// The row with this fingerprint.
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow?
 
-    /// The rows that use a key version, in the order of ids after `after`; `nil` means all
-    /// versions.
+    /// The rows that use a key version, ordered by id and starting after `after`; a version of
+    /// `nil` means all versions.
     func credentials(
         under key: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
@@ -32,7 +32,8 @@ public protocol VerificationStore: Sendable {
     /// The ticket with this digest, even if it has expired.
     func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow?
 
-    /// The recorded response under this key, even if it has ended or expired.
+    /// The row of the response recorded under this key, even if the response has been deleted or
+    /// has expired.
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow?
 
     /// The client with this digest, even if it is revoked.
@@ -41,7 +42,7 @@ public protocol VerificationStore: Sendable {
     /// All clients, oldest first.
     func clients() async throws(StoreFailure) -> [ClientRow]
 
-    /// Events after `position`, in the order of positions.
+    /// Events after `position`, in order of position.
     ///
     /// Once an event is visible, no event with an earlier position appears. A reader that continues
     /// from the last position therefore misses none.

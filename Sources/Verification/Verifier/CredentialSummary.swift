@@ -36,7 +36,7 @@ public struct CredentialSummary: Hashable, Sendable {
 
 /// The outcome of an administrator's change.
 public enum ChangeOutcome: Hashable, Sendable {
-    /// The change is made, or had already been made.
+    /// The change has been made, or had already been made.
     case done
     /// There is no such credential or client.
     case unknown

@@ -85,7 +85,7 @@ extension Verifier {
         try await record(id)?.summary(at: now)
     }
 
-    /// Events after `position`, in the order of positions.
+    /// Events after `position`, in order of position.
     public func events(
         after position: UInt64, limit: Int
     ) async throws(VerifierError) -> [ChainedEvent] {
@@ -94,7 +94,7 @@ extension Verifier {
         }
     }
 
-    /// Deletes everything that has expired, as far as the events confirm the clock.
+    /// Deletes everything that has expired, provided that the events confirm the clock.
     ///
     /// Call it regularly.
     ///

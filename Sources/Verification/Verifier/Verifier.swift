@@ -84,7 +84,8 @@ public struct Verifier: Sendable {
     ///
     /// - Parameters:
     ///   - end: the time until which a recorded response that contains secrets is returned.
-    ///   - decidesAnew: whether a request whose response has ended is decided again.
+    ///   - decidesAnew: whether a request whose recorded response has been deleted is decided
+    ///     again.
     ///   - body: reads and decides; returns `nil` to start again.
     func decide<Outcome: Sendable>(
         _ origin: Origin, recorder: Recorder<Outcome>?,

@@ -22,7 +22,7 @@ package enum ReadinessFailure: Sendable {
 extension Service {
     /// Why the server is not ready: the clock (RFC 6238, section 3, R1) or the store.
     ///
-    /// Each change of the cause is reported once.
+    /// Each change in the cause is reported once.
     func checkReadiness() async -> ReadinessFailure? {
         let failure = await readinessFailure()
         let hasChanged = lastReadinessFailure.withLock { last in
