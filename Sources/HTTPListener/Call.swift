@@ -114,7 +114,7 @@ internal import Synchronization
         return .YES
     }
 
-    /// The connection closes after a malformed request, because the start of the next request is
+    /// The connection closes after a refused request, because the start of the next request may be
     /// unknown.
     private func refuse(_ refusal: HTTPRequestError) -> MHD_Result {
         exchange.withStage { $0 = .sent }

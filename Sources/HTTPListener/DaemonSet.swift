@@ -44,7 +44,7 @@ final class DaemonSet: Sendable {
                 throw .earlierCertificatesInUse(state.retired.count)
             }
             try start(next, try state.current.duplicatedSocket())
-            // Both accept connections for a moment, so that there is no gap.
+            // Both daemons accept connections for a moment, so that there is no gap.
             state.current.quiesce()
             state.current.retirement.set(now + lifetime)
             state.retired.append(Retired(daemon: state.current, since: now))

@@ -81,11 +81,11 @@ public final class Listener: Sendable {
     /// The interval at which slow connections are checked.
     private static let reaping = Duration.milliseconds(200)
 
-    /// Uses another certificate from now on.
+    /// Uses another certificate for new connections.
     ///
     /// Open connections keep the old one, for at most ``ListenerLimits/retiredLifetime``.
     ///
-    /// - Throws: why the new certificate is not used; the old one is kept in that case.
+    /// - Throws: if the new certificate cannot be used; the old one then stays in use.
     public func replace(tls: TLSIdentity) throws(ListenerFailure) {
         try replaceDaemon(tls: tls)
     }

@@ -18,7 +18,7 @@ struct ListeningSocket: ~Copyable {
             // Allow a port to be reused immediately.
             try ListeningSocket.set(SOL_SOCKET, SO_REUSEADDR, of: opened)
             if address.family == .version6 {
-                // [::] means IPv6 only; to listen on both, specify both.
+                // [::] means IPv6 only; to listen on IPv4 as well, specify both addresses.
                 try ListeningSocket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, of: opened)
             }
             try ListeningSocket.bind(opened, to: address)
@@ -55,9 +55,9 @@ struct ListeningSocket: ~Copyable {
 
     /// Closes `number` if it is still the socket that `identity` was taken from.
     ///
-    /// When libmicrohttpd (0.9.75) does not start, it has closed its socket after some errors (a
-    /// bad certificate, a thread that could not be started) but not after others. By then, another
-    /// file may have the number.
+    /// If libmicrohttpd (0.9.75) fails to start, it closes its socket after some errors (a bad
+    /// certificate, a thread that could not be started) but not after others. Another file may have
+    /// been given the number in the meantime.
     static func close(_ number: Int32, ifStill identity: Identity?) {
         guard let identity, Identity(of: number) == identity else { return }
         Glibc.close(number)

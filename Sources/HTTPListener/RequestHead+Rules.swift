@@ -125,7 +125,7 @@ extension RequestHead {
 }
 
 extension UInt8 {
-    /// Whether it is allowed in a token (RFC 9110, section 5.6.2).
+    /// Whether this byte is allowed in a token (RFC 9110, section 5.6.2).
     fileprivate var isTokenByte: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -155,7 +155,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether it is allowed in a field value (RFC 9110, section 5.5).
+    /// Whether this byte is allowed in a field value (RFC 9110, section 5.5).
     fileprivate var isValueByte: Bool { self >= 0x20 && self != 0x7f || self == 0x09 }
 
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }

@@ -2,9 +2,8 @@
 ///
 /// libmicrohttpd 0.9.75 accepts heads that a proxy could interpret differently: lines that end with
 /// a bare LF, values that continue on the next line, values that contain NUL. It returns the parts
-/// as addresses in its receive buffer, and the head's size. Only in a head of the plain form does
-/// every part begin exactly where the previous one ends. The addresses are therefore compared, and
-/// the head is not parsed again.
+/// as addresses in its receive buffer, and the head's size. ``isPlain`` compares the addresses to
+/// detect such heads, so the head does not have to be parsed again.
 struct RequestHead {
     /// The address of a part's first byte, and its bytes.
     struct Part {

@@ -3,15 +3,16 @@ public import Verification
 
 /// The store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// Two connections read and one commits, each on its own thread; one more is opened for pruning
-/// when needed. Waiting jobs are sent together: one round trip commits for all waiting callers.
-/// Each connection that commits appends to its own event chain. The common order of all chains
-/// comes from one row, so that the transactions of all processes become durable one after the
+/// By default, two connections read and one commits, each on its own thread; one more is opened for
+/// pruning when needed. Waiting jobs are sent together: one round trip commits for all waiting
+/// callers. Each connection that commits appends to its own event chain. The common order of all
+/// chains comes from one row, so the transactions of all processes become durable one after the
 /// other; group commits make up for that cost.
 ///
-/// A broken connection is reopened, at growing intervals; until then, calls fail immediately. If
-/// the database comes back without events that it acknowledged to this process, the process stops
-/// using it, because such a database would accept spent codes again.
+/// A broken connection is reopened. If no connection can be opened, calls fail immediately, and the
+/// store retries at growing intervals. If the database comes back without events that it
+/// acknowledged to this process, the process stops using it, because such a database would accept
+/// spent codes again.
 public final class PostgreSQLVerificationStore: Sendable {
     let address: PostgreSQLAddress
     let key: AuditKey

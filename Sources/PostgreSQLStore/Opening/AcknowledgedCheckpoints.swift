@@ -26,7 +26,7 @@ final class AcknowledgedCheckpoints: Sendable {
     private struct Content {
         var ends: [[UInt8]: AcknowledgedCheckpoint] = [:]
         var isBehind = false
-        /// The callback for every `count` acknowledged events, and how many events were
+        /// The callback for every `count` acknowledged events, and how many events have been
         /// acknowledged since its last call.
         var watch: (count: UInt64, tell: @Sendable () -> Void)?
         var untold: UInt64 = 0

@@ -28,7 +28,7 @@ final class PostgreSQLSession: @unchecked Sendable {
         let results = try connection.run(
             settings + [.text("SELECT taken FROM steps")] + prepared, timeout: timeout * 3
         ).results()
-        // Another machine may have migrated the tables to a newer version since.
+        // Another machine may have migrated the tables to a newer version in the meantime.
         let taken = try results[settings.count]
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
         guard taken == Int64(Schema.steps.count) else { throw .newer }
@@ -53,8 +53,8 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Checks that none of our commits has waited for a standby longer than a statement may take.
     ///
     /// Such a commit holds its connection and its event chain until the standby is back. Cancelling
-    /// it would not help: it would become visible although no standby has it. Each further commit
-    /// would wait in the same way, until the server accepts no more connections.
+    /// the wait would not help: the commit would become visible although no standby has it. Each
+    /// later commit would also wait, until the server accepts no more connections.
     func expectStandby() throws(PostgreSQLFailure) {
         let query = """
             SELECT count(*) FROM pg_stat_activity
@@ -82,8 +82,8 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// The settings that every session starts with.
     ///
     /// - Durability is never weaker than the server's own setting; a stronger setting is kept.
-    /// - The server's timeouts are shorter than the client's, so that the server reports a failed
-    ///   lock.
+    /// - The server's timeouts are shorter than the client's, so that the server itself reports a
+    ///   timeout.
     /// - Names never resolve to other users' tables or functions.
     /// - Rows are always found through indexes, in the order of the request, however small the
     ///   tables are; this prevents deadlocks between processes.

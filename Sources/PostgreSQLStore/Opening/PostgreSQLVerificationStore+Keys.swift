@@ -4,9 +4,10 @@ extension PostgreSQLVerificationStore {
     /// Registers the fingerprints of this process's keys, and returns the numbers that belong to
     /// other keys.
     ///
-    /// Two machines that each create a key would give it the same number, and a digest keyed on one
-    /// machine would be wrong on the other. The first key registered under a number therefore owns
-    /// the number, and a machine that has a different key under it must not use that key.
+    /// Two machines that each create a key would give both keys the same number, and a digest keyed
+    /// on one machine would be wrong on the other. The first key registered under a number
+    /// therefore owns the number, and a machine whose key with this number is different must not
+    /// use its key.
     ///
     /// - Parameter fingerprints: identify the keys; see ``KeyVersion/fingerprint``.
     /// - Returns: the numbers under which another machine registered a different key.

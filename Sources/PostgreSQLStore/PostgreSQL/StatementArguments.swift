@@ -62,7 +62,7 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// Adds the array 1, 2, …, `count`: the places of another array's values.
+    /// Adds the array 1, 2, …, `count`: the indexes of another array's values.
     mutating func addPlaces(_ count: Int) { add(Array(0..<count), member: { $0 + 1 }) }
 
     private mutating func addNull() { places.append((bytes.count, -1)) }

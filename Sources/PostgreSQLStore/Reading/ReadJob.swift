@@ -30,8 +30,8 @@ extension PostgreSQLSession {
     /// Sends all reads together.
     ///
     /// Each read takes at most its statement timeout. The connection's timeout is longer, so that a
-    /// server that still responds reports the failure itself, and callers do not wait much longer
-    /// if it does not.
+    /// server that still responds can report the failure itself; if the server does not respond,
+    /// callers do not wait much longer.
     func read(_ jobs: [ReadJob]) -> ConnectionPool<PostgreSQLSession, ReadJob>.Verdict {
         let groups = ReadGroup.gather(jobs)
         let outcomes: [PipelineOutcome]

@@ -8,8 +8,8 @@ struct FailoverRecovery {
         .chains, .events, .closeChains, .beginChain, .leap,
     ]
 
-    /// The jump in positions, so that a client that had read further in the lost database never
-    /// gets an old position.
+    /// The gap before the positions of new events, so that they come after every position that a
+    /// client may have read in the lost database.
     private static let positionGap: Int64 = 1_000_000_000
 
     private let session: PostgreSQLSession

@@ -3,10 +3,10 @@ public import Verification
 
 /// The result of failover recovery.
 public struct FailoverRecoveryReport: Hashable, Sendable {
-    /// The number of credentials that still accept codes, but none from before the recovery.
+    /// The number of credentials that stay active, but refuse all codes from before the recovery.
     public let kept: Int
-    /// The number of credentials that the recovery ended, because it is unknown what was spent
-    /// since.
+    /// The number of credentials that the recovery ended, because it is unknown what was spent in
+    /// the lost commits.
     public let ended: Int
     /// The number of API keys that the recovery revoked, because later revocations are unknown.
     public let clientsRevoked: Int
@@ -19,23 +19,24 @@ extension PostgreSQLVerificationStore {
         do { return try connection.takenSteps() > 0 } catch { throw PostgreSQLStoreError(error) }
     }
 
-    /// Ends everything that may have been spent after the state to which a database was rolled
-    /// back.
+    /// Ends everything that may have been spent in commits that were lost when a database was
+    /// rolled back.
     ///
     /// A database needs this if it was restored from a backup, or if its standby took over without
-    /// the last commits. Afterwards it refuses everything up to `now`;
-    /// ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of credential.
-    /// Tickets and recorded responses are deleted. The existing event chains are closed; new events
-    /// go into new chains.
+    /// the last commits. Afterwards it refuses every code and secret that could have been accepted
+    /// before `now`; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of
+    /// credential. Tickets and recorded responses are deleted. The existing event chains are
+    /// closed; new events go into new chains.
     ///
     /// The recovery is one transaction; other commits wait for it.
     ///
     /// - Parameters:
-    ///   - ended: credentials known to have ended since; see ``endedCredentials(at:timeout:)``.
+    ///   - ended: credentials known to have ended, even if the database does not show it; see
+    ///     ``endedCredentials(at:timeout:)``.
     ///   - now: the current time. It permanently decides what is refused, so the caller must know
     ///     that it is correct.
-    ///   - isTrusted: whether to continue if an event is newer than `now`; if so, everything up to
-    ///     the newest event is refused.
+    ///   - isTrusted: whether to continue if an event is newer than `now`; if so, the time of the
+    ///     newest event is used in place of `now`.
     /// - Returns: a report that includes the new chain's end, which replaces all stored ends; see
     ///   ``ends``.
     /// - Throws: ``PostgreSQLStoreError/clockBehind(_:)`` if an event is newer than `now`.

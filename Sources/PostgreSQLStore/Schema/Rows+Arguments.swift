@@ -8,7 +8,7 @@ struct BatchRow<Row: Sendable>: Sendable {
     var code: [UInt8] = []
 }
 
-/// A subject's limit of rows, which must not be reached when the commit runs.
+/// The limit on a subject's rows, which must not have been reached when the commit runs.
 struct SubjectLimit: Sendable {
     let subject: Subject
     let limit: Int
@@ -40,7 +40,7 @@ extension StatementArguments {
         add(rows) { $0.code }
     }
 
-    /// The arguments of a statement that reads the rows' values from arrays by their place.
+    /// The arguments of a statement that reads the rows' values from arrays by index.
     init(placing rows: [BatchRow<CredentialRow>]) {
         self.init(rows)
         addPlaces(rows.count)

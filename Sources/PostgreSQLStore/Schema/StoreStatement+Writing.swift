@@ -122,7 +122,8 @@ extension StoreStatement {
         }
     }
 
-    // The column contains the row's code, then the code of the ended row; only the latter is kept.
+    // The column contains the row's authentication code, followed by the code of the same row
+    // without its response; only the second code is kept.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substring(authentication FROM \(AuditKey.rowCodeCount + 1)) "
@@ -137,7 +138,8 @@ extension StoreStatement {
             + "LIMIT $2::bigint FOR UPDATE SKIP LOCKED))"
     }
 
-    /// - Parameter key: the primary key; a conflict with another unique value has the same effect.
+    /// - Parameter key: the primary key; a conflict with any other unique value is treated in the
+    ///   same way.
     private static func inserting(
         _ table: String, _ key: String, _ columns: String, _ keyType: String, _ types: String
     ) -> String {
@@ -148,9 +150,9 @@ extension StoreStatement {
             + "SELECT expect($1, ARRAY(SELECT member FROM wanted JOIN done USING (\(key))))"
     }
 
-    // The members' places are repeated as the last argument: reading values from the arrays by
-    // place costs half as much as unnesting that many arrays. `met` selects the members whose
-    // condition holds.
+    // The last argument is an array of the indexes 1, 2, …: reading values from the arrays by index
+    // costs half as much as unnesting that many arrays. `met` selects the members whose condition
+    // holds.
     private static func updating(
         _ table: String, _ columns: String, _ types: String, met: String = done
     ) -> String {

@@ -184,7 +184,7 @@ struct Retries {
     private var delay = Duration.milliseconds(2)
     private let pause = Semaphore()
 
-    /// - Parameter timeout: how long from now on the transaction may be retried.
+    /// - Parameter timeout: how long the transaction may be retried, starting now.
     init(timeout: Duration) { deadline = .now + timeout }
 
     /// Waits before the next attempt: longer each time, with a random factor so that processes do

@@ -24,7 +24,7 @@ struct ChainLease {
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {
                 guard let (head, position) = try Self.head(of: number, on: session) else {
-                    // It has been closed in the meantime.
+                    // The chain has been closed in the meantime.
                     _ = try session.run(.unlockChain, Self.arguments(number))
                     continue
                 }
@@ -50,7 +50,7 @@ struct ChainLease {
 
     /// Links events to the end of the chain; the statement checks the stored end.
     ///
-    /// - Parameter chain: the chain as it is; on return, the chain with the new events.
+    /// - Parameter chain: the current chain; on return, the chain with the new events.
     func append(
         _ events: [RecordedEvent], to chain: inout EventChain
     ) throws(PostgreSQLFailure) -> PipelineCommand {

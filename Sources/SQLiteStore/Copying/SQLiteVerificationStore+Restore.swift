@@ -6,10 +6,10 @@ public import Verification
 public struct RestoreReport: Hashable, Sendable {
     /// When the backup was made; `nil` if the copy was not made by `backUp(to:now:)`.
     public let backedUpAt: UnixTime?
-    /// The number of credentials that still accept codes, but none from before the restore.
+    /// The number of credentials that stay active, but refuse all codes from before the restore.
     public let kept: Int
-    /// The number of credentials that the restore ended, because what was spent since the backup is
-    /// unknown.
+    /// The number of credentials that the restore ended, because it is unknown what has been spent
+    /// since the backup.
     public let ended: Int
     /// The number of API keys that the restore revoked, because revocations since the backup are
     /// unknown.
@@ -19,15 +19,16 @@ public struct RestoreReport: Hashable, Sendable {
 extension SQLiteVerificationStore {
     /// Creates a database at `path` from a backup, without anything that may have been spent since.
     ///
-    /// The database refuses everything up to `now`; ``CredentialRow/afterRestoring(at:hasEnded:)``
-    /// defines this for each kind of credential. Time-based codes continue with later time steps.
-    /// Counters, recovery codes and enrolled secrets end and must be enrolled again. Tickets and
-    /// recorded responses are deleted. The events of the backup stay unchanged; new events go into
-    /// a new chain.
+    /// The database refuses every code and secret that could have been accepted before `now`;
+    /// ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of credential.
+    /// Time-based codes continue with later time steps. Counter-based codes, recovery codes and
+    /// enrolled secrets are revoked and must be enrolled again. Tickets and recorded responses are
+    /// deleted. The events of the backup stay unchanged; new events go into a new chain.
     ///
-    /// The backup does not show what was revoked since it was made. Clients are therefore revoked,
-    /// unless the caller keeps them. For credentials, the caller passes those that
-    /// ``endedCredentials(at:)`` or the exported events list; all others must be revoked again.
+    /// The backup does not show what has been revoked since it was made. All clients are therefore
+    /// revoked, unless the caller keeps them. The caller passes the credentials that
+    /// ``endedCredentials(at:)`` or the exported events list; any other credential that was revoked
+    /// after the backup must be revoked again.
     ///
     /// - Parameters:
     ///   - ended: credentials known to have ended since the backup; ids that the backup does not
@@ -35,7 +36,7 @@ extension SQLiteVerificationStore {
     ///   - now: the current time. It permanently decides what is refused, so the caller must know
     ///     that it is correct.
     ///   - isTrusted: whether to continue if the backup or one of its events is newer than `now`;
-    ///     if so, everything up to the newest one is refused.
+    ///     if so, the newest of these times is used in place of `now`.
     /// - Throws: ``SQLiteStoreError/clockBehind(_:)`` if the backup or one of its events is newer
     ///   than `now`; ``SQLiteStoreError/exists`` if there is a database at `path`: stop the
     ///   programs that use it, and move it away first, together with the files beside it.
@@ -59,9 +60,10 @@ extension SQLiteVerificationStore {
             let (report, head) = try aside.renew(
                 key: key, keepingClients: keepingClients, ended: ended, now: max(now, newest),
                 backedUpAt: backedUpAt)
-            // The lost database's checkpoint would reject this database, so it is replaced. A
-            // checkpoint without a database prevents the creation of an empty one; the next attempt
-            // replaces it.
+            // The checkpoint of the lost database does not match this database, so the checkpoint
+            // is replaced first. If the process is killed before the file is renamed, the
+            // checkpoint prevents the creation of an empty database, and the next restore replaces
+            // the checkpoint again.
             try target.keep(head, in: folder)
             try target.moveIntoPlace(aside, in: folder)
             return report
@@ -70,7 +72,7 @@ extension SQLiteVerificationStore {
 }
 
 extension DatabaseLocation {
-    /// Ends what may have been spent, in one transaction, and closes the file.
+    /// Ends everything that may have been spent, in one transaction, and closes the file.
     fileprivate func renew(
         key: AuditKey, keepingClients: Bool, ended: Set<CredentialID>, now: UnixTime,
         backedUpAt: UnixTime?
@@ -99,11 +101,11 @@ extension DatabaseLocation {
 }
 
 extension SQLiteSession {
-    /// The jump in positions, so that a client that had read further in the lost database never
-    /// gets an old position.
+    /// The gap before the positions of new events, so that they come after every position that a
+    /// client may have read in the lost database.
     private static let positionGap: UInt64 = 1_000_000_000
 
-    /// When the backup was made, if it records that, and the newest time recorded in it.
+    /// When the backup was made, if that is recorded, and the newest time that the backup records.
     fileprivate func times(
         _ key: AuditKey
     ) throws(SQLiteStoreError) -> (backedUpAt: UnixTime?, newest: UnixTime) {

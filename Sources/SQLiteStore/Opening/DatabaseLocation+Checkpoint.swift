@@ -1,8 +1,8 @@
 internal import POSIX
 public import Verification
 
-// The checkpoint file beside the database records where the event chain ended at some moment. A
-// database that does not reach the checkpoint was rolled back to an earlier state.
+// The checkpoint file beside the database records where the event chain ended when the file was
+// last written. A database that does not reach the checkpoint was rolled back to an earlier state.
 extension DatabaseLocation {
     /// The stored checkpoint; `nil` if there is none.
     func savedCheckpoint(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainCheckpoint? {
@@ -20,7 +20,7 @@ extension DatabaseLocation {
         return mark
     }
 
-    /// Stores a checkpoint, unless a later one is stored.
+    /// Stores a checkpoint, unless a later one is already stored.
     func keep(_ mark: ChainCheckpoint) throws(SQLiteStoreError) {
         let folder = try openFolder(making: false)
         try locked(in: folder, timeout: .seconds(1)) { () throws(SQLiteStoreError) in
@@ -79,7 +79,8 @@ extension SQLiteSession {
         return tail
     }
 
-    /// Whether the event that a checkpoint names is the one that is stored, unless it was pruned.
+    /// Whether the stored event is the one that the checkpoint names; true if that event was
+    /// pruned.
     private func holds(
         _ mark: ChainCheckpoint, of chain: ChainRecord
     ) throws(SQLiteStoreError) -> Bool {

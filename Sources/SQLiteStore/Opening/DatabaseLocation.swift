@@ -14,7 +14,7 @@ struct DatabaseLocation: Sendable {
     /// The file that stores the checkpoint of the chain's end.
     var checkpointName: String { name + ".mark" }
 
-    /// Opens the folder, which only its owner may be able to change.
+    /// Opens the folder, and refuses one that other users can change.
     func openFolder(making: Bool) throws(SQLiteStoreError) -> Folder {
         let opened = try makingSystemError { () throws(SystemCallFailure) in
             if making { try Folder.make(folder) }
@@ -62,7 +62,7 @@ func makingSystemError<Result: ~Copyable>(
 }
 
 extension SQLiteStoreError {
-    /// The error for a file beside the database that was not locked or written.
+    /// The error for a file beside the database that could not be locked or written.
     init(writing error: PrivateFileError) {
         self =
             switch error {

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Cryptography
 internal import Verification
 
-/// A failed call into SQLite, or a failed check of what it returned; never the data.
+/// A failed call into SQLite, or a failed check of what it returned; it contains none of the data.
 struct SQLiteFailure: RowFailure {
     /// The kind of call.
     enum Call: String {

@@ -14,11 +14,11 @@ enum Schema {
     /// The SQL of each step; `PRAGMA user_version` is the number of applied steps.
     static let steps = [first]
 
-    // Credentials are stored by row number, so that the tree's inner pages hold only integers.
-    // Ordered by id, they would hold whole rows, and a million rows would be seven levels deep
-    // instead of four. A decision writes one page of the table and no index. The index by subject
-    // separates revoked credentials, so that a subject's history does not slow down its current
-    // decisions. `authentication` covers every other column of its row.
+    // Credentials are stored by row number, so that the tree's inner pages hold only integers. In a
+    // tree ordered by id, they would hold whole rows, and the tree for a million rows would have
+    // seven levels instead of four. A decision writes one page of the table and no index. The index
+    // by subject separates revoked credentials, so that a subject's history does not slow down its
+    // current decisions. `authentication` covers every other column of its row.
     private static let first = """
         CREATE TABLE credentials (
             id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),

@@ -100,7 +100,8 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         }
     }
 
-    // The column contains the row's code, then the code of the ended row; only the latter is kept.
+    // The column contains the row's authentication code, followed by the code of the same row
+    // without its response; only the second code is kept.
     private static let endingAnswers =
         "UPDATE answers SET key_id = NULL, sealed_answer = NULL, "
         + "authentication = substr(authentication, \(AuditKey.rowCodeCount + 1)) "

@@ -88,8 +88,8 @@ final class DatabaseWriter: @unchecked Sendable {
 
     /// Applies all members' changes within the open transaction, and ends it.
     ///
-    /// - Parameter guardingAll: whether a member also gets a savepoint if a failed condition leaves
-    ///   nothing to undo.
+    /// - Parameter guardingAll: whether each member gets a savepoint even if a failed condition
+    ///   would leave nothing to undo.
     private func complete(
         _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) throws(SQLiteFailure) -> [Answer] {

@@ -40,8 +40,8 @@ final class GroupCommitter: Sendable {
 
     /// Whether a caller's thread may block on the disk.
     ///
-    /// Swift runs tasks on as many threads as there are processors. A single thread must not block;
-    /// it continues with other tasks, whose commits join the same transaction.
+    /// Swift runs tasks on as many threads as there are processors. If there is only one thread, it
+    /// must not block, but continue with other tasks, whose commits join the same transaction.
     private static let hasSpareThreads = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 
     private let queue = Mutex(Queue())

@@ -7,7 +7,8 @@
 struct WriteAheadLog {
     /// The number of pages between two checkpoints.
     static let interval: Int32 = 512
-    /// The length in pages (8 MiB) from which the writer checkpoints the rest itself.
+    /// The log length, in pages (8 MiB), at which the writer checkpoints the remaining pages
+    /// itself.
     ///
     /// After that, the next commit restarts the log, unless a reader still needs it.
     static let typicalLength: Int32 = 4_096

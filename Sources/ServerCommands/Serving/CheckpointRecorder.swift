@@ -49,7 +49,7 @@ final class CheckpointRecorder: Sendable {
         while true {
             semaphore.wait(timeout: interval)
             if isOver.load(ordering: .sequentiallyConsistent) { return }
-            // Reset this first, so that a request during the write causes another one.
+            // Reset this first, so that a request during the write causes another write.
             isWanted.store(false, ordering: .sequentiallyConsistent)
             write()
         }

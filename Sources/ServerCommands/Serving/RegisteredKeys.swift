@@ -10,7 +10,8 @@ import Verification
 final class RegisteredKeys: Sendable {
     private struct State {
         var ring: KeyRing
-        /// The keys of the last database query, so that it is not repeated for each decision.
+        /// The keys in the last database query, kept so that the query is not repeated for each
+        /// decision.
         var asked: [KeyID]
         /// After a failed query, the database is not queried again before this time.
         var quietUntil = ContinuousClock.now

@@ -29,8 +29,8 @@ enum Serve {
     @MainActor private static func run(
         _ arguments: ServerArguments, log: ServerLog
     ) async throws(ServerFailure) {
-        // Block the signals before other threads exist, so that these inherit the mask. Swift's own
-        // threads never receive them.
+        // Block the signals before other threads exist, so that those threads inherit the mask.
+        // Swift's own threads never receive these signals.
         let signals: SignalQueue
         do { signals = try SignalQueue([.terminate, .interrupt, .hangUp]) } catch {
             throw .system(error)

@@ -13,7 +13,7 @@ protocol ServedDatabase: VerificationStore {
     /// Calls `tell` after every `events` events; `tell` must not block.
     func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void)
 
-    /// A fault that does not prevent answers; `nil` if there is none.
+    /// A fault that does not stop the database from answering; `nil` if there is none.
     var problem: String? { get }
 
     /// Registers the keys under their numbers.

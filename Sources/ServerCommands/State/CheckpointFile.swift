@@ -4,8 +4,8 @@ import Verification
 
 /// The recorded ends of the event chains of this machine's servers, outside their database.
 ///
-/// They reveal a database that was replaced by an older state. All servers of one machine share the
-/// file.
+/// They reveal that a database was rolled back to an earlier state. All servers of one machine
+/// share the file.
 struct CheckpointFile: Sendable {
     let path: String
 
@@ -99,7 +99,7 @@ enum CheckpointFileError: Error, Hashable, Sendable {
     /// Another process is writing it.
     case busy
 
-    /// The error for a file that was not locked or replaced.
+    /// The error for a file that could not be locked or replaced.
     fileprivate init(writing error: PrivateFileError) {
         self =
             switch error {

@@ -5,7 +5,7 @@ import Verification
 
 /// `keys list`, `keys rotate` and `keys retire`.
 enum KeysCommand {
-    /// Long enough for all decisions that began with the previous keys.
+    /// Long enough for all decisions that began with the previous keys to finish.
     private static let pause = Duration.seconds(1)
 
     static func list(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
@@ -48,7 +48,10 @@ enum KeysCommand {
         return id > ring.current.id ? "staged" : "retiring"
     }
 
-    /// Creates a new key, unless it resumes an interrupted rotation, and reseals all rows under it.
+    /// Creates a new key and reseals the rows under it, or resumes an interrupted rotation.
+    ///
+    /// With PostgreSQL, a new key is first only added to the key file, so that it can be copied to
+    /// the other machines.
     static func rotate(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
         let places = try ServerPaths(session.arguments)
         let context = try ServerContext.open(places, making: false)

@@ -6,7 +6,7 @@ import VerificationService
 /// The clock of `restore`, whose time decides which codes are refused permanently.
 struct RestoreClock {
     let now: UnixTime
-    /// Whether the administrator has confirmed it.
+    /// Whether the administrator has confirmed that the time is correct.
     let isTrusted: Bool
 
     /// - Throws: ``ServerFailure/untrustedClock(_:isPossible:)`` if the clock cannot be trusted.

@@ -3,7 +3,7 @@ import CommandRunner
 import PostgreSQLStore
 import Verification
 
-/// `restore` for a PostgreSQL database that was replaced by an older state.
+/// `restore` for a PostgreSQL database that was rolled back to an earlier state.
 enum RestorePostgreSQL {
     static func run(
         _ session: ServerSession, _ places: ServerPaths, _ address: PostgreSQLAddress
@@ -21,7 +21,7 @@ enum RestorePostgreSQL {
         } catch {
             throw .postgreSQL(places.database.shown, error)
         }
-        // The recorded ends of the lost state would make the server reject this one.
+        // With the ends recorded before the rollback, the server would reject this database.
         do throws(CheckpointFileError) {
             try CheckpointFile(path: places.endsFile).replace(with: end)
         } catch {

@@ -31,7 +31,7 @@ extension Decision {
 extension Verifier {
     /// Writes the denials that were only counted.
     ///
-    /// Call it once a minute and at shutdown.
+    /// Call this once a minute and at shutdown.
     ///
     /// - Parameter atEnd: whether to write all of them, because there is no later call.
     public func writeCountedDenials(atEnd: Bool = false) async throws(VerifierError) {

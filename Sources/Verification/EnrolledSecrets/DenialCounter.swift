@@ -32,7 +32,7 @@ final class DenialCounter: Sendable {
         case refused(retryAfter: Int)
     }
 
-    /// Denials for one reason that are not written yet.
+    /// Denials for one reason that have not been written yet.
     struct Line: Sendable {
         var last: Event
         var count: Int
@@ -102,7 +102,8 @@ final class DenialCounter: Sendable {
 
     /// Removes and returns the lines that are due to be written, one per sender and reason.
     ///
-    /// - Parameter all: whether to include lines whose reason was already written in this minute.
+    /// - Parameter all: whether to include lines for whose reason an event was already written in
+    ///   this minute.
     func takeDue(at now: UnixTime, all: Bool) -> [(sender: Sender, line: Line)] {
         let minute = Self.minute(now)
         return pages.withLock { pages in

@@ -78,8 +78,8 @@ struct LoginAttempt: Sendable {
         let wasIssued = try deciding { () throws(CryptographyFailure) in
             try derivation.wasIssued(secret)
         }
-        // Does the work of a wrong secret, so that the response time does not reveal unknown
-        // credentials.
+        // Does the work of checking a wrong secret, so that the response time does not reveal that
+        // the credential is unknown.
         _ = try deciding { () throws(CryptographyFailure) in
             try derivation.digest(of: secret, under: context.keys.current)
         }
@@ -188,7 +188,8 @@ struct LoginAttempt: Sendable {
             secretsOf: record.id)
     }
 
-    /// Denies without a change: the next attempt is decided independently of this one.
+    /// Denies the secret without changing the credential, so this attempt does not affect the next
+    /// one.
     private func deny(
         _ record: CredentialRecord, because reason: Event.Reason, to sender: DenialCounter.Sender?
     ) -> Decision<LoginOutcome> {
@@ -223,7 +224,7 @@ struct LoginAttempt: Sendable {
 
     /// Revokes the credential.
     ///
-    /// From this commit on, the secrets and login tickets of all holders are refused.
+    /// After this commit, the secrets and login tickets of all holders are refused.
     private func revoke(
         _ record: CredentialRecord, because reason: Event.Reason, wipe: WipeReason?
     ) -> Decision<LoginOutcome> {

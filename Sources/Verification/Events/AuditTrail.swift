@@ -17,7 +17,7 @@ public struct AuditTrail: Sendable {
         case gap(node: [UInt8], sequence: UInt64)
         /// This event or an earlier one is not what was written.
         case altered(node: [UInt8], sequence: UInt64)
-        /// Events after this number are missing at the end.
+        /// The end of the chain is missing: all events after this number.
         case truncated(node: [UInt8], behind: UInt64)
         /// This event comes after the recorded head.
         case beyondHead(node: [UInt8], sequence: UInt64)

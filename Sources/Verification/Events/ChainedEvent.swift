@@ -68,7 +68,7 @@ public struct ChainRecord: Hashable, Sendable {
 /// Its authentication code is valid for this purpose only, so nobody can turn a head or an event's
 /// digest into a start without the key.
 public struct ChainStart: Hashable, Sendable {
-    /// The node whose chain it is: 16 bytes.
+    /// The node that the chain belongs to: 16 bytes.
     public let node: [UInt8]
     /// The number of the last pruned event; 0 if none was pruned.
     public let sequence: UInt64
@@ -126,7 +126,7 @@ public struct PrunedEvents: Hashable, Sendable {
 /// An attacker with write access to the database can still put back an older head together with the
 /// older events. A checkpoint that was kept elsewhere, such as a line in a log, reveals that.
 public struct ChainCheckpoint: Hashable, Sendable {
-    /// The node whose chain it is in: 16 bytes.
+    /// The node whose chain contains this place: 16 bytes.
     public let node: [UInt8]
     /// The number of the event; 0 means before the first event.
     public let sequence: UInt64

@@ -43,7 +43,7 @@ public struct Event: Hashable, Sendable {
         case accepted
         /// A code, secret or ticket was denied.
         ///
-        /// The number is the count of such denials from the same address since the last such event,
+        /// The number is the count of such denials from the same sender since the last such event,
         /// if there was more than one.
         case denied
         /// A code was correct but already spent.
@@ -77,7 +77,7 @@ public struct Event: Hashable, Sendable {
         /// The database was restored from a backup.
         ///
         /// The number is the count of credentials that the restore revoked. If a credential is
-        /// named, it stays active, but accepts nothing from before the restore.
+        /// named, it stays active, but refuses all codes from before the restore.
         case restored
         /// An application was added; ``Origin/client`` names it.
         case clientAdded

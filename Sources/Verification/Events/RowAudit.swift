@@ -9,7 +9,7 @@ public struct RowAudit: Sendable {
     public enum Finding: Hashable, Sendable {
         /// A row that this program did not write, by table and stored key.
         case damaged(table: String, key: [UInt8])
-        /// An older version of the row is stored, or was stored at some time.
+        /// An older version of the row is stored, or was stored at some point.
         case rolledBack(RowMark.Owner)
         /// No event records this version of the row.
         case unrecorded(RowMark.Owner)

@@ -82,7 +82,8 @@ struct CodeAttempt: Sendable {
         guard let hash = hashes[set.salt] else { return .wrong }
         context.meter?.count(.openings)
         var left = try set.open(for: record.place, under: try context.key(record.keyID))
-        // Compares with all of them, so that the time does not depend on the position of the match.
+        // Compare the hash with all stored hashes, so that the time does not depend on the position
+        // of the match.
         var found: Int?
         for (index, stored) in left.enumerated() where stored == hash { found = index }
         guard let found else { return .wrong }

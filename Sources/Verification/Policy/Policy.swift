@@ -10,7 +10,7 @@ public struct Policy: Hashable, Sendable {
     /// The number of consecutive failures that disable a credential (NIST SP 800-63B-4, section
     /// 3.2.2): at most 100.
     public let disablingFailures: Int
-    /// The maximum time without use of an enrolled secret, in milliseconds: 90 days.
+    /// The maximum time for which an enrolled secret may stay unused, in milliseconds: 90 days.
     ///
     /// After that it is denied but not revoked, because the clock may be wrong.
     public let idleLifetime: Int64
@@ -41,8 +41,8 @@ public struct Policy: Hashable, Sendable {
     public static let enrolmentLifetime: Int64 = 600_000
     /// The time to redeem a login, in milliseconds.
     public static let loginLifetime: Int64 = 60_000
-    /// The number of denied device requests per address and minute; after that, senders are told to
-    /// wait.
+    /// The maximum number of denied device requests per sender and minute; after that, the sender
+    /// is told to wait.
     public static let maximumDenials = 60
     /// The maximum number of clients that may redeem an enrolled secret's logins.
     public static let maximumAudience = 16

@@ -78,7 +78,7 @@ struct RecoverySet: Hashable, Sendable {
         salt = try reader.readBytes()
         logN = Int(try reader.read(UInt8.self))
         remaining = Int(try reader.read(UInt8.self))
-        // Limit the cost before any hash is computed with it.
+        // Limit the cost (`logN`) before any hash is computed.
         guard salt.count == Self.saltCount, (10...14).contains(logN),
             remaining <= RecoveryCode.codesPerSet
         else { throw .malformed }

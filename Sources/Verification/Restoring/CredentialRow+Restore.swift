@@ -21,9 +21,9 @@ extension CredentialRow {
     /// that had already ended stay unchanged.
     ///
     /// This method cannot tell whether a credential was revoked or disabled after the backup. The
-    /// caller passes what it knows.
+    /// caller passes this in `hasEnded`.
     ///
-    /// - Parameter hasEnded: whether it is known to have ended since the backup.
+    /// - Parameter hasEnded: whether the credential is known to have ended since the backup.
     /// - Returns: `nil` if the row stays unchanged.
     /// - Throws: ``VerifierError/damagedRow``.
     public func afterRestoring(
@@ -39,7 +39,8 @@ extension CredentialRow {
                 event: Event(.restored, time: now, subject: subject, credential: id))
         }
         record.end(as: .revoked, because: .restored, at: now)
-        // It may have been confirmed since the backup, so its key must not be enrolled again.
+        // The credential may have been confirmed since the backup, so its key must not be enrolled
+        // again.
         if kind != .recovery { record.fingerprint = fingerprint }
         return RestoredRow(
             row: record.row,

@@ -55,7 +55,7 @@ public enum StoreWalk {
 }
 
 extension CredentialRow {
-    /// Whether it has ended permanently.
+    /// Whether the credential has ended permanently.
     public var hasEnded: Bool { state == .revoked || state == .disabled }
 }
 

@@ -4,7 +4,8 @@ public import Cryptography
 public struct AuthenticatedChange: Sendable {
     /// The change.
     public let change: StoreChange
-    /// The authentication code of its row; empty if it writes no row that has one.
+    /// The authentication code of the row that the change writes; empty if it writes no row with
+    /// such a code.
     public let code: [UInt8]
     /// Every row of a credential or client that the commit writes, for its first event.
     fileprivate(set) var rows: [RowMark] = []
@@ -52,7 +53,7 @@ extension AuditKey {
 }
 
 extension StoreChange {
-    /// The mark of the row that it writes; `nil` if events do not record such rows.
+    /// The mark of the row that the change writes; `nil` if events do not record such rows.
     fileprivate func mark(code: [UInt8]) -> RowMark? {
         switch self {
         case .insertCredential(let row), .updateCredential(let row): RowMark(row, code: code)

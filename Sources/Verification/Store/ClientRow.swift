@@ -37,7 +37,7 @@ public struct ClientRow: Hashable, Sendable {
     }
 }
 
-/// The encoding of several texts in one column: each text after its length in bytes.
+/// The encoding of several texts in one column: each text is preceded by its length in bytes.
 package enum TextList {
     /// Encodes the texts.
     package static func bytes(_ texts: [String]) -> [UInt8] {

@@ -24,7 +24,7 @@ package protocol RowFailure: Error, Equatable {
     static var cryptography: Self { get }
 }
 
-/// The columns that ``RowReader`` reads, in its order.
+/// The columns that ``RowReader`` reads, in the same order.
 package enum RowColumns {
     package static let credential =
         "id, subject, kind, state, version, key_id, fingerprint, created_at, lapses_at, body, "

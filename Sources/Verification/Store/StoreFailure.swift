@@ -1,7 +1,7 @@
 /// A failure of the store: its kind, but not the data it concerns.
 ///
-/// A commit that is reported as failed may nevertheless have taken effect, for example if the
-/// connection broke before the response. Nothing may be accepted in that case.
+/// A commit that is reported as failed may still have taken effect, for example if the connection
+/// broke before the response. Nothing may be accepted in that case.
 public struct StoreFailure: Error, Hashable, Sendable {
     /// The kinds of failure that matter to an operator.
     public enum FailureKind: String, CaseIterable, Hashable, Sendable {

@@ -18,7 +18,8 @@ package protocol StoreSnapshot {
     ) throws(Failure) -> [Value]
 }
 
-/// A statement of a store; these read one page of a table each, in order of primary key.
+/// A statement of a store; each of those listed here reads one page of a table, in order of primary
+/// key.
 package protocol PageStatement {
     static var credentialsByID: Self { get }
     static var ticketsByDigest: Self { get }

@@ -25,8 +25,8 @@ extension AuditKey {
     /// The number of bytes in a row's authentication code.
     public static let rowCodeCount = 16
 
-    /// The authentication code that a store keeps with a row, followed by the code of the ended
-    /// row.
+    /// The authentication code that a store keeps with a row, followed by the code of the same row
+    /// without its response, if it has one.
     public func code(of row: some StoredRow) throws(CryptographyFailure) -> [UInt8] {
         let code = try code(of: row.authenticatedBytes)
         guard let ended = row.authenticatedBytesOnceEnded else { return code }
@@ -43,7 +43,7 @@ extension AuditKey {
 
     /// Does the work of checking a typical row.
     ///
-    /// Call it if no row was found, so that the response time does not reveal that (V-06).
+    /// Call this if no row was found, so that the response time does not reveal it (V-06).
     public func checkDummy() throws(CryptographyFailure) {
         _ = try code(of: [UInt8](repeating: 0, count: Self.typicalRowCount))
     }

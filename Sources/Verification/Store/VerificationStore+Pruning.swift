@@ -53,15 +53,16 @@ extension VerificationStore {
         }
     }
 
-    /// Whether the events confirm that it is `now`, so that data that is old at that time may be
-    /// deleted.
+    /// Whether the events confirm that the current time is `now`, so that data that is old at that
+    /// time may be deleted.
     ///
     /// If the clock jumped ahead, everything looks old, and events written since then prove
     /// nothing. There must therefore be an event from between one and four weeks ago; for data with
     /// a lifetime of less than eight weeks, from between an eighth and a half of the lifetime ago.
-    /// A clock that is further ahead must run for the week, or the eighth, before anything is
-    /// deleted because of it. If nothing happened for that long, old data stays until something
-    /// does. An event that is not authentic confirms nothing.
+    /// If the clock is further ahead than that, it must run for a week, or for an eighth of the
+    /// lifetime, before anything is deleted because of it. If there was no event in the required
+    /// period, old data is kept until a newer event is old enough. An event that is not authentic
+    /// confirms nothing.
     ///
     /// - Parameters:
     ///   - lifetime: the lifetime of the data, in milliseconds.

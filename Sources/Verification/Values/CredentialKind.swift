@@ -21,8 +21,8 @@ public enum CredentialState: String, CaseIterable, Hashable, Sendable {
     case pending
     /// Active.
     case active
-    /// Too many failures: accepts nothing and must be enrolled again (NIST SP 800-63B-4, section
-    /// 3.2.2).
+    /// Disabled after too many failures or at the end of its counter: accepts nothing and must be
+    /// enrolled again (NIST SP 800-63B-4, section 3.2.2).
     case disabled
     /// Ended.
     ///

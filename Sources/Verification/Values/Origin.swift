@@ -1,7 +1,7 @@
 /// The origin of a request, for the audit log (NIST SP 800-63B-4, section 4.1).
 ///
-/// Both texts are claims of the client or a proxy, so no decision depends on them. The service
-/// itself determines the client's id.
+/// The address and the user agent are claims of the client or a proxy, so no decision depends on
+/// them. The service itself determines the client's id.
 public struct Origin: Hashable, Sendable {
     /// The network address; empty if unknown.
     public let address: String

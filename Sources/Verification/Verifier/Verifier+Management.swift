@@ -96,7 +96,7 @@ extension Verifier {
 
     /// Deletes everything that has expired, provided that the events confirm the clock.
     ///
-    /// Call it regularly.
+    /// Call this regularly.
     ///
     /// - Parameter eventLifetime: milliseconds for which events are kept; `nil` keeps all.
     public func prune(

@@ -13,8 +13,8 @@ package struct TrustedProxies: Sendable {
 
     /// The client's address: the last address in the chain that is not a trusted proxy.
     ///
-    /// The client itself may have written the elements before it in `X-Forwarded-For`. The chain
-    /// ends at the first element, from the right, that cannot be parsed.
+    /// The client itself may have written the elements before that address in `X-Forwarded-For`.
+    /// The chain ends at the first element, from the right, that cannot be parsed.
     func clientAddress(of request: HTTPRequest) -> String {
         guard isTrusted(request.peer) else { return request.peer }
         var chain: [Substring] = []

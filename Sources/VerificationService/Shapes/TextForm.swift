@@ -41,8 +41,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     /// Any text.
     case any
 
-    /// The last characters of an encoding whose final character carries four or two significant
-    /// bits.
+    /// The characters that may end an encoding if its last character carries four or two
+    /// significant bits.
     private static let fourBits = "[AEIMQUYcgkosw048]"
     private static let twoBits = "[AQgw]"
     private static let base32Tail =
