@@ -38,7 +38,7 @@ struct CommandLineReader {
     static func interpret(
         _ arguments: [String], by table: VerbTable
     ) -> (VerbTable.Named?, CommandLineReader) {
-        // The verb is nearly always first; then no other verb's options are needed.
+        // The verb is nearly always first; in that case, no other verb's options are needed.
         let leading = Array(arguments.prefix { !$0.hasPrefix("-") })
         if let found = found(leading, in: arguments, table, isReversed: false) { return found }
         // Until the verb is known, some options are ambiguous: they take a value with one verb and

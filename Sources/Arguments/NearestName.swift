@@ -4,7 +4,8 @@ package enum NearestName {
     package static func of(_ typed: String, among names: [String]) -> String? {
         let allowed = max(1, typed.count / 3)
         let measured = names.map { name in (name, distance(Array(typed), Array(name))) }
-        // For equal distances, prefer names with the same beginning, then alphabetical order.
+        // If distances are equal, prefer a name with the same first character as `typed`; then use
+        // alphabetical order.
         let best = measured.min { left, right in
             (left.1, left.0.first == typed.first ? 0 : 1, left.0)
                 < (right.1, right.0.first == typed.first ? 0 : 1, right.0)

@@ -71,8 +71,8 @@ enum SHA1Compression: CompressionFunction {
         unsafe SHA1_Transform(context, block.assumingMemoryBound(to: UInt8.self))
     }
 
-    // Loaded with the widths that it was stored with (sixteen bytes and four): any other width
-    // would stall on the store.
+    // The state is loaded in the widths in which it was stored (sixteen bytes and four): a load of
+    // any other width would stall until the store completes.
     @inline(__always)
     static func state(at memory: UnsafeRawPointer) -> SIMD8<UInt32> {
         let first = unsafe memory.loadUnaligned(as: SIMD4<UInt32>.self)

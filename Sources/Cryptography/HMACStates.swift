@@ -33,7 +33,7 @@ enum HMACStates<Function: CompressionFunction> {
         }
     }
 
-    /// The same, truncated to 31 bits in place.
+    /// The same HMAC, truncated to 31 bits in place.
     @inline(__always)
     static func truncate(_ counter: UInt64, from states: UnsafeRawPointer) -> UInt32 {
         unsafe Workspace.lend { workspace in
@@ -42,7 +42,7 @@ enum HMACStates<Function: CompressionFunction> {
         }
     }
 
-    /// The same under a key that was not prepared and is used once: four compressions.
+    /// The truncated HMAC under a key that was not prepared and is used once: four compressions.
     ///
     /// Nothing is kept.
     @inline(__always)

@@ -57,7 +57,7 @@ extension EnrolledSecret {
                 throw Unreadable()
             }
             let successor = try fields.holding(bytes)
-            // A secret with a successor was presented, so it has a nonce.
+            // A secret that has a successor has been presented, so it has a nonce.
             guard successor == nil || current.nonce != nil else { throw Unreadable() }
             try fields.finish(bytes)
             return EnrolledSecret(

@@ -6,7 +6,7 @@ internal import Cryptography
 /// Both are kept until the successor has worked once, each with the nonce that it was sent with, so
 /// that every lost response can be requested again.
 public struct EnrolledSecret: Sendable {
-    /// A secret, and the nonce to present it with once that is chosen.
+    /// A secret and, once chosen, the nonce to present it with.
     public struct StoredSecret: Sendable {
         let secret: SecretBytes
         var nonce: RotationNonce?
@@ -49,7 +49,7 @@ public struct EnrolledSecret: Sendable {
         self.successor = successor
     }
 
-    /// Whether a secret was presented and no response has arrived.
+    /// Whether a secret has been presented and no response has arrived.
     public var isUnanswered: Bool {
         if let successor { successor.nonce != nil } else { current.nonce != nil }
     }

@@ -51,8 +51,8 @@ public struct Enrolment: Sendable {
     ///   - confirmed: entries of this name that require a check at each use, and whose owner has
     ///     confirmed the replacement.
     /// - Throws: ``VaultError/presenceNeeded`` in ``DeviceLoginError/vault(_:)`` for an earlier
-    ///   entry that requires a check at each use and is not among `confirmed`; then nothing is
-    ///   replaced.
+    ///   entry that requires a check at each use and is not among `confirmed`; in that case,
+    ///   nothing is replaced.
     @discardableResult public func redeem(
         _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginLock,
         over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool,

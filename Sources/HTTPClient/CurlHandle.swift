@@ -30,7 +30,8 @@ public import POSIX
         unsafe curl_multi_cleanup(multi)
     }
 
-    /// Sends `request` over `connection`, which must lead to its host, and waits for the response.
+    /// Sends `request` over `connection`, which must be connected to the request's host, and waits
+    /// for the response.
     ///
     /// `connection` stays open, but cannot be used for another request.
     ///

@@ -46,8 +46,9 @@ public struct EncodedImage: Sendable {
     ///
     /// - Parameters:
     ///   - index: less than ``frameCount``.
-    ///   - longerSide: the result may be smaller than the picture where that is cheaper, but its
-    ///     longer side is never below this number unless the picture's is.
+    ///   - longerSide: the minimum length of the result's longer side, unless the picture is
+    ///     smaller. A larger picture may be reduced if that is cheaper; a WebP picture of more than
+    ///     2^24 pixels is always reduced.
     /// - Throws: ``ImageFileError/damaged(_:)`` if no pixel can be decoded.
     public func frame(
         _ index: Int = 0, longerSide: Int = .max
@@ -56,7 +57,8 @@ public struct EncodedImage: Sendable {
         return try file.frame(index, longerSide: longerSide)
     }
 
-    /// Decodes the colours of a frame, with transparent parts on white; `nil` for a gray picture.
+    /// Decodes the colours of a frame, with transparent parts on white; `nil` for a gray picture,
+    /// or for a PNG picture that is too large to decode in colour.
     ///
     /// - Parameters:
     ///   - index: less than ``frameCount``.

@@ -55,7 +55,7 @@ struct JPEGFile {
 
 /// The marker segments before a JPEG file's first scan (ITU-T T.81, annex B).
 struct JPEGMarkers {
-    /// Whether Adobe software wrote the file (marker APP14), which stores inks inverted.
+    /// Whether the file was written by Adobe software (marker APP14), which inverts ink values.
     let isFromAdobe: Bool
 
     init(_ bytes: [UInt8]) {

@@ -2,8 +2,8 @@ import CPNG
 
 /// Decodes one file with libpng's simplified interface.
 ///
-/// libpng keeps the address of the `png_image` between its calls, so it is allocated on the heap
-/// and never moves. libpng's long jumps stay inside the simplified interface.
+/// libpng keeps the address of the `png_image` between calls, so the `png_image` is allocated on
+/// the heap and never moves. libpng's long jumps stay inside the simplified interface.
 @safe struct PNGDecoder: ~Copyable {
     private let image: UnsafeMutablePointer<png_image>
 

@@ -83,8 +83,8 @@ public enum MigrationWritingError: Error, Hashable, Sendable {
     case sizeOrIndex
     /// The version is neither 1 nor 2.
     case version
-    /// The entry with this index does not have six or eight digits, or has time steps other than
-    /// thirty seconds from the epoch, Steam's alphabet, a counter above 2^63 - 1, or other
-    /// parameters.
+    /// The entry with this index has a number of digits other than six or eight, a period other
+    /// than thirty seconds, a start (T0) other than the epoch, Steam's alphabet, a counter above
+    /// 2^63 - 1, or other parameters.
     case entry(Int)
 }

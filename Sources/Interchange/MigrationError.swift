@@ -18,7 +18,7 @@ public enum MigrationError: Error, Hashable, Sendable {
     case truncated
     /// The payload is not a Protocol Buffers message; the position counts its bytes.
     case malformed(at: Int)
-    /// A field of the payload occurs twice or has another type; its number in the message.
+    /// The field of the payload with this number occurs twice or has the wrong type.
     case field(Int)
     /// The version is neither 1 nor 2.
     case unknownVersion

@@ -72,7 +72,7 @@ public struct MigrationCollection: Sendable {
 
         /// The exports' indexes in the collection's `sets`, in ascending order.
         var sets: [Int] = []
-        /// How many of them have the part with this index.
+        /// How many of these exports have a part with this index.
         ///
         /// These are always the first ones, because each part is added to the first export that
         /// lacks it.

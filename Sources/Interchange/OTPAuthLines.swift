@@ -37,7 +37,7 @@ public struct OTPAuthLines: Sendable {
 
     /// Reads a whole file line by line without keeping the lines.
     ///
-    /// - Throws: what `take` throws; the rest of the file is then not read.
+    /// - Throws: what `take` throws; in that case, the rest of the file is not read.
     public static func read<Failure: Error>(
         _ text: SecretBytes, reading: KeyURI.Reading = .lenient,
         _ take: (Line) throws(Failure) -> Void

@@ -34,7 +34,7 @@ extension Span where Element == UInt8 {
             && self[index + 2].hexDigitValue == byte & 15
     }
 
-    /// The first index from `start` on at which `byte` is percent-encoded.
+    /// The first index, `start` or later, at which `byte` is percent-encoded.
     func firstEncoded(_ byte: UInt8, from start: Int) -> Int? {
         (start..<count).first { hasEncoded(byte, at: $0) }
     }

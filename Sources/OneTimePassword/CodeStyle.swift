@@ -44,9 +44,9 @@ extension CodeStyle {
     /// The last eight decimal digits as ASCII, the first of them in the lowest byte.
     ///
     /// Lanes of four digits, of two and of one are divided in parallel. Each division is a
-    /// multiplication that is exact for its range of operands. Computing the quotient q and the
-    /// remainder, r - q · d, side by side as r << n minus a multiple of q shortens the dependency
-    /// chain.
+    /// multiplication that is exact for its range of operands. To shorten the dependency chain, one
+    /// subtraction, (x << n) - q · ((d << n) - 1), computes the quotient q and the remainder of x
+    /// side by side.
     @inline(__always) private static func lastEightDigits(_ number: UInt32) -> UInt64 {
         let tenThousands = number / 10_000
         let high = tenThousands &- ((number / 100_000_000) &* 10_000)

@@ -5,8 +5,9 @@ extension KeyURI {
     ///
     /// The text is also secret.
     ///
-    /// All parameters are written, including those with default values. A strict reading returns
-    /// the same credential, unless both issuer and account are empty.
+    /// The algorithm, the number of digits, and the period or counter are always written, even if
+    /// they have default values. A strict reading returns the same credential, unless both issuer
+    /// and account are empty.
     public static func format(_ credential: Credential) -> SecretBytes {
         let head = headText(credential)
         let tail = tailText(credential)
@@ -19,7 +20,7 @@ extension KeyURI {
         }
     }
 
-    /// The maximum length of the URI: every character of each text needs encoding.
+    /// The length of the URI if every character of each text needs encoding, which is the maximum.
     static func longestCount(
         _ issuer: String, _ account: String, _ key: SecretBytes,
         _ parameters: [Credential.Parameter]

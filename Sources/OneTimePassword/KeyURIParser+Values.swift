@@ -62,7 +62,8 @@ extension KeyURIParser {
         case nil where type == .steam:
             isSteam = true
         case nil:
-            // A URI for an issuer called Steam with five decimal digits would name its encoder.
+            // A URI for codes of five decimal digits from an issuer called Steam would specify its
+            // encoder.
             isSteam =
                 type == .totp && issuer.asciiLowercased == "steam"
                 && (digits ?? UInt64(CodeStyle.steamLength)) == CodeStyle.steamLength

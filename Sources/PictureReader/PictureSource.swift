@@ -38,7 +38,8 @@ final class PictureSource {
 
     /// Fills `buffer`, which must be empty and have room for a chunk and two counts.
     ///
-    /// - Throws: the refusal of the picture once its content shows why; `buffer` is then empty.
+    /// - Throws: the reason for refusing the picture, as soon as its content reveals one; in that
+    ///   case, `buffer` is empty.
     func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> Progress {
         // A placeholder until the count is known.
         buffer.append(UInt32(0).littleEndianBytes)

@@ -2,11 +2,11 @@ internal import POSIX
 
 /// One reader process and the picture that it is reading.
 final class ReaderConnection {
-    /// Whether it must not be used again: it has ended, has broken the protocol, or has read enough
-    /// pictures.
+    /// Whether the process must not be used again: it has ended, has broken the protocol, or has
+    /// read enough pictures.
     var isExhausted: Bool { isSpent || pictureCount >= ReaderPool.picturesPerProcess }
 
-    /// The caller's index of the picture that it is reading, or read last.
+    /// The caller's index of the picture that the process is reading, or read last.
     private(set) var index = 0
     private var pictureCount = 0
     private var isSpent = false
@@ -38,15 +38,15 @@ final class ReaderConnection {
             timeout: ReaderConnection.startTimeout)
     }
 
-    /// Whether it is reading a picture.
+    /// Whether the process is reading a picture.
     var isBusy: Bool {
         if case .none = task { false } else { true }
     }
 
-    /// Gives it a picture to read within `timeout`.
+    /// Gives the process a picture to read within `timeout`.
     ///
-    /// - Returns: whether it took the picture; a process that has ended or sent an unexpected frame
-    ///   takes none.
+    /// - Returns: whether the process accepted the picture; one that has ended or sent an
+    ///   unexpected frame accepts none.
     func take(
         _ source: PictureSource, index: Int, timeout: Duration
     ) throws(HelperFailure) -> Bool {
@@ -75,7 +75,8 @@ final class ReaderConnection {
         return interests
     }
 
-    /// The time that it has left; `nil` while it waits for the picture's source.
+    /// The time that the process has left; `nil` while the picture's source has nothing to read
+    /// yet.
     var remainingTime: Duration? { awaitsSource ? nil : helper.remainingTime }
 
     /// Does everything that is possible without waiting; returns the answer once it has arrived.
@@ -110,7 +111,7 @@ final class ReaderConnection {
         }
     }
 
-    /// Counts the time `waited`; returns the picture's refusal once the timeout has passed.
+    /// Counts the time `waited`; returns the picture's refusal once the timeout has expired.
     func countWait(_ waited: Duration) throws(HelperFailure) -> PictureAnswer? {
         guard isBusy, !awaitsSource else { return nil }
         helper.countWait(waited)
@@ -156,7 +157,7 @@ extension ReaderConnection {
     }
 
     private func answer(in frame: WipedBuffer) throws(HelperFailure) -> PictureAnswer {
-        // An answer that arrives before the whole picture was sent is invalid.
+        // An answer that arrives before the whole picture has been sent is invalid.
         guard case .awaitingAnswer = task, !helper.hasUnsent,
             let answer = PictureAnswer(parsing: frame)
         else { return try distrust() }

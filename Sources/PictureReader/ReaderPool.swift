@@ -12,7 +12,7 @@ public final class ReaderPool {
     /// A process is replaced after this many pictures, so that the effects of a hostile picture do
     /// not last.
     public static let picturesPerProcess = 64
-    /// How many pictures may be read before the next one is reported.
+    /// The maximum number of pictures that have been opened but not yet reported.
     private static let window = 16
     /// How many processes read a list of pictures in parallel.
     private static let processesForLists = 2
@@ -145,11 +145,11 @@ extension ReaderPool {
         connections.removeAll { !$0.isBusy && $0.isExhausted }
         let connection = try ReaderConnection(running: path)
         connections.append(connection)
-        // A process that has not sent its greeting yet always takes a picture.
+        // A process that has not sent its greeting yet always accepts a picture.
         _ = try connection.take(source, index: index, timeout: timeout)
     }
 
-    /// Waits until a process can make progress, and kills those whose timeout has passed.
+    /// Waits until a process can make progress, and kills those whose timeout has expired.
     private func wait() throws(HelperFailure) -> [(Int, PictureAnswer)] {
         let busy = connections.filter(\.isBusy)
         guard !busy.isEmpty else { return [] }

@@ -36,7 +36,8 @@ final class ModuleConversation {
             throw .system(error)
         }
         do throws(HelperFailure) {
-            // The modules' own programs are killed with it: nothing outlives the conversation.
+            // Programs that the modules start are killed with the helper: nothing outlives the
+            // conversation.
             helper = try HelperProcess(
                 running: path, limits: ModuleConversation.limits, timeout: deadline.timeRemaining,
                 killsGroup: true)

@@ -54,9 +54,10 @@ public struct PAMCheck: PresenceCheck {
 
 /// The PAM service that Watchword uses.
 public enum PAMService {
-    /// The name of its file.
+    /// The name of the service file.
     public static let name = "watchword"
-    /// Where Linux-PAM looks for it: the administrator's folder, then the packages' folder.
+    /// Where Linux-PAM looks for the service file: the administrator's folder, then the packages'
+    /// folder.
     public static let folders = ["/etc/pam.d", "/usr/lib/pam.d"]
 
     /// Whether an administrator or a package has configured the modules.

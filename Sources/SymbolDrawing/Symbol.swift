@@ -38,8 +38,8 @@ public struct Symbol: Sendable {
         guard let code = unsafe made else { throw .libraryFailed(errno: errno) }
         defer { unsafe library.free(code) }
         let side = unsafe Int(code.pointee.width)
-        // One byte per module; the lowest bit is its colour. It is wiped before the library frees
-        // it.
+        // One byte per module, whose lowest bit is the colour. The bytes are wiped before the
+        // library frees them.
         let bytes = unsafe UnsafeMutableBufferPointer(start: code.pointee.data, count: side * side)
         self.side = side
         self.modules = unsafe bytes.map { $0 & 1 == 1 }

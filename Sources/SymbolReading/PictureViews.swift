@@ -6,7 +6,7 @@ public struct PictureViews {
     let brightness: GrayImage
     /// The opacity of each pixel, unless all are opaque.
     let alpha: GrayImage?
-    /// The colours, if it has any.
+    /// The colours, if the picture has any.
     let colours: () -> ColourImage?
     /// The brightness at full size, if `brightness` is smaller.
     let fullSize: () -> GrayImage?
@@ -18,7 +18,7 @@ public struct PictureViews {
     ///     side.
     ///   - alpha: the opacity of each pixel of `brightness`; `nil` if all are opaque.
     ///   - colours: called at most once, if the brightness is not enough.
-    ///   - fullSize: called at most once, as the last resort.
+    ///   - fullSize: called at most once, as a last resort.
     public init(
         brightness: GrayImage, alpha: GrayImage? = nil,
         colours: @escaping () -> ColourImage? = { nil },

@@ -33,8 +33,9 @@ struct ReadingStages: ~Copyable {
             let strips = [
                 left, Double(picture.width) - right, top, Double(picture.height) - bottom,
             ]
-            // The margin is a fifth of the smallest symbol and less of a larger one. A symbol of 40
-            // pixels would be the smallest ever seen, at two pixels per module.
+            // The margin is a fifth of the side of the smallest symbol, and a smaller share of a
+            // larger one. No symbol has been seen with fewer than 40 pixels per side, about two per
+            // module.
             let room = max(40, (right - left) / 5)
             return strips.allSatisfy { $0 < room }
         }

@@ -34,8 +34,8 @@ public struct SymbolReadingFailure: Error, Hashable, Sendable {
     public let call: String
 }
 
-/// Loads the character converters that zbar would otherwise load from the file system at its first
-/// symbol.
+/// Loads the character converters that zbar would otherwise load from the file system when it reads
+/// its first symbol.
 ///
 /// A process calls this before it gives up access to the file system. The C library keeps a
 /// converter loaded as long as one is open, so these are never closed.

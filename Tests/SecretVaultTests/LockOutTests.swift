@@ -129,7 +129,7 @@ struct LockOutTests {
         #expect(after.reports.isEmpty)
     }
 
-    @Test("the recovery key opens the vault if a due wipe fails, and the wipe stays due")
+    @Test("the recovery key opens the vault if a due wipe fails, and the wipe is still due")
     func recoveryBeforeWipe() throws {
         let vault = try TestVault(recoveryKey: true)
         let id = try vault.fill()[3]

@@ -75,7 +75,7 @@ extension Option {
 }
 
 extension VerbTable {
-    /// The words of verbs that can follow `words`, which are not a whole verb.
+    /// The words that can follow `words` in the name of a verb; `words` are not a complete name.
     fileprivate func words(after words: [String]) -> [Completion.Candidate] {
         if words.first == "help" {
             return self.words(after: Array(words.dropFirst())).filter { $0.text != "help" }
@@ -92,7 +92,9 @@ extension VerbTable {
         }
     }
 
-    /// Every first word of a verb, once; the words after it serve as its description.
+    /// The first word of every verb, once.
+    ///
+    /// Its description is the summary of a one-word verb, or else the words that can follow.
     private var firstWords: [Completion.Candidate] {
         var words: [Completion.Candidate] = []
         for (place, name) in names.enumerated() {

@@ -54,7 +54,7 @@ struct CompletionRequest {
         return joined
     }
 
-    /// Whether bash splits words at `word` and regards it as a word of its own.
+    /// Whether bash splits words at `word` and treats it as a separate word.
     private static func isBreak(_ word: String) -> Bool {
         !word.isEmpty && word.allSatisfy { "=:@".contains($0) }
     }
@@ -63,10 +63,11 @@ struct CompletionRequest {
     func answer(_ completion: Completion) -> [String] {
         switch completion {
         case .files: return ["\tfiles"]
-        // Entry names are in the locked vault. When an agent holds it open, ask the agent here.
+        // Entry names are not offered, because they are in the vault, which is locked.
         case .entryNames: return []
         case .words(let candidates):
-            // bash shows all candidates and no descriptions. The others select by their own rules.
+            // bash shows every candidate, without descriptions. The other shells filter the
+            // candidates themselves.
             if shell == .bash {
                 return candidates.map(\.text).filter { $0.hasPrefix(current) }
                     .map { String($0.dropFirst(keptCount)) }

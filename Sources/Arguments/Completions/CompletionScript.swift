@@ -66,8 +66,8 @@ package enum CompletionScript {
 
     /// For fish 3 and later.
     ///
-    /// The first rule has a condition that asks the program; if it wants file names, the condition
-    /// is false and fish completes them itself.
+    /// The rule has a condition that runs the program. If the program requests file names, the
+    /// condition is false, and fish completes the file names itself.
     private static func fish(_ program: String, _ name: String) -> String {
         """
         function __\(name)_complete

@@ -50,7 +50,7 @@ package enum HelpPage<Verb: ProgramVerb> {
 
     /// Two columns; the first one is as wide as its contents, within limits.
     ///
-    /// If the contents are wider, the second column begins on a new line.
+    /// In a row whose first column is wider, the second column begins on a new line.
     private static func columns(_ rows: [(String, String)]) -> [String] {
         let widest = rows.map { $0.0.count + 4 }.max() ?? 0
         let gap = min(widest, 30)

@@ -49,7 +49,7 @@ struct Finding {
         case nameTaken(String)
         /// An earlier item of this import has the same name and another key.
         case nameTwice(String)
-        /// The entry to replace began to require confirmation at each use during the import.
+        /// During the import, the entry to replace was changed to require confirmation at each use.
         case requiresCheckPerUse(String)
         /// The name or the key is too long for the vault.
         case tooLong

@@ -46,7 +46,7 @@ struct ImportScan {
     }
 
     private mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
-        // Parse the text of a QR code like a line; it must be a single otpauth URI.
+        // Parse the text of a QR code as a line of text; it must be a single otpauth URI.
         let lines = OTPAuthLines(symbol).lines
         guard lines.count == 1 else { return refuse(file, .unrelatedSymbol) }
         if case .refused(.notAURI) = lines[0].content { return refuse(file, .unrelatedSymbol) }

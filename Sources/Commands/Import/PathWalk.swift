@@ -18,7 +18,7 @@ struct PathWalk {
 
     private(set) var found: [Found] = []
 
-    /// Walks `paths` in the given order, and each folder in order of name.
+    /// Walks `paths` in the given order, and the contents of each folder sorted by name.
     ///
     /// Symbolic links in `paths` are followed; hidden files in folders are skipped.
     init(_ paths: [String]) {
@@ -43,7 +43,8 @@ struct PathWalk {
                 }
             }
         } catch {
-            // The folder has just listed this name; if it is now missing, its bytes were not UTF-8.
+            // The folder has just listed this name; if the file is now missing, the name was not
+            // UTF-8.
             let isAltered = error.isMissing && path.unicodeScalars.contains("\u{FFFD}")
             found.append(.refused(path, isAltered ? .nameNotUTF8 : InputFileError(error)))
         }

@@ -63,7 +63,7 @@ extension [EntrySummary] {
     /// The only entry that matches `typed`.
     ///
     /// `typed` is the full name, account or id; otherwise a part of the name, ignoring case;
-    /// otherwise the beginning of the id.
+    /// otherwise the beginning of the id, at least eight characters.
     func one(named typed: String) throws(CommandFailure) -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
         let mayBeID = typed.utf8.count == RecordID.textCount

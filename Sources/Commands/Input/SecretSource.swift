@@ -64,7 +64,7 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// Large enough for nearly every secret, and small, because the whole buffer is locked in
+    /// Large enough for nearly every secret, but small, because the whole buffer is locked in
     /// memory and wiped.
     private static let typicalCapacity = 1 << 10
 

@@ -39,7 +39,7 @@ extension Session {
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
         if !arguments.has(.passphraseFile), !isOpenedByRecoveryKey {
-            // Do not prompt for a passphrase during a wait.
+            // Do not prompt for a passphrase while the vault is locked out.
             let waiting = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
             guard waiting.seconds == 0 else {
                 throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: waiting.seconds))
@@ -185,8 +185,10 @@ extension Session {
                 + "--\(Option.maxUnlockCost.name) \(logN) to every command")
     }
 
-    /// The shortest passphrase without a warning (NIST SP 800-63B, section 3.1.1.2, requires eight
-    /// characters).
+    /// The shortest passphrase without a warning.
+    ///
+    /// NIST SP 800-63B-4, section 3.1.1.2, requires at least eight characters of a password that is
+    /// not the only factor.
     private static let shortPassphrase = 8
 
     /// `--scrypt-log-n`, or the default cost.

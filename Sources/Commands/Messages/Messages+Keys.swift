@@ -39,7 +39,8 @@ extension Messages {
         }
     }
 
-    /// The warning for a tolerance that may mean an incomplete key; `nil` for a harmless one.
+    /// The warning for a deviation that may mean that the key is incomplete; `nil` for a harmless
+    /// one.
     static func warning(of tolerance: Base32Deviation) -> String? {
         switch tolerance {
         case .nonzeroTrailingBits, .strayCharacter:

@@ -64,7 +64,7 @@ extension Messages {
         }
     }
 
-    /// - Parameter unconfined: what a program that could not confine itself did not do.
+    /// - Parameter unconfined: what the program did not do because it could not confine itself.
     static func sentence(
         for failure: HelperFailure, of program: String, unconfined: String
     ) -> String {

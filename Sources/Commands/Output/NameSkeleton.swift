@@ -5,8 +5,8 @@ import SecretVault
 ///
 /// Case, width and style are folded (`Ｇ`, `𝐆` and `g`), invisible characters are removed, and
 /// letters of other alphabets are replaced by the Latin letters that they resemble. This is coarser
-/// than Unicode's tables (NFKC, UTS 39), which none of our libraries has. A false match only causes
-/// an id to be shown.
+/// than Unicode's tables (NFKC, UTS 39), which none of our libraries provides. A false match only
+/// causes an id to be shown.
 struct NameSkeleton: Hashable {
     // Swift compares strings by canonical equivalence.
     private let text: String

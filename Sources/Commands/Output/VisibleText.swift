@@ -13,7 +13,8 @@ enum VisibleText {
     /// `text` with misleading characters as escapes such as `\u{202E}`.
     static func of(_ text: String) -> String { text.visibleOnTerminal }
 
-    /// The same for a secret; a byte that is not UTF-8 becomes an escape such as `\x9F`.
+    /// `secret`, escaped in the same way; a byte that is not UTF-8 becomes an escape such as
+    /// `\x9F`.
     static func of(_ secret: SecretBytes) -> SecretBytes {
         secret.withBytes { bytes in
             SecretBytes(capacity: bytes.count * growth) { output in

@@ -33,8 +33,8 @@ enum InitCommand {
         return .done
     }
 
-    /// Creates a recovery key, prints it and saves it; on a terminal, asks for it to verify the
-    /// copy.
+    /// Creates a recovery key, prints it and saves it; on a terminal, asks the user to type it, to
+    /// verify the written copy.
     ///
     /// It is printed before it is saved: a saved key that could not be printed would be useless.
     static func addRecoveryKey(

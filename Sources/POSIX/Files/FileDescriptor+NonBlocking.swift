@@ -24,7 +24,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes once as much as the pipe accepts; a closed read end is reported as
+    /// Writes as much as the pipe accepts in one call; a closed read end is reported as
     /// ``Progress/ended``, not by `SIGPIPE`.
     public func writeAvailable(_ bytes: Span<UInt8>) throws(SystemCallFailure) -> Progress {
         let (result, failure) = withoutPipeSignal {

@@ -1,6 +1,7 @@
 internal import Glibc
 
-// Replacing a file only if it is unchanged since it was read; other programs ignore the lock.
+// Replacing a file only if it has not changed since it was read, because other programs may ignore
+// the lock.
 extension FileReplacement {
     /// Gives the new file the name of the old one, which must still hold `old`.
     ///
@@ -46,8 +47,8 @@ extension FileReplacement {
 
     /// Completes or undoes an exchange that a killed writer began.
     ///
-    /// A displaced file that is neither the new one nor a kept one belongs to another program.
-    /// It is put back if the new file still has its name.
+    /// A displaced file that is neither the new one nor a kept one belongs to another program. It
+    /// is put back if the new file still has the name of the replaced file.
     ///
     /// - Throws: ``PrivateFileError/inTheWay(name:)`` if a third file has that name.
     func endExchange(in own: borrowing Folder, besides folder: borrowing Folder)
@@ -75,8 +76,8 @@ extension FileReplacement {
     /// Removes the new file, which was not put in place; the next writer removes what is left.
     func discardNew(in own: borrowing Folder) {
         do throws(PrivateFileError) {
-            // If a displaced file could not be put back, leave both it and the new file, which the
-            // next writer needs to recognise it.
+            // If a displaced file could not be put back, leave both files: the next writer needs
+            // the new file to recognise the displaced one.
             if try holdsAnything(displaced, in: own) {
                 guard try isSameFile(aside, in: own, displaced, in: own) else { return }
             }

@@ -69,7 +69,7 @@ extension FileReplacement {
         try file.synchronize()
     }
 
-    // A leftover may be a second name only of the current or the previous file.
+    // If a leftover has a second name, that must be the name of the current or the previous file.
     private func hasNoOtherName(
         _ leftover: String, _ facts: stat, in own: borrowing Folder,
         besides folder: borrowing Folder

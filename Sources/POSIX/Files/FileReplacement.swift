@@ -82,11 +82,12 @@ public struct FileReplacement: Sendable {
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
-    /// The same, with the working files in the folder `own` on the same file system.
+    /// Replaces the old file, if any, using working files in the folder `own` on the same file
+    /// system.
     ///
-    /// - Parameter old: what the file must still contain when it is replaced. If it is `nil`, any
-    ///   content is replaced.
-    /// - Throws: ``PrivateFileError/changed`` if it contains anything else.
+    /// - Parameter old: what the file must still contain when it is replaced; `nil` for any
+    ///   content.
+    /// - Throws: ``PrivateFileError/changed`` if the file contains anything else.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         previous: Previous, expecting old: [UInt8]? = nil
@@ -142,8 +143,8 @@ public struct FileReplacement: Sendable {
         try expectOwnOrNothing(previous, in: own)
         try system { () throws(SystemCallFailure) in
             guard try own.holds(previous) else { return }
-            // Under this name, the next writer removes a partly overwritten file, and no reader
-            // treats it as the previous one.
+            // Rename it first: a partly overwritten file with the new name is removed by the next
+            // writer, and no reader treats it as the previous generation.
             try own.rename(previous, to: newPreviousName, in: own)
             try erase(newPreviousName, in: own)
             try own.synchronize()
@@ -159,7 +160,8 @@ public struct FileReplacement: Sendable {
         try erasePrevious(in: own)
     }
 
-    /// The same for a file with its working files next to it.
+    /// Overwrites and removes everything except the file itself, whose working files are next to
+    /// it.
     public func eraseAllButCurrent(in folder: borrowing Folder) throws(PrivateFileError) {
         try eraseAllButCurrent(in: folder, besides: folder)
     }
@@ -190,8 +192,8 @@ public struct FileReplacement: Sendable {
         try system { () throws(SystemCallFailure) in try own.remove(aside) }
     }
 
-    // The old file gets a second name before the new file takes its first one, so that the name
-    // always exists and the previous file is always complete.
+    // The old file gets a second name before its first name passes to the new file, so that the
+    // first name always exists and the previous file is always complete.
     private func keepPrevious(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
     ) throws(PrivateFileError) {

@@ -42,7 +42,8 @@ public enum FolderExposure: Hashable, Sendable {
                 continue
             }
             let number = errno
-            // An existing folder returns EEXIST; some systems return EROFS or EACCES first.
+            // mkdir fails with EEXIST for an existing folder; some systems report EROFS or EACCES
+            // instead.
             guard unsafe (number == EEXIST || access(made, F_OK) == 0) else {
                 throw SystemCallFailure(call: "mkdir", number: number)
             }
@@ -132,7 +133,8 @@ public enum FolderExposure: Hashable, Sendable {
     /// Why users other than root and this process's user can replace the files in this folder;
     /// `nil` if they cannot.
     ///
-    /// In a sticky folder, such as `/tmp`, other users can add files, but not replace these.
+    /// In a sticky folder, such as `/tmp`, other users can add files, but cannot replace existing
+    /// ones.
     public func exposure() throws(SystemCallFailure) -> FolderExposure? {
         let facts = try descriptor.facts()
         if facts.st_uid != geteuid(), facts.st_uid != 0 { return .otherOwner(facts.st_uid) }

@@ -86,8 +86,8 @@ public enum OutputFile {
         }
     }
 
-    // The old file stays complete until the new one is. Files next to it may belong to somebody
-    // else, so the new one is created under an unused name.
+    // The old file is not touched until the new one is complete. Files next to it may belong to
+    // somebody else, so the new one is created under an unused name.
     private static func replace(
         _ name: String, with bytes: Span<UInt8>, in folder: borrowing Folder
     ) throws(OutputFileError) {

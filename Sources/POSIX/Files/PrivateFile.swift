@@ -92,7 +92,7 @@ public struct OpenPrivateFile: ~Copyable {
         self.file = file
     }
 
-    /// Whether `name` in `folder` is still this file, and it has not changed since it was read.
+    /// Whether `name` in `folder` is still this file and has not changed since it was read.
     public func isUnchanged(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure)
         -> Bool
     {

@@ -22,8 +22,8 @@ public enum PrivateFileError: Error, Hashable, Sendable {
     // Locking and writing.
     /// Another process held the lock until the timeout.
     case busy
-    /// A name that is needed belongs to something else, which was not changed, or other users
-    /// can change what it contains.
+    /// A required name belongs to an unrelated file or folder, or to one that other users can
+    /// change. Nothing with this name was changed.
     case inTheWay(name: String)
     /// Another program replaced the file after it was read. That program's file is kept, and the
     /// new one is discarded.

@@ -54,7 +54,8 @@ public struct NetworkBlock: Hashable, Sendable {
     private let first: NetworkAddress
     private let bits: Int
 
-    /// Parses an address, or an address with a prefix length, whose other bits must be zero.
+    /// Parses an address, or an address with a prefix length; the bits after the prefix must be
+    /// zero.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let address = NetworkAddress(String(parts[0])) else {

@@ -152,10 +152,10 @@ private struct SocketAddress {
     var isLoopback: Bool {
         unsafe withUnsafeBytes(of: storage) { bytes in
             if family == AF_INET {
-                // After the family and the port (2 bytes each).
+                // The address follows the family and the port (2 bytes each).
                 return unsafe bytes[4] == 127
             }
-            // After the family, the port and the flow label (4 bytes).
+            // The address follows the family, the port and the flow label (4 bytes).
             return unsafe bytes[8..<23].allSatisfy { $0 == 0 } && bytes[23] == 1
         }
     }

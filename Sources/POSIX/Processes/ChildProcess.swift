@@ -17,7 +17,8 @@ internal import Glibc
         case forbiddenCall
         /// It exceeded its CPU time limit.
         case processorTimeSpent
-        /// It was killed from outside: by us, or by the kernel because memory ran out.
+        /// It was killed (SIGKILL) by a process, usually this one, or by the kernel because memory
+        /// ran out.
         case killed
         /// It was reaped elsewhere (`SIGCHLD` is ignored), so the status is unknown.
         case unknown
@@ -66,8 +67,9 @@ internal import Glibc
         var usage = rusage()
         let reaped = retrying { unsafe wait4(identifier, &status, 0, &usage) }
         let how = reaped == identifier ? Ending(status: status) : .unknown
-        // The kernel counts the memory of the process that called exec, which until then was shared
-        // with this one. Such a peak shows nothing about the child.
+        // The kernel's figure includes the time before exec, when the child shared this process's
+        // memory. A figure that is no higher than this process's own peak shows nothing about the
+        // child.
         let peak = Int(usage.ru_maxrss) * 1024
         let told = (how, peakMemory: peak > ownPeakMemory ? peak : 0)
         ending = told

@@ -30,7 +30,8 @@ public enum Confinement {
     /// so that no orphaned child keeps running.
     ///
     /// - Throws: the failed step, named by its system call, such as `seccomp_load` on a kernel or
-    ///   in a container without seccomp. The process must then not read the untrusted data.
+    ///   in a container without seccomp. In that case, the process must not read the untrusted
+    ///   data.
     public static func enter(_ limits: Limits) throws(SystemCallFailure) {
         try beginLife()
         try tighten(limits)

@@ -60,7 +60,7 @@ public final class HelperProcess {
     public let outgoing: WipedBuffer
     /// Whether the greeting has arrived; always true for a helper that sends none.
     public private(set) var isReady: Bool
-    /// The time that the helper has left; zero once its timeout has passed.
+    /// The time that the helper has left; zero once its timeout has expired.
     public private(set) var remainingTime: Duration
 
     private let child: ChildProcess
@@ -78,7 +78,7 @@ public final class HelperProcess {
     /// Starts the program at `path` without waiting for it.
     ///
     /// - Parameters:
-    ///   - timeout: How long the helper may take until ``restartTimeout(_:)`` is called.
+    ///   - timeout: How long the helper may take, unless ``restartTimeout(_:)`` sets a new timeout.
     ///   - killsGroup: Whether the programs that the helper starts are killed with it.
     public init(
         running path: String, limits: Limits, timeout: Duration, killsGroup: Bool = false
@@ -196,14 +196,14 @@ public final class HelperProcess {
     /// Subtracts time from the helper's remaining time.
     public func countWait(_ waited: Duration) { remainingTime = max(remainingTime - waited, .zero) }
 
-    /// Waits until `interest` is ready or the timeout has passed, and counts the time.
+    /// Waits until `interest` is ready or the timeout expires, and counts the time.
     ///
     /// It may return early; the caller checks again.
     public func wait(for interest: Polling.Interest) throws(SystemCallFailure) {
         countWait(try HelperProcess.wait(for: [interest], timeout: remainingTime))
     }
 
-    /// Waits until one of `interests` is ready or `timeout` has passed; it may return early.
+    /// Waits until one of `interests` is ready or `timeout` expires; may return early.
     ///
     /// - Returns: the time to count against the timeout of each helper that was waited for.
     public static func wait(

@@ -19,8 +19,9 @@ public enum ProcessHardening {
         // process.
         try set(SIGXFSZ, SIG_IGN)
         try release([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGABRT])
-        // The parent process may have ignored SIGCHLD. Then the kernel would discard our children's
-        // exit status, and reuse their process numbers while we still refer to them.
+        // If the parent process ignores SIGCHLD, this process inherits that setting. The kernel
+        // would then discard our children's exit status, and could reuse their process IDs while we
+        // still refer to them.
         try set(SIGCHLD, SIG_DFL)
         guard linux_prctl(Int32(LINUX_PR_SET_DUMPABLE), 0) == 0 else {
             throw SystemCallFailure(call: "prctl", number: errno)

@@ -24,7 +24,7 @@ internal import Glibc
     /// Waits for a post; signals do not interrupt it.
     public func wait() { while unsafe sem_wait(semaphore) != 0 {} }
 
-    /// Waits for a post until `timeout` has passed.
+    /// Waits for a post or until `timeout` expires.
     ///
     /// Changes to the system time have no effect; a signal ends the wait early.
     public func wait(timeout: Duration) {

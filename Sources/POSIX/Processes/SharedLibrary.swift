@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A system library that is loaded when it is first needed.
 ///
-/// It is meant for libraries that few runs of a program need: loading one at the start takes a
-/// tenth of a millisecond per run. Once loaded, it stays loaded.
+/// It is meant for libraries that few runs of a program need: loading a library at startup takes a
+/// tenth of a millisecond per run. A loaded library stays loaded.
 @safe public struct SharedLibrary: @unchecked Sendable {
     // `@unchecked Sendable`: the handle is never closed, and its calls are thread-safe.
     private let handle: UnsafeMutableRawPointer

@@ -77,7 +77,7 @@ internal import Glibc
         }
     }
 
-    /// Waits until a signal arrives or `timeout` has passed; `nil` waits without limit.
+    /// Waits until a signal arrives or `timeout` expires; `nil` waits indefinitely.
     public func wait(timeout: Duration?) throws(SystemCallFailure) {
         var file = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         let result = unsafe poll(&file, 1, timeout?.millisecondsRoundedUp ?? -1)
@@ -94,7 +94,7 @@ internal import Glibc
         return try withExtendedLifetime(queue, body)
     }
 
-    /// Waits until `other` is readable, a signal arrives, or `timeout` has passed.
+    /// Waits until `other` is readable, a signal arrives, or `timeout` expires.
     ///
     /// - Returns: whether `other` is readable, including at its end.
     public func wait(for other: borrowing FileDescriptor, timeout: Duration?)
@@ -103,7 +103,7 @@ internal import Glibc
         try wait(for: [.reading(other)], timeout: timeout)[0]
     }
 
-    /// Waits until one of `interests` is ready, a signal arrives, or `timeout` has passed.
+    /// Waits until one of `interests` is ready, a signal arrives, or `timeout` expires.
     ///
     /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready.
     public func wait(for interests: [Polling.Interest], timeout: Duration?)

@@ -24,7 +24,7 @@ public enum Polling {
         }
     }
 
-    /// Waits until one of `interests` is ready, a descriptor has failed, or `timeout` has passed.
+    /// Waits until one of `interests` is ready, a descriptor has failed, or `timeout` expires.
     ///
     /// - Returns: the time that passed, at most `timeout`. If this process was stopped (Ctrl-Z), no
     ///   more than that is counted, because the process at the other end was also stopped.

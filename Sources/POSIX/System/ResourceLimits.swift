@@ -24,7 +24,7 @@ public enum SystemMemory {
 
 /// The limit on open files of this process (`RLIMIT_NOFILE`); each connection counts as one.
 public enum OpenFileLimit {
-    /// Raises the limit to `wanted` files, or as far as permitted.
+    /// Raises the limit to `wanted` files, or to the highest permitted value.
     ///
     /// - Returns: the new limit; more than `wanted` if it was already higher.
     public static func raise(to wanted: Int) throws(SystemCallFailure) -> Int {

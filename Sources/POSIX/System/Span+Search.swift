@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Span<UInt8> {
-    /// The first index of `byte` from `start` on; `nil` if there is none.
+    /// The first index of `byte` that is not before `start`; `nil` if there is none.
     public func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         precondition(start >= 0, "the start is in the span")
         guard start < count else { return nil }

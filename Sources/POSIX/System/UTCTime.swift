@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// The calendar is the C library's. It is used only for the years 1570 to 1969, because the
 /// calendar repeats every 400 years: `gmtime_r` fails if a year needs more than 32 bits, and counts
-/// leap seconds from 1972 on if `TZ` names a zone in `right/`.
+/// leap seconds from 1972 onwards if `TZ` names a zone in `right/`.
 package struct UTCTime: Hashable, Sendable {
     package let year: Int
     /// From 1 to 12.
@@ -52,7 +52,7 @@ package struct UTCTime: Hashable, Sendable {
         unsafe fields.tm_mon = Int32(month - 1)
         unsafe fields.tm_mday = Int32(day)
         let seconds = unsafe timegm(&fields)
-        // `timegm` moves a day that the month does not have to the next month.
+        // `timegm` converts an invalid date, such as 31 April, to one in the next month.
         guard unsafe fields.tm_mday == Int32(day) else { return nil }
         return Int64(seconds) + Int64((year - 1570 - yearOfCycle) / 400) * cycle
     }

@@ -64,7 +64,7 @@ internal import Glibc
         append { output in for byte in bytes { output.append(byte) } }
     }
 
-    /// Overwrites the bytes from `start` on with `bytes`, which must not extend beyond the content.
+    /// Overwrites the content, beginning at `start`, with `bytes`, which must not extend beyond it.
     public func replace(from start: Int, with bytes: Span<UInt8>) {
         precondition(start >= 0 && start + bytes.count <= count, "the bytes fit into the content")
         for index in bytes.indices {

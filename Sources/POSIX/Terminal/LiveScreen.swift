@@ -6,7 +6,7 @@ internal import Glibc
 @safe public struct LiveScreen: ~Copyable {
     /// What ended a wait.
     public enum Event: Hashable, Sendable {
-        /// The timeout has passed, or the window size has changed.
+        /// The timeout has expired, or the window size has changed.
         case redraw
         /// A key was pressed; this is its first byte. Ctrl-C is 3.
         case key(UInt8)
@@ -54,7 +54,7 @@ internal import Glibc
         try terminal.write(frame)
     }
 
-    /// Waits for a key, for a new window size, or until `timeout` has passed.
+    /// Waits until a key is pressed, the window size changes, or `timeout` expires.
     ///
     /// - Throws: ``TerminalError/ended`` if the terminal has been closed.
     public func wait(timeout: Duration) throws(TerminalError) -> Event {

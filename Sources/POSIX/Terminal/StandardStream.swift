@@ -41,7 +41,7 @@ public enum StandardStream: Int32, Sendable {
 
     /// Opens each of the three streams that is closed, so that no other file gets its number.
     ///
-    /// Reading and writing it still fail, as with a closed stream.
+    /// Reading from or writing to such a stream still fails, as with a closed stream.
     public static func fillGaps() throws(SystemCallFailure) {
         for number in 0...2 where fcntl(Int32(number), F_GETFD) < 0 {
             let opened = retrying { unsafe open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY) }

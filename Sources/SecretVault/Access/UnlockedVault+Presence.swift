@@ -78,8 +78,8 @@ extension UnlockedVault {
             do throws(Check.Failure) {
                 proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
             } catch {
-                // Otherwise the attempt stays counted, so that cancelling before the refusal gains
-                // nothing.
+                // If the failure may conceal an attempt, the attempt stays counted, so that
+                // cancelling before the refusal gains nothing.
                 if !error.mayConcealAttempt { withdraw(tried) }
                 throw .check(error)
             }
@@ -109,11 +109,11 @@ extension UnlockedVault {
         return try record.content(with: key)
     }
 
-    /// Takes the counter of an HOTP entry's next code.
+    /// Reserves the counter for an HOTP entry's next code.
     ///
-    /// The following counter is on disk when this returns, so no code is issued twice.
+    /// The incremented counter is on disk when this returns, so no code is issued twice.
     ///
-    /// The proof is spent as by ``open(_:proof:now:)``.
+    /// The proof is spent as in ``open(_:proof:now:)``.
     ///
     /// - Returns: the entry with the counter for the code.
     public func nextHOTP<Grade: PresenceGrade>(

@@ -24,7 +24,7 @@ struct GenerationRecord: Hashable {
         return text.bytes
     }
 
-    /// The beginning of every mark of this vault, and of no other vault's marks.
+    /// The beginning of every generation record of this vault, and of no other vault's.
     var beginning: [UInt8] {
         var text = VaultText()
         text.write(GenerationRecord.firstLine)
@@ -45,7 +45,7 @@ struct GenerationRecord: Hashable {
         return .otherFile(generation: generation)
     }
 
-    /// Reads the mark; `nil` if there is none, or none that can be read.
+    /// Reads the generation record; `nil` if there is none, or none that can be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> GenerationRecord? {

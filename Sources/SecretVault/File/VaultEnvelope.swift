@@ -29,8 +29,8 @@ enum VaultEnvelope {
         "tombstone ", "manifest ", "changes ",
     ].map { Array($0.utf8) }
 
-    /// Verifies that `bytes` are a complete vault of this version, as far as possible without a
-    /// key.
+    /// Verifies that `bytes` are a complete vault file of this version, using only the checks that
+    /// need no key.
     static func verify(_ bytes: [UInt8]) throws(VaultError) {
         try verifyFirstLine(bytes)
         guard hasLastLine(bytes) else {

@@ -10,7 +10,7 @@ enum VaultLimits {
     static let secretSize = 65_536
     static let number = UInt64(Int64.max)
     static let generation: UInt64 = 1 << 62
-    /// A mark that is ahead of the file by more generations than this is not trusted.
+    /// A generation record that is ahead of the file by more generations than this is not trusted.
     static let missedGenerations: UInt64 = 1 << 32
 }
 

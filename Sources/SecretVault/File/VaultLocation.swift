@@ -151,7 +151,8 @@ extension VaultLocation {
 
     /// Converts an error about a file in the vault's folder or in the vault file's own folder.
     func error(_ error: PrivateFileError) -> VaultError {
-        // The vault is in its folder; every other file is in the vault file's own folder.
+        // The vault file is directly in the vault's folder; every other file is in the vault file's
+        // own folder.
         VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
     }
 

@@ -6,7 +6,8 @@ extension VaultWriter {
     /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
     ///
     /// - Parameter passingOverLocked: whether to skip a folder that another process has locked.
-    ///   Otherwise that is an error, thrown after all other folders are done.
+    ///   Otherwise, a locked folder is an error, thrown after all other folders have been
+    ///   processed.
     func eraseUnderFormerNames(of vaultID: [UInt8], passingOverLocked: Bool) throws(VaultError) {
         var failure: VaultError?
         for former in try location.others() {

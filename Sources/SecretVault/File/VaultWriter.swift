@@ -55,7 +55,7 @@ struct VaultWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - old: the bytes that were read. The file is replaced only if it still contains them.
-    ///   - purging: whether to keep no older file. The caller then calls
+    ///   - purging: whether to erase all older files. The caller must then call
     ///     ``eraseAllButCurrent(of:)``.
     /// - Throws: ``VaultError/changedMeanwhile``.
     func save(
@@ -88,8 +88,9 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    // Only files that begin with this vault's ID are overwritten, and leftovers of a vault whose
-    // creation was interrupted. Those have another ID and generation 1, and contain no entries.
+    // Only two kinds of file are overwritten: files that begin with this vault's ID, and leftovers
+    // of a vault whose creation was interrupted. Those leftovers have another ID and generation 1,
+    // and contain no entries.
     func file(of vaultID: [UInt8]) -> FileReplacement {
         FileReplacement(
             of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
@@ -98,10 +99,10 @@ struct VaultWriter: ~Copyable {
 
     /// Records this generation as the newest one seen, so that an older file is detected.
     ///
-    /// Call this after saving. A writer that is killed in between leaves an older mark, which is
+    /// Call this after saving. A writer that is killed in between leaves an older record, which is
     /// harmless; a newer one would cause a false alarm. A failure here does not make the save fail.
     ///
-    /// - Returns: what to report if the mark was not written.
+    /// - Returns: what to report if the record was not written.
     func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {
         let mark = GenerationRecord(of: document)
         let file = FileReplacement(of: VaultLocation.mark, beginningWith: mark.beginning)

@@ -84,7 +84,8 @@ extension Slot {
 
 /// Identifies a set of slots: the SHA-256 digest of a file's slot lines.
 ///
-/// The same passphrases open all copies with the same slots; an older copy may have others.
+/// The same passphrases open all copies with the same slots; an older copy may have different
+/// slots.
 struct SlotsDigest: Hashable {
     let bytes: [UInt8]
 

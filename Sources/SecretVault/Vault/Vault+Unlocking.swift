@@ -80,8 +80,8 @@ private struct VaultOpening: ~Copyable {
     init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
-        // A writer writes the mark after the vault. Reading the mark first therefore never yields a
-        // mark that is newer than the file.
+        // A writer writes the generation record after the vault. Reading the record first therefore
+        // never yields one that is newer than the file.
         let mark = try VaultOpening.mark(location)
         let file = try location.hold(in: folder)
         document = try VaultDocument(parsing: file.bytes)
@@ -183,7 +183,7 @@ private struct VaultOpening: ~Copyable {
             if try attempts().vault != nil {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
-                // A wipe that failed stays due.
+                // A wipe that failed is still due.
                 if !document.hasSecret(ofAny: due(attempts)) {
                     try counter.save(attempts.withoutVault())
                 }

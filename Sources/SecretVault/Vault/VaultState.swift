@@ -228,8 +228,8 @@ extension VaultState {
     /// manifest.
     ///
     /// If an older file was restored, the next generation is newer than any that was seen here. The
-    /// mark is not authenticated, so an implausibly high one is ignored and cannot exhaust the
-    /// numbers.
+    /// generation record is not authenticated, so an implausibly high number in it is ignored, and
+    /// cannot exhaust the numbers.
     func next(after mark: GenerationRecord?) throws(VaultError) -> VaultState {
         var newest = generation
         if let mark, mark.vaultID == vaultID, mark.generation > newest,

@@ -36,7 +36,7 @@ extension GrayImage {
 
 /// The four weights of a Catmull–Rom curve at one position between two pixels.
 private struct Curve {
-    /// The offset from the pixel at the position to the first of the four.
+    /// The offset from the pixel at this position to the first of the four weighted pixels.
     let offset: Int
     let weights: [Float]
 

@@ -40,8 +40,9 @@ struct FinderPatternSearch {
         let triplets = FinderTriplet.all(among: patterns)
         for triplet in triplets.prefix(2_000) where used.isDisjoint(with: triplet.rings) {
             let frame = SymbolFrame(triplet, in: regions, of: binary)
-            // Text produces hundreds of triplets, but without timing patterns between them. A
-            // single triplet is passed on even if blur hides its timing patterns.
+            // Text produces hundreds of triplets, but without timing patterns between them. If
+            // there are at most three triplets, they are passed on even if blur hides their timing
+            // patterns.
             guard triplets.count <= 3 || (0.6...1.4).contains(frame.timing) else { continue }
             guard shown < 24 else { break }
             shown += 1

@@ -11,7 +11,8 @@ struct ModuleGrid {
         dark = brightness.thresholdedByMean(radius: radius, bias: 0).pixels.map { $0 == 0 }
     }
 
-    /// Treats a module as dark if it belongs to the darker of the two groups of all modules.
+    /// Treats a module as dark if it belongs to the darker of the two groups into which all modules
+    /// are divided.
     init(_ brightness: GrayImage, _ patterns: FunctionPatterns) {
         self.patterns = patterns
         dark = brightness.thresholdedByOtsu().pixels.map { $0 == 0 }

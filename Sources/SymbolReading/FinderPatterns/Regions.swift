@@ -36,7 +36,8 @@ struct Regions {
         }
     }
 
-    /// The number of every region that is nested at least two levels deep.
+    /// The number of every region that does not touch the top row, and so may be inside another
+    /// region.
     var cores: [Int] {
         roots.indices.filter { Int(roots[$0]) == $0 && runs[$0].above >= 0 }
     }

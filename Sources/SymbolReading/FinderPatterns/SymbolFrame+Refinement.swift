@@ -40,8 +40,8 @@ extension SymbolView {
     /// The search uses steps of half a module with a quick check at each point, then finer steps
     /// with a thorough check around the best one.
     fileprivate func alignment(near expected: Point, reach: Double) -> Point? {
-        // Any area of data modules has some contrast; half of the finder pattern's counts as a
-        // match.
+        // Any area of data modules has some contrast; at least half of the finder pattern's
+        // contrast counts as a match.
         let middle = Point(x: 3.5, y: 3.5)
         let own = brightness(at: middle + Point(x: 2, y: 0)) - brightness(at: middle)
         let least = max(own / 2, 6)
