@@ -82,7 +82,7 @@ struct HelpTests {
         }
     }
 
-    @Test("an option that takes a value has the same kind of value in every command")
+    @Test("--qr is the only option whose kind of value depends on the command")
     func optionsAgree() {
         #expect(ambiguousOptions(of: Commands.Verb.self) == ["qr"])
         #expect(ambiguousOptions(of: ServerVerb.self) == [])

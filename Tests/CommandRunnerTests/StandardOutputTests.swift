@@ -11,7 +11,7 @@ struct StandardOutputTests {
         return try bash.run(["-c", command, BuiltProgram.path(name)])
     }
 
-    @Test("a closed pipe ends the program by SIGPIPE, without a message", arguments: programs)
+    @Test("a closed pipe ends the program with SIGPIPE and without a message", arguments: programs)
     func closedPipe(_ name: String) throws {
         // The reader has ended before the program starts.
         let outcome = try run("exec 3> >(exec true); wait $!; \"$0\" manual >&3", name)

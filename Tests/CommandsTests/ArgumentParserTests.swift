@@ -128,7 +128,7 @@ struct ArgumentParserTests {
         }
     }
 
-    @Test("the words of a choice are accepted in upper or lower case")
+    @Test("the values of a choice are accepted in upper or lower case")
     func choices() throws {
         #expect(try parsed("totp", "--algorithm", "sha256").choice(.algorithm) == "SHA256")
         let spoiled = try parsed("totp", "--algorithm", "md5")

@@ -62,7 +62,7 @@ struct ForgottenPassphraseTests {
         #expect(try fixture.vault() == before)
     }
 
-    @Test("check warns about the recovery key only if there is none")
+    @Test("check warns if there is no recovery key, and only then")
     func reminder() throws {
         let without = try VaultFixture()
         let check = "watchword check --passphrase-file pass.txt"

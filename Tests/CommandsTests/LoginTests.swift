@@ -145,7 +145,7 @@ extension ForeignProgram.Outcome {
     }
 
     @Test(
-        "R-06 the next run signs in after a kill before any system call that changes state",
+        "R-06 a kill at any system call that changes state does not prevent the next login",
         .enabled(if: ForeignProgram.canTrace, "strace is missing or not permitted"))
     func killed() throws {
         let strace = try #require(ForeignProgram("strace"))

@@ -45,7 +45,7 @@ struct PAMPresenceTests {
         try fixture.run(Self.code, status: 4)
     }
 
-    @Test("a failed PAM check is counted against the entry, reported, and finally locks it")
+    @Test("failed PAM checks are reported and counted against the entry, and finally lock it")
     func no() throws {
         let fixture = try fixture(Self.deny)
         for left in [4, 3, 2, 1] {
@@ -106,7 +106,7 @@ struct PAMPresenceTests {
         #expect(try fixture.run(plain).text == "287082\n")
     }
 
-    @Test("an entry that requires PAM opens after the check, and reports a missing configuration")
+    @Test("an entry that requires PAM opens after the check; a missing configuration is reported")
     func demandsAndGets() throws {
         let fixture = try fixture(Self.permit, presence: "PER-USE:PAM")
         let plain = "./watchword code A --at 59 --passphrase-file pass.txt"

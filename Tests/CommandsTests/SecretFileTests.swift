@@ -3,7 +3,7 @@ import POSIX
 import TestSupport
 import Testing
 
-/// Files with secrets that a user requests, and the files that they must not replace.
+/// Secret files that a user asks the program to write, and the files that they must not replace.
 struct SecretFileTests {
     @Test("O-10 --force replaces an image, but neither a vault nor any of Watchword's own files")
     func spared() throws {

@@ -12,7 +12,7 @@ struct SlotTerminalTests {
         vault.split(separator: "\n").filter { $0.hasPrefix("sealed ") }
     }
 
-    @Test("changing the passphrase reseals every secret, and the old one no longer opens any file")
+    @Test("changing the passphrase reseals every secret; the old passphrase then opens no file")
     func changed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         let before = try fixture.vault()
@@ -45,7 +45,7 @@ struct SlotTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("B:b"))
     }
 
-    @Test("rekey reseals every secret, --keep-key reseals none, and the passphrase stays valid")
+    @Test("rekey reseals every secret and keeps the passphrase; passphrase --keep-key reseals none")
     func rekeyed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         let before = try fixture.vault()
@@ -151,7 +151,7 @@ struct SlotTerminalTests {
         try fixture.run("watchword list --passphrase-file new.txt")
     }
 
-    @Test("slot add asks twice for a new passphrase; the old and the new one open the vault")
+    @Test("slot add asks twice for a new passphrase; the old and the new passphrase open the vault")
     func added() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal("watchword slot add passphrase --scrypt-log-n 10")

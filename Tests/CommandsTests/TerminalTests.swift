@@ -160,7 +160,9 @@ struct TerminalTests {
         }
     }
 
-    @Test("watch shows codes until q, then restores the screen", arguments: ["q", "\u{3}"])
+    @Test(
+        "watch shows codes until the user quits, then restores the screen",
+        arguments: ["q", "\u{3}"])
     func watch(_ end: String) throws {
         let terminal = try PseudoTerminal(
             "exec watchword watch --passphrase-file pass.txt", in: folderWithVault())
@@ -174,7 +176,7 @@ struct TerminalTests {
         #expect(try terminal.settings() == (echoes: true, edits: true))
     }
 
-    @Test("watch has no colours if NO_COLOR is set")
+    @Test("watch uses no colours if NO_COLOR is set")
     func withoutColour() throws {
         let terminal = try PseudoTerminal(
             "exec watchword watch --passphrase-file pass.txt", in: folderWithVault(),
@@ -185,7 +187,7 @@ struct TerminalTests {
         #expect(terminal.screen.firstMatch(of: /\x1B\[\d*m/) == nil)
     }
 
-    @Test("watch draws a period of any 64-bit length")
+    @Test("watch can display a period of any 64-bit length")
     func endlessPeriod() throws {
         let folder = try folderWithVault()
         let uri = "otpauth://totp/X:b?secret=\(Self.key)&period=9223372036854775807"

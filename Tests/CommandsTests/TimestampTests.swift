@@ -55,7 +55,7 @@ struct TimestampTests {
         #expect(Timestamp(unixTime: 253_402_300_800).text == "10000-01-01T00:00:00Z")
     }
 
-    @Test("only the years 0 to 9999 are within RFC 3339")
+    @Test("only the years 0 to 9999 can be written in RFC 3339")
     func writable() {
         for seconds: Int64 in [-62_167_219_200, 0, 253_402_300_799] {
             #expect(Timestamp(unixTime: seconds).isWritable)

@@ -21,7 +21,7 @@ import OneTimePassword
         #endif
     }
 
-    /// Counts the second half of eight calls, when all one-time initialisation is done.
+    /// Counts the instructions of the last of eight calls, after all one-time initialisation.
     private static func count(
         _ group: String, _ expected: Bool, _ call: () throws -> Bool
     ) throws {

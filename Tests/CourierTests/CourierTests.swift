@@ -58,7 +58,8 @@ import Testing
         #expect(try server.requests().isEmpty)
     }
 
-    @Test("the system's authorities are trusted unless a private authority is given")
+    @Test(
+        "a certificate from an unknown authority is refused, as is an invalid list of authorities")
     func authorities() throws {
         let server = try LoginServer(certificate: "good")
         let address = "https://localhost:\(server.port)"
@@ -167,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "problems are reported with their type and waiting time",
+        "a problem response is reported with its type and waiting time",
         arguments: [400, 401, 422, 429, 503])
     func problems(status: Int) throws {
         let server = try LoginServer(["status=\(status)"])
@@ -185,7 +186,7 @@ import Testing
         #expect(throws: HTTPHelperFailure.timedOut) { try asking.redeem() }
     }
 
-    @Test("an unknown host and a closed port are different errors")
+    @Test("an unknown host and a closed port cause different errors")
     func nowhere() throws {
         #expect(throws: HTTPHelperFailure.unknownHost) {
             try Asking("https://watchword.invalid").redeem()

@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(
-        "an invalid address is refused with the part that is invalid", arguments: wrong)
+        "an invalid address is refused, and the error names the invalid part", arguments: wrong)
     func refused(typed: String, error: ServerAddressError) {
         #expect(throws: error) { try ServerAddress(parsing: typed) }
     }

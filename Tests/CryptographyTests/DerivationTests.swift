@@ -69,7 +69,7 @@ struct DerivationTests {
         #expect(throws: CryptographyError.costOutOfRange(logN: logN)) { try ScryptCost(logN: logN) }
     }
 
-    @Test("the cost of a new vault requires 128 MiB and a few kilobytes of memory")
+    @Test("at the cost of a new vault, scrypt needs 128 MiB and a few kilobytes of memory")
     func standardCost() {
         #expect(ScryptCost.standard.memoryNeeded == (128 << 20) + 3 * 1024)
     }

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "the nonce is stored before it is sent, and both secrets are kept until the response is")
+        "the nonce is stored before it is sent, and two secrets are kept until a response arrives")
     func writtenFirst() throws {
         let device = try Device()
         var server = TestServer()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "the four known reasons wipe the secret and leave their tombstones",
+        "each of the four known reasons wipes the secret and leaves its own tombstone",
         arguments: [
             (HelperResponse.WipeOrder.revoked, Tombstone.Reason.revoked),
             (.reuseDetected, .reuseDetected), (.tooManyFailures, .tooManyFailures),
@@ -115,7 +115,9 @@ import Testing
             return (.success(.problem(problem)), .problem(problem))
         }
 
-    @Test("no timeout, unknown reason or status code wipes the secret", arguments: harmless)
+    @Test(
+        "a timeout, an unknown reason or a status code does not wipe the secret",
+        arguments: harmless)
     func notObeyed(result: Result<HelperResponse, HTTPHelperFailure>, error: DeviceLoginError)
         throws
     {

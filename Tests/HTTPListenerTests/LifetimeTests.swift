@@ -75,7 +75,7 @@ struct LifetimeTests {
         await test.stop()
     }
 
-    @Test("open connections do not block a reload; those with the oldest certificates are closed")
+    @Test("a reload refused because of too many old certificates closes the oldest connections")
     func held() async throws {
         let (clock, gate) = (ListenerClock(), Gate())
         let test = try TestListener(clock: clock) { _ in

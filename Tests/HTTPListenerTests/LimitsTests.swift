@@ -38,7 +38,7 @@ struct LimitsTests {
     }
 
     @Test(
-        "headers slightly or far over the limit are refused",
+        "headers at the limit are accepted, and longer ones are refused",
         arguments: [0, 1, 100, 300_000])
     func headers(over: Int) async throws {
         let test = try TestListener()

@@ -9,7 +9,8 @@ struct ListeningSocketTests {
         try ListeningSocket(try #require(ListenAddress(parsing: "127.0.0.1:0"))).release()
     }
 
-    @Test("a socket whose daemon did not start is closed once; a file with its number stays open")
+    @Test(
+        "a socket whose daemon did not start is closed once; a file reusing its number stays open")
     func closedOnce() throws {
         let number = try socketNumber()
         let identity = ListeningSocket.Identity(of: number)

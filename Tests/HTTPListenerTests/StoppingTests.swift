@@ -34,7 +34,7 @@ struct StoppingTests {
         #expect(await stopping.value)
     }
 
-    @Test("a stop reports the end of the grace period, and the process continues")
+    @Test("a stop reports that the grace period has expired, and the process continues")
     func graceOver() async throws {
         let gate = Gate()
         let test = try TestListener { _ in
@@ -75,7 +75,7 @@ struct StoppingTests {
         #expect(await test.listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a port in use is reported as such")
+    @Test("a port in use is reported as a failure of bind")
     func taken() async throws {
         let test = try TestListener()
         #expect(throws: ListenerFailure.system(call: "bind", number: 98)) {

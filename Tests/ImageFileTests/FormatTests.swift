@@ -15,8 +15,8 @@ import Testing
             let frame = try image.frame(index)
             #expect(frame.isWhole)
             #expect((frame.alpha != nil) == vector.alpha)
-            // At three pixels per module, the centres of the margin's and the finder pattern's
-            // first module.
+            // At three pixels per module, these are the centres of the first module of the margin
+            // and of the finder pattern.
             #expect(distance(frame.brightness, at: 1, to: vector.light) <= 12)
             #expect(distance(frame.brightness, at: 13, to: vector.dark) <= 12)
         }
@@ -30,7 +30,7 @@ import Testing
         #expect(distance(alpha, at: 13, to: 255) <= 12)
     }
 
-    @Test("colours are composited on white, and their brightness matches the picture")
+    @Test("colours are composited on white and have the correct brightness")
     func colours() throws {
         for vector in try FormatVector.all() {
             let image = try EncodedImage(vector.bytes())

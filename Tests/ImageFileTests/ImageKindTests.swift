@@ -8,7 +8,7 @@ import Testing
         #expect(throws: ImageFileError.unsupported(kind)) { try EncodedImage(start.bytes) }
     }
 
-    @Test("any other file is refused as not a picture", arguments: Start.unknown)
+    @Test("any other file is refused because it is not a picture", arguments: Start.unknown)
     func unknown(start: Start) {
         #expect(throws: ImageFileError.notAPicture) { try EncodedImage(start.bytes) }
     }

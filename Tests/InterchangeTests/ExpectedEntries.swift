@@ -16,7 +16,7 @@ struct ExpectedEntry: Decodable {
 
     func check(_ credential: Credential) throws {
         #expect(credential.issuer == issuer)
-        // That program also leaves an issuer in the name.
+        // The independent program may also leave the issuer in the name.
         #expect(account == credential.account || account == "\(issuer):\(credential.account)")
         let key = Array(secret.utf8)
         #expect(try Base32.decode(key.span, padding: .omitted) == credential.key)

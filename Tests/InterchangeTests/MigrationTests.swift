@@ -87,7 +87,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a negative identifier is read, and so is one in version 2")
+    @Test("a negative identifier is read, and the identifier of an export of version 2 is 0")
     func numbers() throws {
         let negative = UInt64(bitPattern: Int64(-1_320_898_453))
         let first = Message().bytes(1, Message.entry.bytes).number(2, 1).number(3, 1)

@@ -56,7 +56,7 @@ private struct Counting: StateMachine {
 
 @Suite("Exploration")
 struct ExplorationTests {
-    @Test("a lost update is found by the shortest trace")
+    @Test("a lost update is found and reported with the shortest trace")
     func lostUpdate() async throws {
         let exploration = try await Counting(isConditional: false).explore(depth: 10)
         let violation = try #require(exploration.violation)
@@ -80,7 +80,7 @@ struct ExplorationTests {
         #expect(exploration.depth == 4)
     }
 
-    @Test("the depth limit is observed and reported")
+    @Test("exploration stops at the depth limit and is reported as incomplete")
     func limited() async throws {
         let exploration = try await Counting(isConditional: true).explore(depth: 2)
         #expect(!exploration.isComplete)

@@ -17,7 +17,7 @@ struct LoginModel: StateMachine {
         var isInterleaved = false
         /// Whether a thief copies the device's record.
         var hasThief = false
-        /// Whether the exploration starts when the owner and the thief have sent the same secret.
+        /// Whether the exploration starts after the owner and the thief have sent the same secret.
         var haveBothSent = false
         /// The number of messages that arrive twice.
         var duplicates = 0

@@ -11,7 +11,7 @@ struct Base32Vector: Codable, Sendable {
 @Suite("Base32")
 struct Base32Tests {
     @Test(
-        "Base32 matches RFC 4648, strictly and tolerantly, padded or not",
+        "Base32 matches RFC 4648 in strict and tolerant decoding, with and without padding",
         arguments: try VectorFile<Base32Vector>("base32/rfc4648.json").cases)
     func matches(vector: Base32Vector) throws {
         let secret = try SecretBytes(hex: vector.bytes)

@@ -109,7 +109,7 @@ struct CredentialTests {
         #expect(try long.remaining(at: .max) == .max - 1)
     }
 
-    @Test("a credential refuses the other kind of moving factor")
+    @Test("a time-based credential refuses a counter, and a counter-based one refuses a time")
     func movingFactors() throws {
         let timed = try Credential(issuer: "", account: "", key: key)
         let counted = try Credential(issuer: "", account: "", key: key, movingFactor: .counter(1))

@@ -18,7 +18,7 @@ struct KeyURIRoundTripTests {
     }
 
     @Test(
-        "a written URI passes strict parsing unless it has no name or an unused parameter")
+        "a written URI passes strict parsing unless it lacks a name or has an unused parameter")
     func strict() throws {
         var generator = SeededGenerator(seed: 6238)
         for _ in 0..<2_000 {

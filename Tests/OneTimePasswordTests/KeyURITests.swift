@@ -269,7 +269,7 @@ struct KeyURITests {
         #expect(throws: error) { _ = try KeyURI(uri) }
     }
 
-    @Test("a URI that is too long is refused, as is one whose canonical form is")
+    @Test("a URI that is too long is refused, as is one whose canonical form is too long")
     func length() throws {
         // A space needs three bytes when it is written, and the account occurs once.
         let spaced = "a" + String(repeating: " ", count: 21_000) + "a"

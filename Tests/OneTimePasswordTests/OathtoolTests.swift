@@ -8,9 +8,9 @@ import Testing
 struct OathtoolTests {
     private static let oathtool = ForeignProgram("oathtool")
 
-    // oathtool prints a run of codes at once (`--window`), so that one process prints ten of the
-    // thousand. It supports six, seven and eight digits, signed 64-bit times, and hashes other than
-    // SHA-1 for TOTP only.
+    // oathtool prints a run of codes at once (`--window`), so one process prints ten of the
+    // thousand codes. It supports six, seven and eight digits, signed 64-bit times, and hashes
+    // other than SHA-1 for TOTP only.
     @Test(
         "T-02 T-06 codes match oathtool's for a thousand random keys, times, digits and algorithms",
         .enabled(if: oathtool != nil, "oathtool is not installed"))

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "O-14 a confined process has its three streams and no descriptor of its parent",
+        "O-14 a confined process has its three streams and inherits no other descriptor",
         .enabled(if: geteuid() == 0, "only root can inspect a process that forbids core dumps"))
     func descriptors() throws {
         // Inherited on purpose.

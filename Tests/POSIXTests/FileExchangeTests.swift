@@ -65,7 +65,7 @@ struct FileExchangeTests {
         }
     }
 
-    @Test("a file that is unchanged since it was read is replaced, and nothing else is left")
+    @Test("a file that has not changed since it was read is replaced and becomes the previous one")
     func replaced() throws {
         let kept = try Place()
         try save(kept)

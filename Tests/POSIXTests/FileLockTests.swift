@@ -12,7 +12,7 @@ struct FileLockTests {
         _ = consume lock
     }
 
-    @Test("a lock has one holder, is released with the value, and has a private file")
+    @Test("a lock has one holder, is released with its value, and uses a private file")
     func one() throws {
         let folder = try TemporaryFolder()
         try hold(folder) {

@@ -46,7 +46,8 @@ struct FileReplacementTests {
         #expect(try text("file.previous", in: folder) == "two")
     }
 
-    @Test("everything but the file is overwritten and removed, including a killed writer's files")
+    @Test(
+        "everything but the current file is overwritten and removed, even a killed writer's files")
     func allButCurrent() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }
@@ -83,7 +84,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "a killed writer's files are overwritten and removed, wherever they were cut off",
+        "a killed writer's files are overwritten and removed, however much of them was written",
         arguments: ["", "o", "ours: ", "ours: half", "ours: \0\0\0\0"])
     func leftovers(left: String) throws {
         let folder = try TemporaryFolder()
@@ -188,7 +189,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "purging overwrites the previous file, and the replaced file never gets that name")
+        "purging overwrites the previous file, and the replaced file never takes its name")
     func purged() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }

@@ -105,7 +105,7 @@ import Testing
         #expect(!helper.hasUnsent)
     }
 
-    @Test("a missing program and one that cannot be run are different errors")
+    @Test("a missing program and one that cannot be run cause different errors")
     func start() throws {
         let limits = HelperProcess.Limits(greeting: nil, frame: 8, outgoing: 8)
         #expect(throws: HelperFailure.notFound) {

@@ -9,7 +9,7 @@ struct MomentTests {
         #expect((before...SystemClock.bootTime()).contains(now.components.seconds))
     }
 
-    @Test("moments are ordered, and a moment that has passed is not ahead")
+    @Test("moments are ordered, and no time remains until a moment that has passed")
     func order() {
         let now = Moment.now
         #expect(now < now + .nanoseconds(1))

@@ -84,7 +84,7 @@ struct OutputFileTests {
         #expect(try FileKind(at: folder.file("pipe"), following: false) == .other)
     }
 
-    @Test("a missing folder is reported as such")
+    @Test("a missing folder is reported as missing")
     func noFolder() throws {
         let folder = try TemporaryFolder()
         #expect(throws: OutputFileError.noFolder) {

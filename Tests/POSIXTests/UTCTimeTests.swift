@@ -4,7 +4,7 @@ import Testing
 
 struct UTCTimeTests {
     @Test(
-        "a time is a date and a time of day, at both ends of every range",
+        "a Unix time converts to a date and a time of day, at both ends of every range",
         arguments: [
             (0, "1970-01-01T00:00:00"), (-1, "1969-12-31T23:59:59"),
             (-62_135_596_800, "0001-01-01T00:00:00"), (-62_135_596_801, "0000-12-31T23:59:59"),

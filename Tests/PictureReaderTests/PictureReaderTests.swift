@@ -75,7 +75,7 @@ internal import Testing
             ])
     }
 
-    @Test("a file of 32 MiB is read, and one byte more is too large")
+    @Test("a file of 32 MiB is read, and a file one byte larger is refused")
     func largest() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "large")

@@ -4,9 +4,9 @@ internal import PictureReader
 internal import TestSupport
 internal import Testing
 
-/// A program that is not a working reader is a different error from an unreadable picture.
+/// A program that is not a working reader causes a different error from an unreadable picture.
 @Suite struct ReaderStartTests {
-    @Test("a reader that cannot confine itself refuses and names the failed step")
+    @Test("a reader that cannot confine itself reads nothing and reports the failed step")
     func unconfined() throws {
         let reader = try ReaderPool(program: "UnconfinedReader")
         #expect(
@@ -40,7 +40,7 @@ internal import Testing
         }
     }
 
-    @Test("a program with a different greeting is not a reader")
+    @Test("a program with a different greeting is not accepted as a reader")
     func saysSomethingElse() throws {
         let reader = try ReaderPool(path: "/usr/bin/yes")
         #expect(throws: HelperFailure.otherVersion) {

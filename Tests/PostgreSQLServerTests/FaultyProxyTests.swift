@@ -3,7 +3,7 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// Tests the proxy of the other test suites with PostgreSQL's own clients.
+/// Tests the proxy used by the other test suites, with PostgreSQL's own clients.
 @Suite(
     .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct FaultyProxyTests {

@@ -3,7 +3,7 @@ import PostgreSQLServer
 import TestSupport
 import Testing
 
-/// Tests that the server of the other test suites breaks and recovers as requested.
+/// Tests that the server used by the other test suites fails and recovers on request.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PostgreSQLServerTests {
     @Test("a new database is empty, has the right owner, uses UTF-8 and flushes commits to disk")

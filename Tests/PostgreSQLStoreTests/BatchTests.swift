@@ -105,7 +105,7 @@ struct BatchTests {
             for caller in 0..<8 {
                 group.addTask {
                     for round in 0..<25 {
-                        // Half of the callers use the reverse order, so that both orders meet.
+                        // Half of the callers use the reverse order, so that both are used at once.
                         let numbers = (0..<6).map { ($0 * 3 + round) % 20 }
                         let order = caller.isMultiple(of: 2) ? numbers : numbers.reversed()
                         var changes: [StoreChange] = []

@@ -153,7 +153,8 @@ struct StoreFailureTests {
         #expect(try database.audit().findings == [])
     }
 
-    @Test("a role's or database's weaker durability is ignored, and a stronger one is kept")
+    @Test(
+        "a weaker durability setting of a role or database is ignored, and a stronger one is kept")
     func durability() async throws {
         for (weak, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
             let database = try TestDatabase()

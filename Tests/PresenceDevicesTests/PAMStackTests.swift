@@ -9,7 +9,7 @@ struct PAMStackTests {
         "outcome: \(what), may hide: \(mayHide)\n"
     }
 
-    @Test("pam_permit grants, and pam_deny denies")
+    @Test("pam_permit confirms presence, and pam_deny does not")
     func permitAndDeny() throws {
         let permit = try Stack(["auth required pam_permit.so", "account required pam_permit.so"])
         #expect(try permit.askBlindly() == "outcome: present\n")
@@ -27,7 +27,7 @@ struct PAMStackTests {
     private let pamDevices = "PresenceDevices."
     private let pamCall = "PresenceDevices.PAMCallFailure.Call"
 
-    @Test("without a service file no module runs, even if there is a service “other”")
+    @Test("without a service file no module runs, even if a service named “other” exists")
     func noServiceFile() throws {
         let stack = try Stack([])
         try stack.folder.write(

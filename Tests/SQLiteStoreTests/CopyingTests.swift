@@ -13,7 +13,7 @@ import Verification
 struct CopyingTests {
     static let start = UnixTime(seconds: 1_795_000_000)
 
-    @Test("a backup is one complete file with one snapshot, even during writes")
+    @Test("a backup made during writes is one complete file with one snapshot")
     func consistent() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -5,7 +5,7 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Kills, obstructs and traces a process that decides, at each system call.
+/// Kills a deciding process at each system call, makes its system calls fail, and traces them.
 @Suite(.enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
 struct KilledDecisionTests {
     static let decisions = 2

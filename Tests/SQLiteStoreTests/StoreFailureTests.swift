@@ -155,7 +155,7 @@ struct StoreFailureTests {
     }
 
     @Test(
-        "a full disk is reported, keeps acknowledged data, and works again once there is space",
+        "on a full disk, commits fail but lose no data, and they succeed once there is space",
         .enabled(if: SmallDisk.canMount, "this machine cannot mount a small disk"))
     func fullDisk() async throws {
         let disk = try SmallDisk(bytes: 1 << 20)

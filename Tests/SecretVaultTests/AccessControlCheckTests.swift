@@ -54,7 +54,7 @@ struct AccessControlCheckTests {
         }
     }
 
-    @Test("a passed check opens one entry, once, and clears its failures")
+    @Test("a passed check opens the entry and clears its failures")
     func yes() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -279,7 +279,7 @@ struct AccessControlCheckTests {
         #expect(try outcome(Self.yes, open, ids[0]) == "new")
     }
 
-    @Test("a proof opens only the entry of the open vault it was made for, within its lifetime")
+    @Test("a proof opens only its own entry, in the open vault that made it, within its lifetime")
     func proofs() throws {
         let (vault, ids) = try made()
         let (open, other) = (try vault.unlock(), try vault.unlock())

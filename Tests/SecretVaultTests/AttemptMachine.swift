@@ -6,8 +6,8 @@ import TestSupport
 ///
 /// A step is one change to the disk or to a lock that another program can see. The order of the
 /// steps is that of `VaultOpening.key(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; the
-/// vault's own code makes the decisions. A torn write leaves the previous slot valid, so it equals
-/// a kill before the step.
+/// vault's own code makes the decisions. A torn write leaves the previous slot valid, so it has the
+/// same effect as a kill before the step.
 struct AttemptMachine: StateMachine {
     let onFailure: AccessControl.OnFailure
     let starts: Int
@@ -103,7 +103,7 @@ struct AttemptMachine: StateMachine {
 
     private func isDue(_ state: State) -> Bool { state.attempts.isDue(line, by: Self.slots) }
 
-    /// Either nothing is counted, or four attempts of one kind.
+    /// Either nothing is counted, or four attempts of one kind are.
     var initialStates: [State] {
         let fresh = State(attempts: Attempts(of: [UInt8](repeating: 7, count: 16)), starts: starts)
         var states = [fresh]

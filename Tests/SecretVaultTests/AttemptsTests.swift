@@ -30,7 +30,7 @@ struct AttemptsTests {
         attempts.addRefusal(of: subject, by: slots, at: TestClock().reading)
     }
 
-    @Test("five attempts are admitted, each recorded first; the sixth has to wait")
+    @Test("five attempts are admitted and counted in advance; the sixth has to wait")
     func admission() throws {
         var clock = TestClock()
         var attempts = Attempts(of: Self.vaultID)
@@ -53,7 +53,7 @@ struct AttemptsTests {
         #expect(next.vault?.count == 6 && next.vault?.rest(at: clock.reading) == 300)
     }
 
-    @Test("a wait from before a reboot continues by the new boot's clock")
+    @Test("a wait that began before a reboot continues on the new boot's clock")
     func moved() {
         var clock = TestClock()
         let attempts = Self.counted(5, [:])
@@ -188,7 +188,7 @@ struct AttemptsTests {
         #expect(pruned.vault == attempts.vault)
     }
 
-    @Test("attempts are read back as they were written, with the same text")
+    @Test("attempts are read back as they were written, and bytes after them are ignored")
     func roundTrip() throws {
         for attempts in [
             Attempts(of: Self.vaultID), Self.counted(1, [:]), Self.counted(0, [9: 1, 3: 12]),
@@ -201,7 +201,7 @@ struct AttemptsTests {
         }
     }
 
-    @Test("every truncation, every flipped byte and every other form is refused")
+    @Test("every truncation, every flipped byte and every invalid form is refused")
     func refused() throws {
         let text = try Self.counted(5, [1: 2, 2: 7]).text(sequence: 3)
         for index in text.indices {

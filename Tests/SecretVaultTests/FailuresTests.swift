@@ -36,7 +36,7 @@ struct FailuresTests {
         return try #require(failures)
     }
 
-    @Test("four failures cause no wait; each later wait lasts exactly its number of seconds")
+    @Test("four failures cause no wait; each later wait lasts exactly as long as specified")
     func steps() throws {
         for (index, wait) in Self.waits.enumerated() {
             var clock = TestClock()

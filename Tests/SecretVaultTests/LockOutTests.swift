@@ -17,7 +17,7 @@ struct LockOutTests {
             at: vault.path, with: .passphrase(passphrase), reading: clock.reading)
     }
 
-    @Test("nothing is tried or counted until the last second of a wait")
+    @Test("nothing is tried or counted during a wait, not even in its last second")
     func steps() throws {
         let vault = try TestVault()
         var clock = TestClock()

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 struct MemoryTests {
-    @Test("only the secret in use is in memory, and none is after use")
+    @Test("only the secret in use is in memory, and no secret remains after use")
     func sealedInMemory() throws {
         let vault = try TestVault()
         let writer = ForeignProgram(path: BuiltProgram.path("vault-writer"))

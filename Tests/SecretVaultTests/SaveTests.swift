@@ -98,7 +98,7 @@ struct SaveTests {
     }
 
     @Test(
-        "the old vault stays unchanged on a full disk, and saving works once there is space",
+        "a full disk leaves the last saved vault intact, and saving works once there is space",
         .enabled(if: TestCapabilities.canMount, "a small disk cannot be mounted here"))
     func fullDisk() throws {
         let folder = try TemporaryFolder()

@@ -34,7 +34,7 @@ struct SlotTests {
     }
 
     @Test(
-        "a new passphrase opens the vault, and the old one does not; a kept key reseals nothing else",
+        "a new passphrase replaces the old one; if the vault's key is kept, no secret is resealed",
         arguments: [true, false])
     func changed(keepsKey: Bool) throws {
         let vault = try TestVault(recoveryKey: true)
@@ -134,7 +134,7 @@ struct SlotTests {
         #expect(open.slots.map(\.number) == [2])
     }
 
-    @Test("the last slot that opens on every device stays; one of two can be removed")
+    @Test("the last slot that opens on every device cannot be removed; one of two can")
     func last() throws {
         let vault = try TestVault(recoveryKey: true)
         let open = try vault.unlock()
@@ -248,7 +248,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("each single wrong character is detected, and so are two swapped ones")
+    @Test("any single wrong character is detected, as are two swapped characters")
     func mistyping() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = try #require(vault.recoveryKey).text().copied

@@ -56,7 +56,7 @@ struct UnlockCostTests {
         #expect(plan([10], ceiling: 9).refusal == .costOverCeiling(logN: 10, ceiling: 9))
     }
 
-    @Test("O-15 a slot that needs more memory than available is not tried")
+    @Test("O-15 a slot that needs more memory than is available is not tried")
     func memory() throws {
         let needed = try ScryptCost(logN: 24).memoryNeeded
         let limit = SystemMemory.limit()

@@ -237,7 +237,7 @@ struct VaultTests {
     }
 
     @Test(
-        "an entry is found by its secret from when it is added until it is replaced")
+        "an entry is found by its secret until it is replaced or removed")
     func fingerprintsMeanwhile() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -280,7 +280,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries.count == count - 1)
     }
 
-    @Test("the same key is equivalent under another name, and not with other parameters")
+    @Test("an entry with another name is equivalent, but one with other parameters is not")
     func equivalentEntries() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -321,7 +321,7 @@ struct VaultTests {
         }
     }
 
-    @Test("H-04 the maximum counter is not incremented, and the one before is stored exactly")
+    @Test("H-04 a counter reaches its maximum exactly, and is not incremented beyond it")
     func counterEnd() throws {
         let vault = try TestVault()
         let open = try vault.unlock()

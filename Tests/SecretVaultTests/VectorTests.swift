@@ -79,7 +79,7 @@ struct VectorTests {
     }
 }
 
-/// Runs `Scripts/read-vault.py`, which was written from the format's page alone.
+/// Runs `Scripts/read-vault.py`, which was written from the format's documentation alone.
 @Suite(.enabled(if: SecondReader.exists, "python3 or its package cryptography is missing"))
 struct SecondReaderTests {
     @Test(

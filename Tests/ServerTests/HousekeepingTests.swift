@@ -67,7 +67,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("a jump ahead of the clock deletes no events, even if events are recorded at that time")
+    @Test("a forward jump of the clock deletes no events, even if events are recorded at that time")
     func leapt() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -105,7 +105,7 @@ struct HousekeepingTests {
         #expect(house.said == Array(repeating: "events-kept clock-not-borne-out", count: 2))
     }
 
-    @Test("a clock that the kernel does not trust deletes no events")
+    @Test("while the kernel does not trust the clock, no events are deleted")
     func untrusted() async throws {
         let house = House()
         try await house.happen(on: 0..<420)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The device and the server programs, with a proxy between them that loses, cuts, duplicates and
-/// delays, while either program is killed.
+/// delays messages, while either program may be killed.
 @Suite(.serialized) struct LostReplyTests {
     /// A fault during one run of the device's program.
     enum Fault: CaseIterable {

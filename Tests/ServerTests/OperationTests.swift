@@ -27,7 +27,7 @@ struct OperationTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("V-27 the public listener discloses no health, metrics or version")
+    @Test("V-27 the public listener does not expose health, metrics or the version")
     func separation() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         for path in ["/livez", "/readyz", "/metrics"] {

@@ -12,7 +12,7 @@ struct RaceTests {
 
         var testDescription: String { rawValue }
 
-        /// The arrangements that can be tested on this machine.
+        /// The deployments that can be tested on this machine.
         static var possible: [Deployment] {
             PostgreSQLServer.isInstalled ? allCases : [.twoOnOneFile]
         }

@@ -35,7 +35,7 @@ struct RestoringClockTests {
         }
     }
 
-    @Test("T-10 O-07 the administrator can confirm a clock, but not one before the release")
+    @Test("T-10 O-07 the administrator can confirm a clock, but not one behind the release date")
     func trusted() throws {
         let taken = try clock(["--clock-is-right"], at: now, .unsynchronized)
         #expect(taken.now == now)

@@ -35,7 +35,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "V-24 a machine that lacks a key answers 503 until it has it, and never denies a correct code"
+        "V-24 a machine answers 503 while it lacks a key, and never denies a correct code"
     )
     func missingKey() async throws {
         let (_, url) = try await makeDatabase()
@@ -136,7 +136,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "a password on the command line is refused and not repeated; one in the environment is accepted"
+        "a password on the command line is refused and not repeated; one in a file is accepted"
     )
     func password() async throws {
         let (_, url) = try await makeDatabase()

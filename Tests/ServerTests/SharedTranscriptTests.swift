@@ -9,8 +9,7 @@ import Testing
 import Verification
 import VerificationService
 
-/// The transcripts, with each request answered by another one of several processes that share a
-/// database.
+/// The transcripts, with the requests answered in turn by several processes that share a database.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct SharedTranscriptTests {
     @Test(

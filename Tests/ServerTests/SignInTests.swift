@@ -47,7 +47,7 @@ import Testing
         try await harness.application.stop()
     }
 
-    @Test("R-04 a thief's copy of the vault is detected at the next use, and both are wiped")
+    @Test("R-04 the next use of a thief's copy is detected, and both holders' secrets are wiped")
     func thief() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.server()
@@ -64,7 +64,7 @@ import Testing
         try setMode(0o600, of: harness.folder.file("vault"))
         let thief = try await harness.present()
         #expect(thief.status == 5 && thief.words.contains("two holders"), "\(thief.words)")
-        // The owner's machine has its own file and no mark of the thief's.
+        // The owner's machine has its own vault and not the thief's generation mark.
         try removeFile(harness.folder.file(".watchword"))
         try harness.folder.write(owners, to: "vault")
         try setMode(0o600, of: harness.folder.file("vault"))

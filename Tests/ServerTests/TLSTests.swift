@@ -50,7 +50,7 @@ struct TLSTests {
         ] {
             let said = try await speak(server, options)
             #expect(!said.contains("HTTP/1.1"), "\(options)")
-            // The server refuses, after the client has sent its hello.
+            // The server refuses the handshake after the client has sent its hello.
             #expect(said.contains("handshake has read 0 bytes"), "\(options)")
             #expect(!said.contains("written 0 bytes"), "\(options)")
         }
@@ -105,7 +105,7 @@ struct TLSTests {
         try await server.stop()
     }
 
-    @Test("a server with an unusable certificate does not start, and names the file")
+    @Test("a server with an unusable certificate or key does not start, and reports why")
     func refused() async throws {
         let state = try ServerProcess.State()
         for name in ["a", "b"] { try makeTestIdentity(name, in: state.folder) }

@@ -12,8 +12,8 @@ import VerificationService
 ///     service-process URL CLOCK
 ///
 /// Serves the database at URL, with the test keys, on a port of 127.0.0.1 that it prints. It stops
-/// when standard input contains a line or ends. CLOCK contains the time in Unix milliseconds and
-/// may be replaced at any time.
+/// when it reads a line from standard input or the input ends. CLOCK contains the time in Unix
+/// milliseconds and may be replaced at any time.
 @main
 struct Program {
     enum Failure: Error { case badCall }

@@ -1,7 +1,7 @@
 internal import Synchronization
 package import Verification
 
-/// A store that fails on demand: reads, commits, or the responses of commits.
+/// A store whose reads, commits, or responses to commits fail on demand.
 package final class FailingStore: VerificationStore {
     /// The operations that fail.
     package enum Fault: Hashable, Sendable {

@@ -183,7 +183,7 @@ extension StoreContract {
     ]
 
     /// O-03: changes to fifty events, one per day, by an attacker who has no key and wants the
-    /// server to delete them as old.
+    /// server to treat them as expired and delete them.
     ///
     /// Only the last one changes the chain's records.
     public static let disguises: [(String, String)] = [

@@ -26,7 +26,7 @@ struct DrawnText: CustomTestStringConvertible {
 /// Checks drawn symbols with an independent reader.
 @Suite(.enabled(if: ForeignProgram("zbarimg") != nil, "zbarimg is missing: Scripts/setup test"))
 struct ReadBackTests {
-    @Test("a picture is read back by zbarimg, up to version 40", arguments: DrawnText.all)
+    @Test("pictures of symbols up to version 40 are read back by zbarimg", arguments: DrawnText.all)
     func picture(text: DrawnText) throws {
         let symbol = try Symbol(encoding: text.bytes.span, correction: .medium)
         #expect(try whatIsRead(in: symbol.image(modulePixels: 4)) == text.bytes)
@@ -40,7 +40,7 @@ struct ReadBackTests {
     }
 
     @Test(
-        "an SVG is drawn by rsvg-convert and read back by zbarimg, up to version 40",
+        "SVGs of symbols up to version 40 are drawn by rsvg-convert and read back by zbarimg",
         .enabled(
             if: ForeignProgram("rsvg-convert") != nil, "rsvg-convert is missing: Scripts/setup test"
         ), arguments: DrawnText.all)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("an affine projection keeps parallels parallel")
+    @Test("an affine projection keeps parallel lines parallel")
     func affine() throws {
         let pairs = square.map { ($0, Point(x: 200 * $0.x + 9, y: 100 * $0.y + 40 * $0.x)) }
         let projection = try #require(Projection(pairs, isAffine: true))

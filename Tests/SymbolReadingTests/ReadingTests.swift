@@ -39,7 +39,7 @@ import Testing
         #expect(try readSymbols(in: PictureViews(brightness: page)).symbols == [Array(text.utf8)])
     }
 
-    @Test("a symbol is read if it is inverted, has no margin, or both")
+    @Test("a symbol is read even if it is inverted or has no margin, or both")
     func inverted() throws {
         let whole = try drawn(text)
         let tight = whole.cropped(by: 16)

@@ -49,7 +49,7 @@ struct AccessTests {
     ]
 
     @Test(
-        "each route accepts exactly its own scope; only device routes and the description need none"
+        "each route accepts exactly its own scope; device routes and the API description need none"
     )
     func scopes() async throws {
         let fixture = try await ServiceFixture()

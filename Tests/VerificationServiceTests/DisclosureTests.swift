@@ -103,7 +103,7 @@ struct DisclosureTests {
     }
 
     @Test(
-        "V-29 V-05 acceptances, denials, changes and losses are events; serious ones notify users"
+        "V-29 V-05 acceptances, denials, changes and revocations are events; some notify users"
     )
     func events() async throws {
         let fixture = try await ServiceFixture()

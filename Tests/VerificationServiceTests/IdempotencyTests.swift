@@ -62,7 +62,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a response with secrets is also repeated, and is not stored in plain text")
+    @Test("a response with secrets is also repeated")
     func secretsAgain() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"
@@ -77,7 +77,7 @@ struct IdempotencyTests {
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
-    @Test("the same key with another body, target or spelling gets 422 and has no effect")
+    @Test("the same key with another target or body, however similar, gets 422 and has no effect")
     func otherRequest() async throws {
         let fixture = try await ServiceFixture()
         let headers = ["Idempotency-Key": "k"]

@@ -92,7 +92,7 @@ struct RefusalLogTests {
         #expect(fixture.log.count == 15)
     }
 
-    @Test("O-08 denied device logins are counted in the log; each accepted one has its line")
+    @Test("O-08 denied device logins are counted in the log; each accepted one has its own line")
     func devices() async throws {
         let fixture = try await ServiceFixture()
         let (id, secret) = try await fixture.device()

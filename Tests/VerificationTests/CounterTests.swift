@@ -69,7 +69,7 @@ struct CounterTests {
         #expect(try await fixture.verify(authenticator.code(counter + 3)).acceptance == nil)
     }
 
-    @Test("N-03 the last counter disables the credential instead of wrapping")
+    @Test("N-03 using the last counter disables the credential, and the counter does not wrap")
     func end() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(.max - 4))

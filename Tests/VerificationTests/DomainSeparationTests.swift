@@ -13,7 +13,7 @@ struct DomainSeparationTests {
         try #require(CredentialID(bytes: [UInt8](repeating: byte, count: 16)))
     }
 
-    @Test("the same token bytes have a different digest as each kind of token")
+    @Test("the same token bytes have a different digest for each kind of token")
     func kindsOfToken() throws {
         let lookup = try lookup()
         let token = SecretBytes(text: "thirty-two bytes, the same always")

@@ -19,7 +19,7 @@ struct EnrolmentTests {
         #expect(one.entry.movingFactor == .time(.standard))
     }
 
-    @Test("H-01 N-01 a key of 15 bytes is refused, one of 16 is accepted")
+    @Test("H-01 N-01 a key of 15 bytes is refused, and one of 16 is accepted")
     func keyLength() async throws {
         let short = SecretBytes(text: "fifteen bytes..")
         #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
@@ -136,7 +136,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "O-05 T-04 keys that HMAC treats as equal count as the same key in any order",
+        "O-05 T-04 keys that HMAC treats as equal count as one key, whichever is enrolled first",
         arguments: HashAlgorithm.allCases)
     func equivalentKeys(algorithm: HashAlgorithm) async throws {
         let short = [UInt8](1...20)

@@ -262,7 +262,7 @@ struct EventChainTests {
                 == [.checkpoint(node: EventChainTests.node, sequence: 4)])
     }
 
-    @Test("O-03 an event moved to another position is found, even if it is alone in its commit")
+    @Test("O-03 an event moved to another position is found, even if it was committed alone")
     func moved() throws {
         // A position is known once its commit is done: 1 to 3, 4, then 5 and 6.
         var chain = EventChain(node: EventChainTests.node, key: EventChainTests.key)

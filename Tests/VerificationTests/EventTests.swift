@@ -32,7 +32,7 @@ struct EventTests {
         #expect(events.allSatisfy { $0.verification != nil })
     }
 
-    @Test("N-36 N-33 a new binding, an end and a wipe notify the user; a denial does not")
+    @Test("N-36 N-33 a new binding, a revocation and a wipe notify the user; a denial does not")
     func notifications() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

@@ -86,7 +86,7 @@ struct LoginTests {
         #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("if the policy counts them, the third unissued secret in a row revokes the credential")
+    @Test("a policy can count unissued secrets; the third in a row then revokes the credential")
     func foreign() async throws {
         let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
         let device = try await fixture.enrolledDevice()
@@ -191,7 +191,7 @@ struct LoginTests {
         }
     }
 
-    @Test("O-07 reuse of an expired secret is denied, without revocation until the clock is right")
+    @Test("O-07 reuse of an expired secret is denied, and revokes nothing until the clock is right")
     func reuseOfExpired() async throws {
         let fixture = try VerifierFixture()
         let first = try await fixture.enrolledDevice()

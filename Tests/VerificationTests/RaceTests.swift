@@ -45,7 +45,8 @@ struct RaceTests {
         #expect(try await fixture.count(.accepted) == 1)
     }
 
-    @Test("H-12 H-07 N-09 V-19 of 500 concurrent wrong codes five are checked, all are answered")
+    @Test(
+        "H-12 H-07 N-09 V-19 of 500 concurrent wrong codes, five are checked and all are answered")
     func wrongCodes() async throws {
         let (fixture, store) = try fixture()
         let authenticator = try await fixture.enrolled()

@@ -221,7 +221,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "O-06 a recorded key is deleted on confirmation, end and expiry",
+        "O-06 a recorded key is deleted when its credential is confirmed, ends or expires",
         arguments: Ending.allCases)
     func keyEnds(_ ending: Ending) async throws {
         let fixture = try VerifierFixture()

@@ -7,7 +7,7 @@ import Testing
 /// What a row from a backup may still accept after a restore.
 @Suite("Restored rows")
 struct RestoreTests {
-    @Test("T-10 after a restore no time-based code is accepted that may have been spent")
+    @Test("T-10 after a restore, time-based codes that may have been spent are refused")
     func time() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -38,7 +38,7 @@ struct RestoreTests {
         #expect(try await fixture.verify(first).acceptance != nil)
     }
 
-    @Test("O-04 after a restore no step is accepted that drift or resynchronisation could reach")
+    @Test("O-04 after a restore, steps that drift or resynchronisation could reach are refused")
     func drift() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -50,7 +50,7 @@ struct RestoreTests {
             fixture.clock.advance(seconds: 86_400)
             #expect(try await fixture.verify(code(steps)).acceptance != nil)
         }
-        // From there, as far ahead as any request can reach.
+        // From there, resynchronise as far ahead as any request can.
         for steps in [40, 20] {
             _ = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: code(steps - 1), second: code(steps))

@@ -24,8 +24,8 @@ struct RowAuditTests {
         _ = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         #expect(try await findings(fixture) == [])
         fixture.clock.advance(seconds: 60)
-        // Wrong for two credentials, correct for one, spent, and throttled; then the clock goes
-        // back.
+        // Codes that are wrong for two credentials, correct for one, spent, and throttled; then the
+        // clock is set back.
         for _ in 0..<6 {
             _ = try await fixture.verify(first.wrongCode(at: fixture.clock.now))
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Throttle")
 struct ThrottleTests {
-    @Test("H-11 N-29 the default allows five failures without a wait, and no policy more than ten")
+    @Test("H-11 N-29 a wait follows five failures by default, and at most ten in any policy")
     func freeFailures() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -163,7 +163,7 @@ struct ThrottleTests {
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
     }
 
-    @Test("V-33 a replay is recorded and notified, but does not count as a guess")
+    @Test("V-33 a replay is recorded and notifies the user, but does not count as a guess")
     func replay() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

@@ -14,7 +14,7 @@ struct WindowTests {
     }
 
     @Test(
-        "T-08 T-11 N-10 each profile accepts codes up to the ends of its window, none beyond",
+        "T-08 T-11 N-10 each profile accepts codes up to the ends of its window, and none beyond",
         arguments: WindowProfile.allCases)
     func ends(profile: WindowProfile) async throws {
         for steps in -3...3 {
@@ -112,7 +112,7 @@ struct WindowTests {
         #expect(try await fixture.verify(code).denial == .replayed)
     }
 
-    @Test("a code that matches two credentials is a use of only one of them")
+    @Test("a code that matches two credentials counts as a use of only one of them")
     func sharedCode() async throws {
         let fixture = try fixture(.wide)
         // A search found the second key: both have the same code 300 s after the start.

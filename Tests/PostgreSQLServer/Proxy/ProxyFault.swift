@@ -51,8 +51,8 @@ public struct ProxyFault: Sendable {
     public enum Deed: Sendable, CaseIterable {
         /// Both sides see the end of the connection.
         case cut
-        /// Nothing is forwarded in either direction, and the connection stays open, until the proxy
-        /// is healed.
+        /// Nothing is forwarded in either direction, and the connection stays open, until the fault
+        /// is cleared.
         case stall
     }
 

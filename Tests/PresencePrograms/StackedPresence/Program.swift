@@ -1,8 +1,8 @@
 import Glibc
 import PAMAuthentication
 
-/// Does what `watchword-presence` does, but with the service files in `pam.d` beside the link in a
-/// test's folder by which it was started.
+/// Does what `watchword-presence` does, but takes the service files from `pam.d`, beside the link
+/// in a test's folder through which it was started.
 @main struct Program {
     static func main() {
         let path = CommandLine.arguments[0]

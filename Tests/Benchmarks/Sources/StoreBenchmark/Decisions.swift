@@ -2,7 +2,8 @@ import Foundation
 import SQLiteStore
 import Verification
 
-/// Alternates correct codes by one caller, by many callers, and a bare loop of the same update.
+/// Alternates between correct codes from one caller, correct codes from many callers, and a bare
+/// loop of the same update.
 struct Decisions {
     private let place: Place
     private let rounds: Int

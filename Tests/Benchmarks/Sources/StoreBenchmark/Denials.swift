@@ -1,6 +1,6 @@
 import Verification
 
-/// Alternates wrong codes and unknown subjects, whose times must be indistinguishable.
+/// Alternates between wrong codes and unknown subjects, whose times must be indistinguishable.
 struct Denials {
     /// Why a request is denied.
     enum Kind: String, CaseIterable {

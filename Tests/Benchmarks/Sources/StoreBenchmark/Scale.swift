@@ -1,7 +1,7 @@
 import Verification
 
-/// Alternates between filled stores of different sizes: the time of a decision with one caller and
-/// with many.
+/// Measures the time of a decision with one caller and with many, alternating between filled stores
+/// of different sizes.
 struct Scale {
     let sizes: [(population: Population, place: Place)]
     /// Each run has its own epoch, because a code can be spent only once.

@@ -1,7 +1,9 @@
 import Glibc
 
 // SwiftPM renames an executable's `main` to `<Target>_main`, so that it does not collide with
-// libFuzzer's. This one starts libFuzzer's driver: Fuzz TARGET [libFuzzer's arguments…]
+// libFuzzer's. The renamed `main` starts libFuzzer's driver:
+//
+//     Fuzz TARGET [libFuzzer's arguments…]
 @_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
     _ count: UnsafeMutablePointer<Int32>,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,

@@ -1,8 +1,8 @@
 import Cryptography
 import Verification
 
-/// Parses the bytes as a key file, also with a valid digest; an accepted file must be written back
-/// byte for byte.
+/// Parses the bytes as a key file, unchanged and with a valid digest; an accepted file must be
+/// written back byte for byte.
 func fuzzKeys(_ bytes: [UInt8]) {
     takeKeys(bytes)
     do {

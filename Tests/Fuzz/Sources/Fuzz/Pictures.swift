@@ -35,7 +35,7 @@ func fuzzSymbols(_ bytes: [UInt8]) {
     }
 }
 
-/// A valid symbol with the modules inverted for which `mask` has a bit set.
+/// A valid symbol in which the modules whose bit is set in `mask` are inverted.
 private func spoiledSymbol(_ mask: [UInt8]) -> GrayImage? {
     let text = Array("otpauth://totp/a?secret=MFRGG".utf8)
     guard let symbol = try? Symbol(encoding: text.span, correction: .low) else { return nil }

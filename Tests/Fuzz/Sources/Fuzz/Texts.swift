@@ -25,7 +25,7 @@ func fuzzKeyURI(_ bytes: [UInt8]) {
     precondition(KeyURI.format(again.credential) == written, "a written URI round-trips")
 }
 
-/// Whether a URI that caused `warnings` may cause this one after it is written and read again.
+/// Whether a URI that caused `warnings` may cause `warning` after it is written and read again.
 ///
 /// Unknown parameters are kept, but in other positions.
 private func isTolerated(_ warning: KeyURIWarning, in warnings: [KeyURIWarning]) -> Bool {

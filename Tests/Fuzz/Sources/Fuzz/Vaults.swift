@@ -24,8 +24,8 @@ private func take(_ bytes: [UInt8]) {
     }
 }
 
-/// Parses the bytes as a slot of failed attempts, also with a valid checksum; an accepted slot must
-/// be written back byte for byte.
+/// Parses the bytes as a slot of failed attempts, unchanged and with a valid checksum; an accepted
+/// slot must be written back byte for byte.
 func fuzzAttempts(_ bytes: [UInt8]) {
     takeAttempts(bytes)
     do {
