@@ -20,7 +20,7 @@ package protocol ProgramFailure: Error {
 }
 
 extension ProgramFailure {
-    /// No facts.
+    /// By default `nil`: most failures have no facts.
     package var facts: JSONValue? { nil }
 }
 

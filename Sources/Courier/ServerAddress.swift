@@ -12,7 +12,7 @@ public struct ServerAddress: Hashable, Sendable {
         var standardPort: UInt16 { self == .https ? 443 : 80 }
     }
 
-    /// Whether the server uses TLS.
+    /// The scheme: `https` if the server uses TLS.
     public let scheme: Scheme
     /// An ASCII host name or an IP address; an IPv6 address has no brackets.
     public let host: String

@@ -66,8 +66,8 @@ internal import COpenSSL
 
 /// OpenSSL's context for one digest.
 ///
-/// These calls fail only if memory runs out or if OpenSSL lacks the algorithm. No code can be
-/// computed then.
+/// Its methods call OpenSSL, which fails only if memory runs out or if it lacks the algorithm. In
+/// either case, no code can be computed, and the process ends.
 @safe final class EVPContext {
     private let context: OpaquePointer
 

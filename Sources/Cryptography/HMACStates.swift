@@ -2,8 +2,9 @@ internal import COpenSSL
 
 /// HMAC (RFC 2104) over a key's two prepared states, one block at a time.
 ///
-/// The code assembles blocks as vectors: a short message of known length is padded to one block,
-/// and the compression's loads can be forwarded only from stores of sixteen bytes.
+/// A message is short and of known length, so it fits into one padded block. The block is built as
+/// a vector, because the processor can forward only sixteen-byte stores to the loads of the
+/// compression function.
 enum HMACStates<Function: CompressionFunction> {
     private typealias Word = Function.Word
     private typealias Block = SIMD16<Function.Word>

@@ -7,7 +7,7 @@ enum SecretHeap {
     ///
     /// Pages are locked when touched, so unused ones cost nothing.
     private static let largest = 4 << 20
-    /// A smaller heap is useless: it can hardly hold OpenSSL's own secrets.
+    /// A smaller heap is useless: it could barely hold OpenSSL's own secrets.
     private static let smallest = 16 << 10
 
     // A `static let` is initialised once, even if several threads use it first.
@@ -43,8 +43,8 @@ enum SecretHeap {
     /// When the heap is full, ordinary memory is used; `CRYPTO_secure_clear_free` also wipes it.
     /// An import of many keys must not fail because of the limit.
     static func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
-        // Reserve part of the heap for OpenSSL: each thread's random generator is kept there and
-        // cannot be kept anywhere else.
+        // Reserve part of the heap for OpenSSL: each thread's random number generator is kept there
+        // and cannot be kept anywhere else.
         let room = made.size - min(512 << 10, made.size / 2)
         if count <= room - min(CRYPTO_secure_used(), room) {
             let locked = unsafe CRYPTO_secure_zalloc(count, "SecretBytes", 0)

@@ -54,6 +54,6 @@ public struct EnrolledSecret: Sendable {
         if let successor { successor.nonce != nil } else { current.nonce != nil }
     }
 
-    /// Whether a successor was issued that has not yet worked.
+    /// Whether a successor has been issued but has not yet been accepted.
     public var hasSuccessor: Bool { successor != nil }
 }

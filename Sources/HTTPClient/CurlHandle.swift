@@ -156,7 +156,7 @@ extension CurlHandle {
     }
 }
 
-/// A list of lines in libcurl's format, freed with the value.
+/// A list of header lines in libcurl's format, freed on deinitialisation.
 @safe final class HeaderLines {
     private(set) var list: UnsafeMutablePointer<curl_slist>?
 

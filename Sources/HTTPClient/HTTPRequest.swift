@@ -23,7 +23,8 @@ public struct HTTPRequest: Sendable {
 
     /// Creates a request.
     ///
-    /// The texts must be valid in a URL and a header field; they are not checked here.
+    /// The strings must be valid in a URL or in a header field, respectively; they are not checked
+    /// here.
     public init(
         scheme: Scheme, host: String, port: UInt16, path: String,
         headers: [(name: String, value: String)], body: [UInt8]

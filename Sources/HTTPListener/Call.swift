@@ -125,7 +125,7 @@ internal import Synchronization
         setDeadline(in: listener.limits.responseTimeout)
         guard let made = LibraryResponse(body: response.body) else { return .NO }
         let headers = isLast ? [HTTPField("Connection", "close")] : []
-        // Do not send a response without one of its headers.
+        // Send no response if one of its headers cannot be added.
         for header in response.headers + headers where !made.add(header) { return .NO }
         return unsafe made.queue(on: connection, status: response.status)
     }

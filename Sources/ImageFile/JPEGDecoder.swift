@@ -35,7 +35,7 @@ import CTurboJPEG
         return (width, height)
     }
 
-    /// Decodes into `pixels`, which must hold `size` in `format`.
+    /// Decodes into `pixels`, which must have room for a picture of `size` in `format`.
     ///
     /// Returns whether the picture was complete.
     func decode(

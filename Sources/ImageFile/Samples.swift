@@ -12,7 +12,7 @@ struct Samples {
 
     private var hasAlpha: Bool { channels == 2 || channels == 4 }
 
-    /// The brightness on white, and the alpha channel unless every pixel is opaque.
+    /// The brightness on a white background, and the alpha channel unless every pixel is opaque.
     func frame() -> ImageFrame {
         let brightness = GrayImage(width: width, height: height, pixels: brightness())
         guard hasAlpha else {

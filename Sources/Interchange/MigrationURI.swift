@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import OneTimePassword
 
-/// The URI around a migration payload: finds the payload and decodes its two encodings.
+/// Finds the payload in a migration URI and decodes its two encodings.
 enum MigrationURI {
     static let prefix = "otpauth-migration://offline"
 

@@ -3,7 +3,7 @@
 /// It is a short-lived secret and has no description; callers that may display it write its
 /// characters.
 public struct Code: Sendable {
-    /// The number of characters, from 1 to 10.
+    /// The number of characters, from 1 to 10; any number in a code that somebody presented.
     public let count: Int
     /// The first eight characters, the first one in the lowest byte, padded with zeros.
     let first: UInt64

@@ -43,7 +43,7 @@ public enum PictureRefusal: Error, Hashable, Sendable {
     case tooMuchMemory
     /// The reader's answer broke the protocol; all of it was rejected.
     case badAnswer
-    /// The reader ended without an answer, or how it ended is unknown.
+    /// The reader ended without an answer, or in an unknown way.
     case noAnswer
 }
 

@@ -172,7 +172,7 @@ extension ReaderConnection {
         return finish(PictureAnswer(refused: .badAnswer))
     }
 
-    /// Determines how a process that has closed its pipe ended.
+    /// Ends a process that has closed its pipe, and reports why it stopped.
     private func lost() throws(HelperFailure) -> PictureAnswer {
         let (ending, peakMemory) = helper.end()
         isSpent = true

@@ -15,7 +15,7 @@ enum ReaderProtocol {
     static let mark: [UInt8] = Array("WWR".utf8)
     /// Bytes of a picture file, 32 MiB.
     static let largestPicture = 32 << 20
-    /// Bytes of one chunk of a picture.
+    /// The maximum size of a chunk of a picture, in bytes.
     static let largestChunk = 1 << 16
     static let largestGreeting = 64
     /// Bytes of an answer: enough for more than 80 of the longest symbols.

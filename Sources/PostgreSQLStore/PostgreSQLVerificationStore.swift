@@ -39,7 +39,7 @@ public final class PostgreSQLVerificationStore: Sendable {
         }
     }
 
-    /// Connects, and creates the tables (in a schema `watchword`) if they are missing.
+    /// Connects, and creates the tables (in a schema named `watchword`) if they are missing.
     ///
     /// Each schema step runs once, in the first process that connects.
     ///

@@ -93,7 +93,7 @@ final class ModuleConversation {
         case .noServiceFile: throw .noServiceFile
         case .noUserName: throw .noUserName
         case .accountRefused(let failure):
-            // It was the right person, so nothing was guessed.
+            // The user was authenticated, so this was not an attempt to guess.
             mayHaveBeenAttempted = false
             throw .accountRefused(failure)
         case .failed(let failure): throw .failed(failure)

@@ -39,7 +39,7 @@ enum ModuleFrame: Hashable, Sendable {
         case verdict = 6
     }
 
-    /// The encoded frame, with its count.
+    /// The encoded frame, preceded by its length.
     var bytes: [UInt8] {
         let body: [UInt8] =
             switch self {

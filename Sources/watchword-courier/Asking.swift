@@ -52,7 +52,7 @@ struct Tools: ~Copyable {
 /// The limits for a response; typical responses have a few hundred bytes.
 private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
 
-/// What servers record about this program.
+/// The `User-Agent`, which servers may record.
 private let userAgent = "watchword/\(ProgramVersion.text)"
 
 /// Sends the request to the server at the other end of `connection`.

@@ -52,8 +52,9 @@ enum FileContent {
         }
     }
 
-    // The beginning of every image format has a byte that text does not have: a control character,
-    // or, in the formats that begin with letters (GIF, RIFF), a byte of a size or a header.
+    // Every image file has a control character near its beginning, which text does not: even the
+    // formats that begin with letters (GIF, RIFF) have one in a size or header field. JPEG files
+    // are also recognised by their first two bytes.
     private static func isText(_ head: Span<UInt8>) -> Bool {
         for index in head.indices {
             switch head[index] {

@@ -16,7 +16,7 @@ struct PictureTexts {
 
     private var contents: [Int: Content] = [:]
 
-    /// Reads every file of `found`.
+    /// Reads every file in `found`.
     init(of found: [PathWalk.Found], progress: (Int, Int) -> Void) throws(CommandFailure) {
         var pictures: [(index: Int, path: String)] = []
         for case (let index, .file(let path)) in found.enumerated() {

@@ -5,7 +5,8 @@ import SecretVault
 
 /// The check before an entry is opened.
 enum EntryCheck: String, Hashable, Sendable {
-    /// The passphrase or recovery key: when the vault is unlocked, and again at each further use.
+    /// The passphrase or recovery key, which is entered to unlock the vault, and again for each
+    /// further use.
     case passphrase
     /// PAM, in addition to the passphrase.
     case pam

@@ -41,7 +41,8 @@ enum CheckCommand {
         return result.damages.isEmpty ? .done : .badInput
     }
 
-    /// The number of bytes that can be locked in memory; `null` if unlimited.
+    /// The number of bytes of secrets that can be kept out of swap; `null` if the limit is high
+    /// enough.
     private static var lockedMemory: JSONValue {
         SecretBytes.lockedLimit.map { .number(Int64($0)) } ?? .null
     }

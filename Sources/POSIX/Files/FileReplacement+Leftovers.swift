@@ -79,7 +79,7 @@ extension FileReplacement {
         return try isSameFile(leftover, in: own, previous, in: own)
     }
 
-    /// Whether the file begins like one of ours, or is one that was truncated within its beginning.
+    /// Whether the file begins like one of ours, or is too short but begins that way so far.
     private func beginsLikeOwnFile(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(PrivateFileError) -> Bool
     {

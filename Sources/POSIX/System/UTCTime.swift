@@ -2,9 +2,10 @@ internal import Glibc
 
 /// A date and a time of day in UTC, in the Gregorian calendar, without leap seconds.
 ///
-/// The calendar is the C library's. It is used only for the years 1570 to 1969, because the
-/// calendar repeats every 400 years: `gmtime_r` fails if a year needs more than 32 bits, and counts
-/// leap seconds from 1972 onwards if `TZ` names a zone in `right/`.
+/// The C library converts the time, which is first moved by a multiple of 400 years (the period
+/// after which the calendar repeats) into the years 1570 to 1969. Outside them, `gmtime_r` fails if
+/// a year needs more than 32 bits, and counts leap seconds from 1972 onwards if `TZ` names a zone
+/// in `right/`.
 package struct UTCTime: Hashable, Sendable {
     package let year: Int
     /// From 1 to 12.

@@ -9,7 +9,8 @@ public enum StandardStream: Int32, Sendable {
     /// Whether the stream is a terminal.
     public var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// The width of the terminal in columns; `nil` if it is not a terminal or does not report it.
+    /// The width of the terminal in columns; `nil` if the stream is not a terminal, or if the
+    /// terminal does not report its width.
     public var columns: Int? {
         var size = winsize()
         guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {

@@ -2,7 +2,7 @@
 struct StatementArguments: Sendable {
     /// The type of an array's elements.
     enum Element: UInt32 {
-        // The types' numbers, which never change (pg_type.dat).
+        // The types' OIDs, which never change (pg_type.dat).
         case bytes = 17
         case integer64 = 20
         case integer32 = 23

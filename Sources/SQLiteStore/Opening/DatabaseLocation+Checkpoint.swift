@@ -110,12 +110,12 @@ extension SQLiteSession {
 }
 
 extension SQLiteVerificationStore {
-    /// Records beside the database where the event chain ends now.
+    /// Records the current end of the event chain in a file beside the database.
     ///
     /// A database that is rolled back to a state before this checkpoint is not opened. The store
     /// writes a checkpoint when it is opened and when it is closed; a long-running service also
-    /// writes one regularly. Keep the checkpoint's text on another machine to detect more; see
-    /// ``audit(checkpoints:)``.
+    /// writes one regularly. To detect a rollback of the checkpoint as well, keep its text on
+    /// another machine; see ``audit(checkpoints:)``.
     @discardableResult public func saveCheckpoint() throws(SQLiteStoreError) -> ChainCheckpoint {
         let head: ChainCheckpoint?
         do { head = try chains().last?.head } catch { throw .store(error) }

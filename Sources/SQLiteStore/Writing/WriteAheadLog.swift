@@ -1,7 +1,7 @@
 /// Decides when the write-ahead log is checkpointed.
 ///
-/// Each decision changes a page somewhere in the file, and checkpointing a thousand of them costs
-/// as much as hundreds of decisions. By default, SQLite does this within the commit that fills the
+/// Each decision changes a page somewhere in the file, and checkpointing a thousand pages costs as
+/// much as hundreds of decisions. By default, SQLite does this within the commit that fills the
 /// log. Here a ``Checkpointer`` runs in parallel with the writer, which has to checkpoint only the
 /// most recent pages before the log restarts.
 struct WriteAheadLog {

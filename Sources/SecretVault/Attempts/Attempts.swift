@@ -8,8 +8,8 @@ struct Attempts: Hashable {
     enum Subject: Hashable {
         /// The vault: attempts with a passphrase.
         case vault
-        /// One record, as sealed in this generation: presence checks for that record. Resealing a
-        /// record resets its count.
+        /// One record, as sealed in this generation: attempts at a presence check for that record.
+        /// Resealing a record resets its count.
         case record(RecordID, revision: UInt64)
     }
 

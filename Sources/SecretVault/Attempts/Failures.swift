@@ -33,7 +33,7 @@ struct Failures: Hashable {
         return 60 * minutes[Int(min(count - free, UInt64(minutes.count - 1)))]
     }
 
-    /// Seconds that remain to wait.
+    /// The remaining wait in seconds.
     func rest(at now: ClockReading) -> UInt64 {
         let passed = passed(until: now)
         return wait > passed ? wait - passed : 0

@@ -56,9 +56,10 @@ public enum VaultError: Error, Hashable, Sendable {
     /// the vault at once.
     case lockedOut(seconds: Int64)
     /// The attempt could not be recorded on disk, so it was not made, or its outcome is not
-    /// reported. A recovery key opens the vault without counting.
+    /// reported. A recovery key opens the vault without being counted.
     case notCounted(SystemCallFailure)
-    /// The vault was to be opened read-only without counting, but attempts can be counted here.
+    /// The vault was to be opened read-only, without counting attempts, but they can be counted
+    /// here.
     case writable
     /// An entry has to be wiped after refused attempts, but the vault cannot be written.
     case wipingDue

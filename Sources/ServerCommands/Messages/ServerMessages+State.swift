@@ -131,7 +131,7 @@ extension ServerMessages {
         }
     }
 
-    /// A finding in an event chain.
+    /// Describes a finding in an event chain.
     static func sentence(for finding: AuditTrail.Finding) -> String {
         switch finding {
         case .forgedRecord(let node): "node \(name(node)): the record of its chain is forged"

@@ -1,4 +1,6 @@
-/// The stored state of an enrolled secret: only digests, of the current secret and its successor.
+/// The stored state of an enrolled secret.
+///
+/// It contains only digests of the current secret and its successor, never the secrets.
 struct SecretChain: Hashable, Sendable {
     /// The generation of the current secret.
     var generation: UInt64

@@ -8,8 +8,8 @@ struct TOTPState: Hashable, Sendable {
     /// The number of steps by which the authenticator's clock was last seen ahead of the server's
     /// (RFC 6238, section 6), at most ``Policy/maximumDrift`` in either direction.
     private(set) var drift: Int64 = 0
-    /// When a login last changed the drift; `nil` if none has since enrolment or the last
-    /// resynchronisation.
+    /// When a login last changed the drift, or when the credential was restored from a backup;
+    /// `nil` if neither has happened since enrolment or the last resynchronisation.
     private(set) var driftAdjustedAt: UnixTime?
 
     init(seed: SealedSeed) { self.seed = seed }

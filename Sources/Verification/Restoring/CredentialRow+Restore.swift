@@ -16,9 +16,9 @@ extension CredentialRow {
     /// however far the clock has drifted since the backup. That is up to 21 steps ahead of the
     /// clock, usually ten and a half minutes.
     ///
-    /// HOTP credentials, recovery codes and enrolled secrets do not show how old they are, so they
-    /// are revoked and must be enrolled again. Unconfirmed enrolments are also revoked. Credentials
-    /// that had already ended stay unchanged.
+    /// For HOTP credentials, recovery codes and enrolled secrets, nothing limits what may have been
+    /// spent since the backup, so they are revoked and must be enrolled again. Unconfirmed
+    /// enrolments are also revoked. Credentials that had already ended stay unchanged.
     ///
     /// This method cannot tell whether a credential was revoked or disabled after the backup. The
     /// caller passes this in `hasEnded`.

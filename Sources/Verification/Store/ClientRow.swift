@@ -1,4 +1,6 @@
-/// An application that may send requests, as stored: only the digest of its API key.
+/// The stored record of an application that may send requests.
+///
+/// Only a digest of its API key is stored, never the key.
 public struct ClientRow: Hashable, Sendable {
     /// The primary key: 16 random bytes.
     public let id: [UInt8]

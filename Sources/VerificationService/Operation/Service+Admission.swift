@@ -37,7 +37,7 @@ extension HTTPRequest {
 extension Service {
     /// The maximum size of a body.
     ///
-    /// The listener refuses longer bodies before it reads them.
+    /// The listener refuses requests with longer bodies itself.
     package static let maximumBodySize = 64 << 10
 
     /// Parses the target and finds the route.
