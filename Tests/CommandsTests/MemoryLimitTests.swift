@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A process that may not lock or use as much memory as it needs.
+/// A process that is not allowed to lock or use as much memory as it needs.
 struct MemoryLimitTests {
     /// Drops the capability that lets root lock any amount of memory.
     private static let withoutCapability =

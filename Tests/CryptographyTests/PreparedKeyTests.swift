@@ -42,7 +42,7 @@ struct PreparedKeyTests {
         #expect(offsets.count == 16)
     }
 
-    @Test("OpenSSL's compression functions pass the check", arguments: HashAlgorithm.allCases)
+    @Test("OpenSSL's compression functions pass our check", arguments: HashAlgorithm.allCases)
     func compressions(algorithm: HashAlgorithm) {
         #expect(CompressionCheck.isPassed(by: algorithm))
     }

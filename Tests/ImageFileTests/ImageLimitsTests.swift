@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ImageLimitsTests {
-    @Test("a PNG of 65,500 × 65,500 pixels is refused because of its header")
+    @Test("a PNG of 65,500 × 65,500 pixels is refused before anything after its header is read")
     func hugeSides() {
         // 100 KB that would decompress to gigabytes; nothing after the header is read.
         let bomb = pngStart(width: 65_500, height: 65_500) + [UInt8](repeating: 0, count: 100_000)

@@ -4,7 +4,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-@Suite("Sets of Google's exports")
+@Suite("Google Authenticator exports in several parts")
 struct MigrationSetTests {
     @Test("parts may arrive in any order and are sorted")
     func anyOrder() throws {
@@ -80,7 +80,7 @@ struct MigrationSetTests {
         #expect(collection.sets.count == Int(count))
     }
 
-    @Test("parts are sorted into the same sets as by a sequential search")
+    @Test("parts are sorted into the same sets as a sequential search finds")
     func sorted() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -73,7 +73,7 @@ struct DeviceRun: Sendable {
     }
 
     let start: DeviceRecord
-    /// The holder whose nonces are drawn, and how many it had stored before the run.
+    /// The holder for which nonces are drawn, and how many it had stored before the run.
     let nonces: (owner: UInt8, kept: UInt8)
     private(set) var steps: [Step] = []
     private(set) var wait = Wait.nothing(.failed)

@@ -146,7 +146,7 @@ struct KeyURITests {
         #expect(uri.warnings.isEmpty == (name == algorithm.rawValue))
     }
 
-    @Test("numbers are read")
+    @Test("digits, period, start time and counter are read")
     func numbers() throws {
         let uri = try KeyURI(
             "otpauth://totp/A:b?secret=\(key)&digits=8&period=60&t0=-30", reading: .strict)

@@ -32,7 +32,7 @@ import Testing
         #expect(parse(bytes + [0]) == nil)
     }
 
-    @Test("a corrupt answer is rejected or decoded within its bounds", arguments: findings)
+    @Test("a corrupt answer is rejected, or its symbols lie within its bytes", arguments: findings)
     func spoiled(finding: PictureFinding) {
         let sound = Answer.bytes(for: finding)
         for index in sound.indices {

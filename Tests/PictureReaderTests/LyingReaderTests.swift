@@ -44,7 +44,7 @@ internal import Testing
     }
 
     @Test(
-        "a reader that closes its pipe without an answer is killed",
+        "a reader that closes its pipe without a complete answer is reported",
         arguments: [
             ("half a frame and gone", PictureRefusal.noAnswer), ("close the pipe", .noAnswer),
         ])

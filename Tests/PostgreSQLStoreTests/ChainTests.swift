@@ -86,7 +86,7 @@ struct ChainTests {
             _ = try await store.commit([.appendEvent(.sample(number))])
             #expect(told.withLock { $0 } == number / 5)
         }
-        // A commit with more events than that number causes only one call.
+        // A commit with more than five events causes only one call.
         _ = try await store.commit((0..<13).map { .appendEvent(.sample($0)) })
         #expect(told.withLock { $0 } == 4)
         #expect(store.ends.map(\.position).max() == 30)

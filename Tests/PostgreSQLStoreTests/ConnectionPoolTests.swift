@@ -132,7 +132,7 @@ struct ConnectionPoolTests {
         pool.close()
     }
 
-    @Test("other connections that do not answer are detected without a caller's job")
+    @Test("after a timeout, the other connections are tested before they run a job")
     func silent() throws {
         let stage = Stage()
         let pool = try stage.pool(3)

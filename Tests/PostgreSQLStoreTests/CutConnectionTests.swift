@@ -24,7 +24,7 @@ struct CutConnectionTests {
         try await fixture.expectWhole()
     }
 
-    @Test("a connection cut while opening is reopened and loses no decision")
+    @Test("if a connection is cut while it opens, it is reopened, and no decision is lost")
     func opening() async throws {
         let fixture = try await Fixture()
         for way in ProxyFault.Way.allCases {

@@ -15,7 +15,7 @@ struct PostgreSQLStoreContractTests {
         try await rule.check(StoreContract.Subject(store, key: database.keys.auditKey))
     }
 
-    @Test("store contract, with two stores on one database", arguments: StoreContract.rules)
+    @Test("two stores on one database obey the store contract", arguments: StoreContract.rules)
     func together(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let first = try database.open()

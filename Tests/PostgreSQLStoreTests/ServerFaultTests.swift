@@ -105,7 +105,7 @@ struct ServerFaultTests {
             try await eventually { () throws(StoreFailure) in
                 try await store.commit([.appendEvent(.sample(2))])
             } == .done)
-        // If the blocked connection has not yet released its chain, another chain was begun.
+        // If the blocked connection has not yet released its chain, a new chain has begun.
         #expect(try await store.chains().count <= chains + 1)
         withExtendedLifetime(standby) {}
     }

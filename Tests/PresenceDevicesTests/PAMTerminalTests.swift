@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Stacks of real modules, with a person at the terminal.
+/// Stacks of real modules, with a simulated person at the terminal.
 struct PAMTerminalTests {
     @Test("two questions are answered in turn, with and without echo as the module requests")
     func asksTwice() throws {

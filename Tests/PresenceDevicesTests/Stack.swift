@@ -45,7 +45,7 @@ final class Stack {
     /// The path of the program that runs the modules.
     var program: String { folder.file("presence") }
 
-    /// Asks on a terminal, with a test at the keyboard.
+    /// Asks on a terminal; the test types the answers.
     func askOnTerminal(timeout: Duration = .seconds(60)) throws -> PseudoTerminal {
         try PseudoTerminal(
             "echo $$; exec PresenceAsker \(program) \(timeout.millisecondsRoundedUp)", in: folder)

@@ -275,7 +275,7 @@ struct AttemptsTests {
         #expect(offsets == [0, 1, 0, 1, 0].map { $0 * AttemptsFile.slotCount })
     }
 
-    @Test("another vault's slots, damaged slots and a file of another size are ignored")
+    @Test("another vault's slots, damaged slots and a file of the wrong size are ignored")
     func spoiledSlots() throws {
         let bytes = try AttemptsFile.holding(Self.counted(3, [:]))
         let other = try AttemptsFile(reading: bytes, of: [UInt8](repeating: 8, count: 16))

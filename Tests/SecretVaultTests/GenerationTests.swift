@@ -20,7 +20,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a save after a restore of an older file is newer than all earlier files")
+    @Test("a vault saved after an older file was restored is newer than all earlier files")
     func newest() throws {
         let vault = try TestVault()
         let old = try vault.bytes()
@@ -35,7 +35,9 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
     }
 
-    @Test("an implausibly high mark is reported, and does not exhaust the generation numbers")
+    @Test(
+        "an implausibly high recorded generation is reported, and does not exhaust the numbers"
+    )
     func absurdMark() throws {
         let missed = VaultLimits.missedGenerations
         let cases: [(mark: UInt64, next: UInt64)] = [
@@ -59,7 +61,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("a vault is created, and its recovery key opens it, even if the mark cannot be written")
+    @Test("a vault is created, and its recovery key opens it, without a writable generation record")
     func newUnmarked() throws {
         let folder = try TemporaryFolder()
         let mark = TestVault.own("generation")
@@ -84,7 +86,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
 
-    @Test("a missing, damaged or older mark, or another vault's, is not reported")
+    @Test("a generation record that is missing, damaged, older or another vault's is not reported")
     func noMark() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
@@ -106,11 +108,11 @@ struct GenerationTests {
         #expect(try vault.unlock().generation == 2)
     }
 
-    @Test("a mark that cannot be written is reported, and the save is kept")
+    @Test("a generation record that cannot be written is reported, and the save is kept")
     func unmarked() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        // A file cannot replace a folder in the mark's place.
+        // A file cannot replace a folder in the place of the generation record.
         let mark = TestVault.own("generation")
         try removeFile(vault.folder.file(mark))
         try makeFolder(vault.folder.file(mark))

@@ -6,7 +6,7 @@ import Testing
 
 /// Two programs change one entry in turn.
 struct InterleavedChangeTests {
-    @Test("a change reads what another program has saved, and never a wiped entry")
+    @Test("a change is based on what another program has saved, and fails on a wiped entry")
     func interleaved() throws {
         let vault = try TestVault()
         let id = try vault.fill()[2]

@@ -102,8 +102,8 @@ struct KilledSaveTests {
             ])
             let isMark = calls[call].contains("\"generation") || call > markStart(calls)
             #expect([0, 9].contains(outcome.status), "\(calls[call])")
-            // A failure before the vault is replaced is an error; a failure to write the mark is
-            // only reported.
+            // A failure before the vault is replaced is an error; a failure to write the generation
+            // record is only reported.
             if !isMark { #expect(outcome.status == 9, "\(calls[call])") }
             refusals += outcome.status == 9 ? 1 : 0
             let left = try whatIsLeft(vault, run, "failed at \(calls[call])")

@@ -91,7 +91,7 @@ struct RenamedVaultTests {
     }
 
     @Test(
-        "O-12 a generation that other users can read, under a former name, is treated as unrelated")
+        "O-12 a generation under a former name is treated as unrelated if other users can read it")
     func readable() throws {
         let (vault, path, ids) = try renamed()
         try setMode(0o644, of: vault.folder.file(Self.oldPrevious))

@@ -24,7 +24,7 @@ struct SlotTests {
         #expect(try !TestVault().unlock().check().hasRecoveryKey)
     }
 
-    @Test("another vault's recovery key does not open")
+    @Test("another vault's recovery key does not open the vault")
     func otherRecoveryKey() throws {
         let vault = try TestVault(recoveryKey: true)
         let other = try #require(try TestVault(recoveryKey: true).recoveryKey)

@@ -57,7 +57,7 @@ struct SynchronizedVaultTests {
         #expect(try vault.files() == TestVault.files.filter { !purging || $0 != kept })
     }
 
-    @Test("O-10 a vault that is replaced while entries are being wiped is kept")
+    @Test("O-10 if a vault is replaced while entries are being wiped, the new vault is kept")
     func replacedWhileWiping() throws {
         let vault = try TestVault()
         let id = try vault.fill()[3]

@@ -158,7 +158,7 @@ struct TamperingTests {
 
     private static let unknownID = "AAAAAAAAAAAAAAAAAAAAAA=="
 
-    @Test("Base64 with nonzero trailing bits is refused where only the checksum covers it")
+    @Test("Base64 with nonzero trailing bits is refused even if only the checksum covers it")
     func nonzeroTrailingBits() throws {
         let sample = try Sample()
         let index = try #require(sample.lines.firstIndex { $0.hasPrefix("vault ") })

@@ -73,7 +73,7 @@ struct UnwritableTests {
         #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
     }
 
-    @Test("--read-only opens a vault on a read-only disk, and neither counts nor saves")
+    @Test("--read-only opens a vault on a read-only disk, and neither counts failures nor saves")
     func readOnly() throws {
         let vault = try mounted()
         #expect(throws: VaultError.writable) { try unlock(vault, Self.right, readOnly: true) }

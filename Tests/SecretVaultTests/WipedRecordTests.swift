@@ -157,7 +157,7 @@ struct WipedRecordTests {
     }
 
     @Test(
-        "O-12 a secret restored before the manifest is updated is detected by the count or the mark"
+        "O-12 a secret restored before the manifest is updated is detected"
     )
     func putBackEarly() throws {
         let sample = try Sample()

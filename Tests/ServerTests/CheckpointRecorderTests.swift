@@ -56,7 +56,7 @@ struct CheckpointRecorderTests {
         #expect(harness.written == 2)
     }
 
-    @Test("writes happen at intervals without requests, and stop after stop()")
+    @Test("writes happen at regular intervals even if none is requested, and stop after stop()")
     func fromTimeToTime() throws {
         let harness = Harness()
         let keeper = try #require(CheckpointRecorder(every: .milliseconds(1)) { harness.write() })

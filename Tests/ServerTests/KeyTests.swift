@@ -25,7 +25,7 @@ struct KeyTests {
             }
             return statuses
         }
-        // The first rotation is killed after it wrote its key and before it finished.
+        // The first rotation is killed after it has written its key, but before it finishes.
         let rotation = Process()
         rotation.executableURL = URL(filePath: BuiltProgram.path("watchword-server"))
         rotation.arguments = ["keys", "rotate"]

@@ -24,7 +24,7 @@ struct TimingTests {
         return 4.9 * ((2 * count + 1) / (12 * count * count)).squareRoot()
     }()
 
-    /// Names of equal length.
+    /// A name; all names have the same length.
     private static func name(_ kind: String, _ round: Int, _ index: Int) -> String {
         "\(kind)-\(round * 1_000_000 + index)"
     }

@@ -73,7 +73,7 @@ package final class ServiceFixture: Sendable {
     /// The cause of each readiness change reported so far; `nil` when the server became ready.
     package var readinessChanges: [String?] { dependencies.readinessChanges.withLock { $0 } }
 
-    /// Sets the state of the clock that the kernel reports.
+    /// Sets the clock state that the kernel reports.
     package func setClockState(_ state: ClockState) {
         dependencies.clockState.withLock { $0 = state }
     }

@@ -54,7 +54,7 @@ final class Gathering: Sendable {
     }
 }
 
-/// A second connection to the database that can block all other writers.
+/// A second connection to the database, which can block all other writers.
 @safe final class OtherWriter: @unchecked Sendable {
     // @unchecked Sendable: only one task uses the handle.
     private let handle: OpaquePointer

@@ -6,7 +6,7 @@ public enum BuiltProgram {
     ///
     /// The test target must depend on it.
     public static func path(_ name: String) -> String {
-        // The running program is the test bundle, which is in the same folder.
+        // The running program is the test bundle, which is in the same folder as the programs.
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent().appending(path: name).path
     }

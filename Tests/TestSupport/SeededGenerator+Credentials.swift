@@ -42,7 +42,7 @@ extension SeededGenerator {
     /// A number of any magnitude.
     public mutating func number() -> UInt64 { next() >> UInt64.random(in: 0...63, using: &self) }
 
-    /// Up to eight characters, without a space at either end.
+    /// Up to eight of these pieces of text, without a space at either end.
     private mutating func name() -> String {
         let pieces = [
             "a", "Z", "0", ":", "%", "%3A", "+", " ", "#", "&", "=", "?", "/", "@", "ü", "日", "😀",

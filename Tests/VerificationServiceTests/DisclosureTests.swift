@@ -143,7 +143,7 @@ struct DisclosureTests {
         #expect(positions == events.compactMap { $0["position"]?.wholeNumber })
     }
 
-    @Test("N-33 a new binding is an event that notifies the subject")
+    @Test("N-33 a new binding is recorded as an event of which the subject must be notified")
     func bindingNotifies() async throws {
         let fixture = try await ServiceFixture()
         _ = try await fixture.enrolled()

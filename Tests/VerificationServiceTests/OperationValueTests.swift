@@ -48,7 +48,7 @@ struct OperationValueTests {
             ])
     }
 
-    @Test("T-01 a clock that is before the build date or unsynchronised is reported")
+    @Test("T-01 a clock that is unsynchronised or set before the build date is reported")
     func clock() {
         let now = ClockRequirement.builtAt
         let wide = ClockRequirement(profile: .wide)

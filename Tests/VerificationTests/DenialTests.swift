@@ -6,7 +6,7 @@ import Testing
 @testable import Verification
 
 /// What an attacker without an API key can do.
-@Suite("Denials of devices")
+@Suite("Denied device requests")
 struct DenialTests {
     private static let attacker = Origin(address: "203.0.113.5")
 
@@ -184,7 +184,7 @@ struct DenialTests {
         #expect(due.first?.line.last.origin == .unknown)
     }
 
-    @Test("O-08 counts that could not be written are retried later")
+    @Test("O-08 counts that could not be written are written later")
     func failing() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()

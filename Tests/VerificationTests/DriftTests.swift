@@ -28,7 +28,7 @@ struct DriftTests {
         return outcome.acceptance != nil
     }
 
-    @Test("O-04 of 1,000 future codes two are accepted, and the owner can sign in again in 90 s")
+    @Test("O-04 of 1,000 future codes, two are accepted, and the owner can sign in again in 90 s")
     func futureCodes() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

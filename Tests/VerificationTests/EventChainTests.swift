@@ -264,7 +264,7 @@ struct EventChainTests {
 
     @Test("O-03 an event moved to another position is found, even if it was committed alone")
     func moved() throws {
-        // A position is known once its commit is done: 1 to 3, 4, then 5 and 6.
+        // An event's position is known once its commit is done: 1 to 3, then 4, then 5 and 6.
         var chain = EventChain(node: EventChainTests.node, key: EventChainTests.key)
         let start = try chain.start()
         var events: [ChainedEvent] = []

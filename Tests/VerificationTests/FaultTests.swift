@@ -56,7 +56,7 @@ struct FaultTests {
             } catch VerifierError.store { return nil }
         }
 
-        /// One login of the owner, with one fault.
+        /// One login by the owner, with one fault.
         func step(_ fault: Fault) async throws {
             if fault != .none { faults += 1 }
             if fault == .killedBeforeWriting { return }

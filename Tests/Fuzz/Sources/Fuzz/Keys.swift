@@ -6,7 +6,7 @@ import Verification
 func fuzzKeys(_ bytes: [UInt8]) {
     takeKeys(bytes)
     do {
-        // The last line is replaced, so that the result depends on what precedes it.
+        // The last line is replaced by a valid digest, so that only what precedes it matters.
         let end = bytes.dropLast().lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.count
         let lines = Array(bytes[..<end])
         let digest = try sha256(lines.span)
