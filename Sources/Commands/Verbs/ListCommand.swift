@@ -15,7 +15,7 @@ enum ListCommand {
         if session.wantsJSON {
             let choice = try session.checkChoice()
             for entry in entries {
-                let facts = facts(of: entry, check: try choice.check(of: entry))
+                let facts = facts(of: entry, in: vault, check: try choice.check(of: entry))
                 try session.printer.line(.object(facts))
             }
             return .done
@@ -37,7 +37,9 @@ enum ListCommand {
     }
 
     /// An entry as JSON, without its secret.
-    static func facts(of entry: EntrySummary, check: EntryCheck) -> [(String, JSONValue)] {
+    static func facts(of entry: EntrySummary, in vault: UnlockedVault, check: EntryCheck)
+        -> [(String, JSONValue)]
+    {
         var members: [(String, JSONValue)] = [
             ("account", .text(entry.account)), ("check", .text(check.rawValue)),
             ("created_at", .text(Timestamp(unixTime: entry.created).text)),
@@ -55,11 +57,19 @@ enum ListCommand {
         case .steam: members.append(("style", .text("steam")))
         case nil: break
         }
+        if let counter = counter(of: entry, in: vault) {
+            members.append(("counter", .counter(counter)))
+        }
         if let period = entry.period { members.append(("period", .number(period))) }
         if let tombstone = entry.tombstone {
             members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
             members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
         }
         return members.sorted { $0.0 < $1.0 }
+    }
+
+    private static func counter(of entry: EntrySummary, in vault: UnlockedVault) -> UInt64? {
+        // A damaged entry is listed without its counter; `check` reports the damage.
+        do { return try vault.counter(of: entry.id) } catch { return nil }
     }
 }

@@ -22,16 +22,16 @@ enum ShowCommand {
         } else if arguments.has(.uri) || arguments.has(.qrShown) || arguments.has(.qrPNG) {
             try showAddress(entry, in: vault, session)
         } else {
-            try showFacts(entry, session)
+            try showFacts(entry, in: vault, session)
         }
         return .done
     }
 
-    private static func showFacts(_ entry: EntrySummary, _ session: Session)
-        throws(CommandFailure)
-    {
+    private static func showFacts(
+        _ entry: EntrySummary, in vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) {
         let check = try session.checkChoice().check(of: entry)
-        let facts = ListCommand.facts(of: entry, check: check)
+        let facts = ListCommand.facts(of: entry, in: vault, check: check)
         guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
         for (name, value) in facts {
             let padding = String(repeating: " ", count: max(12 - name.count, 1))
@@ -41,6 +41,7 @@ enum ShowCommand {
                 try session.printer.line(
                     name + padding + VisibleText.of(text) + (explained.map { ": " + $0 } ?? ""))
             case .number(let number): try session.printer.line(name + padding + String(number))
+            case .counter(let number): try session.printer.line(name + padding + String(number))
             default: continue
             }
         }

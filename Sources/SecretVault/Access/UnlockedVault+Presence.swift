@@ -123,6 +123,16 @@ extension UnlockedVault {
         return try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
     }
 
+    /// The counter for the next code of an HOTP entry; `nil` for other entries and a wiped one.
+    ///
+    /// This requires no proof: the counter is not a secret, and the key does not leave this
+    /// function.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/damaged(_:)``.
+    public func counter(of id: RecordID) throws(VaultError) -> UInt64? {
+        try state.records[try state.index(of: id)].counter(with: key)
+    }
+
     /// The failures and the wait of the entry `id`.
     ///
     /// Call this before prompting for a check.

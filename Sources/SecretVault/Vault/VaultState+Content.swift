@@ -43,6 +43,14 @@ extension VaultState.Record {
         }
     }
 
+    /// The counter for the next code; `nil` if it has none, or was wiped.
+    func counter(with key: VaultKey) throws(VaultError) -> UInt64? {
+        guard case .hotp = listed.traits, case .sealed = body,
+            case .hotp(let counter, _, _) = try opened(with: key)
+        else { return nil }
+        return counter
+    }
+
     private func credential(
         _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
         _ movingFactor: MovingFactor, _ parameters: [Credential.Parameter]
