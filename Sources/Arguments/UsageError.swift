@@ -19,12 +19,16 @@ package enum UsageError: Error, Hashable, Sendable {
     case badOperand(String, expected: String)
     /// An entry name that is empty.
     case emptyName
+    /// An entry name that is a secret, typed there by mistake.
+    case secretAsName(SecretForm)
     case tooManyOperands(verb: String)
     case conflict(String, String)
     case needs(String, with: String)
     case needsOneOf([String])
     /// The option is given together with an entry that already specifies it.
     case specifiedByEntry(String)
+    /// The option is given together with a key URI that already specifies it.
+    case specifiedByURI(String)
     case twoReadersOfStandardInput
     /// Only completion scripts use this verb.
     case reservedForShells(String)
@@ -52,6 +56,9 @@ extension UsageError {
         case .badOperand(let placeholder, let expected): "\(placeholder) must be \(expected)"
         case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
         case .emptyName: "NAME is empty; \(program) list prints all names"
+        case .secretAsName(let form):
+            "NAME \(form.finding), which other users and your shell's history can see; "
+                + form.advice(program: program)
         case .tooManyOperands(let verb):
             "too many arguments for “\(verb)”; see \(program) \(verb) --help"
         case .conflict(let one, let other): "--\(one) and --\(other) cannot be used together"
@@ -60,6 +67,7 @@ extension UsageError {
             "one of these is required: " + choices.joined(separator: ", ")
         case .specifiedByEntry(let name):
             "--\(name) is specified by the entry; leave out the option or NAME"
+        case .specifiedByURI(let name): "--\(name) is specified by the URI; leave out the option"
         case .twoReadersOfStandardInput: "only one option can read standard input"
         case .reservedForShells(let verb):
             "\(verb) is only for completion scripts; see \(program) completions --help"
@@ -69,5 +77,35 @@ extension UsageError {
     /// A suggestion: the name that was probably meant, or where names are listed.
     package static func meant(_ nearest: String?, _ help: String) -> String {
         nearest.map { "; did you mean “\($0)”?" } ?? "; see \(help)"
+    }
+}
+
+/// The form of a secret in the command line.
+package enum SecretForm: Hashable, Sendable {
+    /// An `otpauth://` URI.
+    case keyURI
+    /// Another URI that contains keys, such as a part of an export.
+    case exportURI
+    /// A key in Base32.
+    case key
+
+    fileprivate var finding: String {
+        switch self {
+        case .keyURI, .exportURI: "is a URI with a key"
+        case .key: "looks like a key"
+        }
+    }
+
+    fileprivate func advice(program: String) -> String {
+        switch self {
+        case .keyURI:
+            "paste the URI at the prompt of \(program) add, or use \(program) add --uri-file FILE "
+                + "(- for standard input)"
+        case .exportURI:
+            "write the URI to a file and use \(program) import FILE (- for standard input)"
+        case .key:
+            "paste the key at the prompt of \(program) add, or use --secret-file FILE (- for "
+                + "standard input); for an entry with such a name, use --account or the entry's id"
+        }
     }
 }

@@ -33,14 +33,16 @@ extension Option {
     static let issuer = Option("issuer", .text("TEXT"), "service that issued the key")
     static let account = Option("account", .text("TEXT"), "account at the issuer")
     static let type = Option(
-        "type", .choice(["totp", "hotp", "secret"]), placeholder: "TYPE",
-        "totp (default), hotp or secret")
+        "type", .choice(["totp", "hotp", "steam", "secret"]), placeholder: "TYPE",
+        "totp (default), hotp, steam or secret")
     static let algorithm = Option(
         "algorithm", .choice(["SHA1", "SHA256", "SHA512"]), placeholder: "NAME",
         "SHA1 (default), SHA256 or SHA512")
     static let digits = Option("digits", .text("N"), "length of a code, 1 to 10 (default 6)")
     static let period = Option("period", .text("SECONDS"), "how long a code is valid (default 30)")
     static let counter = Option("counter", .text("N"), "counter (default 0)")
+    static let encoding = Option(
+        "encoding", .choice(["base32", "hex"]), "how the key is written (default base32)")
 
     // Access control.
     static let presence = Option(

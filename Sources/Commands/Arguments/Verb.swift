@@ -45,10 +45,10 @@ struct Verb: ProgramVerb {
 
     static func check(_ arguments: ParsedArguments) throws(UsageError) {
         let first = arguments.page.operands.firstName
-        let hasBlankName = arguments.operands.enumerated().contains { position, operand in
-            position >= first && EntryName.isBlank(operand)
+        for (position, operand) in arguments.operands.enumerated() where position >= first {
+            guard !EntryName.isBlank(operand) else { throw .emptyName }
+            if let form = SecretForm(inName: operand) { throw .secretAsName(form) }
         }
-        guard !hasBlankName else { throw .emptyName }
         try arguments.checkStandardInput()
     }
 }

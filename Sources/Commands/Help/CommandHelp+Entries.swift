@@ -7,18 +7,29 @@ extension CommandHelp {
         operands: .optionalName,
         options: [
             .uriFile, .qr, .secretFile.saying("read a key (Base32) or a plain secret from FILE"),
-            .issuer, .account, .type, .algorithm, .digits, .period, .counter, .presence, .onFailure,
+            .encoding, .issuer, .account, .type, .algorithm, .digits, .period, .counter, .presence,
+            .onFailure,
         ],
         examples: [
             "watchword add --qr screenshot.png",
             "watchword add --uri-file uri.txt",
             "watchword add GitHub:alice@example.com",
             "watchword add --issuer GitHub --account alice --secret-file key.txt",
+            "watchword add --type steam Steam:alice",
+            "watchword add VPN:alice --encoding hex --secret-file key.hex",
             "watchword add --type secret 'router password' --secret-file -",
         ],
         details: [
-            "Without --uri-file, --qr or --secret-file, the command prompts for the key. Secrets are "
-                + "never given as arguments, because other users can see a program's arguments.",
+            "Without --uri-file, --qr or --secret-file, the command prompts for the key; an otpauth:// "
+                + "URI can be pasted there instead. Secrets are never given as arguments, because "
+                + "other users can see a program's arguments: a NAME that is a URI, or looks like a "
+                + "key, is refused.",
+            "With --encoding hex, the key consists of pairs of hexadecimal digits, without spaces. "
+                + "Keys of --type steam are Base32, too; their codes always have 5 characters and "
+                + "change every 30 s.",
+            "If standard output is a terminal, the command prints the first code, unless --quiet or "
+                + "--json is given. It does not for entries that are counter-based or require "
+                + "confirmation at each use.",
             "NAME is “issuer:account” or just an account, and overrides the name in a URI. If an "
                 + "entry with this name exists, the command fails; rename or remove that entry.",
             "With --presence per-use, the entry requires confirmation at each use, not only when "
@@ -60,7 +71,7 @@ extension CommandHelp {
             .period.saying("how long a code is valid"),
             .counter.saying("counter of the next code"),
             .secretFile.saying("read the new key or plain secret from FILE"),
-            .presenceCheck,
+            .encoding, .presenceCheck,
         ],
         examples: [
             "watchword edit github --presence per-use",

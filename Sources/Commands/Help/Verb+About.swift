@@ -39,6 +39,9 @@ extension Verb {
         Secrets are never given as arguments: they are read from a file, from standard input
         .Pq a file named Ql -
         or from the terminal, without echo.
+        A
+        .Ar NAME
+        that is a URI with a key, or looks like a key, is refused.
         Before a secret is printed on a terminal, the command asks for confirmation.
         Files that contain secrets are readable by their owner only, and do not overwrite other files
         unless

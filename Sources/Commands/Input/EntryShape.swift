@@ -7,6 +7,7 @@ import SecretVault
 /// The properties of a new entry from the options: everything except its secret.
 enum EntryShape {
     case secret(EntryName)
+    /// The name is empty if a URI may be pasted, which contains one.
     case codes(EntryName, HashAlgorithm, CodeStyle, MovingFactor)
     /// A URI contains everything.
     case addressed
@@ -19,17 +20,22 @@ enum EntryShape {
             return
         }
         let name = session.givenName(else: EntryName(issuer: "", account: ""))
-        guard !name.text.isEmpty else { throw .usage(.needsOneOf(["NAME", "--account TEXT"])) }
         let type = try session.usage { () throws(UsageError) in try arguments.choice(.type) }
+        let asksForURI = type != "secret" && !arguments.has(.secretFile)
+        guard !name.text.isEmpty || asksForURI else { throw EntryShape.nameMissing }
+        _ = try session.isHex()
         switch type ?? "totp" {
         case "secret":
-            try session.refuse([.algorithm, .digits, .period, .counter], for: "secret")
+            try session.refuse([.algorithm, .digits, .period, .counter, .encoding], for: "secret")
             self = .secret(name)
         case "hotp":
             try session.refuse([.period], for: "hotp")
             self = .codes(
                 name, try session.algorithm(), try session.style(),
                 .counter(try session.counter()))
+        case "steam":
+            try session.refuse([.algorithm, .digits, .period, .counter], for: "steam")
+            self = .codes(name, .sha1, .steam, .time(.standard))
         default:
             try session.refuse([.counter], for: "totp")
             self = .codes(
@@ -44,7 +50,18 @@ enum EntryShape {
             return .plainSecret(
                 issuer: name.issuer, account: name.account, value: try session.plainSecret())
         case .codes(let name, let algorithm, let style, let factor):
-            let key = try session.key()
+            let question: Question = try session.isHex() ? .hexKey : .keyOrURI
+            let written = try session.keyText(asking: question)
+            if !session.arguments.has(.secretFile),
+                written.text.withBytes({ SecretForm(inURI: $0) }) == .keyURI
+            {
+                for option in EntryShape.describedByURI where session.arguments.has(option) {
+                    throw .usage(.specifiedByURI(option.name))
+                }
+                return .oneTimePassword(try session.credential(ofURI: written.text, "the URI"))
+            }
+            let key = try session.key(from: written)
+            let name = name.text.isEmpty ? try EntryShape.askForName() : name
             do {
                 let credential = try Credential(
                     issuer: name.issuer, account: name.account, key: key, algorithm: algorithm,
@@ -56,6 +73,25 @@ enum EntryShape {
             }
         case .addressed: throw .usage(.needsOneOf(["--uri-file FILE", "--qr FILE"]))
         }
+    }
+
+    /// The options for what a URI already states.
+    static let describedByURI: [Option] = [
+        .type, .algorithm, .digits, .period, .counter, .encoding,
+    ]
+
+    private static var nameMissing: CommandFailure {
+        .usage(.needsOneOf(["NAME", "--account TEXT"]))
+    }
+
+    private static func askForName() throws(CommandFailure) -> EntryName {
+        let typed = try Question.name.ask().withBytes { bytes in
+            // A name is not secret.
+            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        guard let typed, !EntryName.isBlank(typed) else { throw nameMissing }
+        if let form = SecretForm(inName: typed) { throw .usage(.secretAsName(form)) }
+        return EntryName(typed: typed)
     }
 }
 

@@ -9,6 +9,10 @@ enum Question: Hashable, Sendable {
     case newPassphrase
     case newPassphraseAgain
     case key
+    case keyOrURI
+    case hexKey
+    /// The name of a new entry.
+    case name
     case plainSecret
     case recoveryKey
     /// The recovery key that was just printed.
@@ -26,6 +30,9 @@ enum Question: Hashable, Sendable {
         case .newPassphrase: "New passphrase: "
         case .newPassphraseAgain: "New passphrase again: "
         case .key: "Key (Base32): "
+        case .keyOrURI: "Key (Base32) or otpauth:// URI: "
+        case .hexKey: "Key (hexadecimal): "
+        case .name: "Name (issuer:account): "
         case .plainSecret: "Secret: "
         case .recoveryKey: "Recovery key, as you wrote it down: "
         case .shownRecoveryKey: "Recovery key, as you wrote it down: "
@@ -37,9 +44,9 @@ enum Question: Hashable, Sendable {
     private var isShownWhileTyped: Bool {
         switch self {
         // This key is already on the screen.
-        case .shownRecoveryKey, .confirmation: true
-        case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .plainSecret,
-            .recoveryKey, .recoveryKeyAgain:
+        case .shownRecoveryKey, .confirmation, .name: true
+        case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
+            .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain:
             false
         }
     }

@@ -9,17 +9,49 @@ extension Session {
     /// More bytes than any real key or URI has.
     static let secretLimit = 1 << 16
 
-    /// The key from `--secret-file` or the terminal, tolerating the forms in which issuers print
-    /// keys.
+    /// The key from `--secret-file` or the terminal.
     func key() throws(CommandFailure) -> SecretBytes {
-        let text: SecretBytes
-        let place: String
-        if let path = arguments[.secretFile] {
-            let source = SecretSource(path)
-            (text, place) = (try source.read(limit: Session.secretLimit), source.name)
-        } else {
-            (text, place) = (try Question.key.ask(), "the key")
+        try key(from: keyText(asking: .key))
+    }
+
+    /// The text of `--secret-file`, or the answer to `question`.
+    func keyText(asking question: Question) throws(CommandFailure) -> KeyText {
+        guard let path = arguments[.secretFile] else {
+            return KeyText(text: try question.ask(), place: "the key")
         }
+        let source = SecretSource(path)
+        return KeyText(text: try source.read(limit: Session.secretLimit), place: source.name)
+    }
+
+    /// Decodes a key in the encoding of `--encoding`.
+    func key(from written: KeyText) throws(CommandFailure) -> SecretBytes {
+        let place = written.place
+        if let form = written.text.withBytes({ SecretForm(inURI: $0) }) {
+            throw .uriForKey(place, form)
+        }
+        let key = try isHex() ? hexKey(written) : base32Key(written)
+        guard key.count > 0 else { throw .input(place, .empty) }
+        return key
+    }
+
+    /// Whether keys are hexadecimal.
+    func isHex() throws(CommandFailure) -> Bool {
+        try usage { () throws(UsageError) in try arguments.choice(.encoding) } == "hex"
+    }
+
+    private func hexKey(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
+        do {
+            return try written.text.withoutLastLineEnd().withBytes {
+                bytes throws(HexadecimalError) in try Hexadecimal.decode(bytes)
+            }
+        } catch {
+            throw .hexKey(written.place, error)
+        }
+    }
+
+    /// Tolerates the forms in which issuers print keys.
+    private func base32Key(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
+        let (text, place) = (written.text, written.place)
         let decoded: (secret: SecretBytes, tolerances: [Base32Deviation])
         do {
             decoded = try text.withBytes { bytes throws(Base32Error) in
@@ -28,7 +60,6 @@ extension Session {
         } catch {
             throw .key(place, error)
         }
-        guard decoded.secret.count > 0 else { throw .input(place, .empty) }
         for tolerance in decoded.tolerances {
             if let words = Messages.warning(of: tolerance) { printer.warn("\(place): \(words)") }
         }
@@ -69,4 +100,10 @@ extension Session {
             try arguments.integer(.counter, in: 0...UInt64.max) ?? 0
         }
     }
+}
+
+/// A key as it was written, and where.
+struct KeyText {
+    let text: SecretBytes
+    let place: String
 }

@@ -39,6 +39,14 @@ extension Messages {
         }
     }
 
+    static func sentence(for error: HexadecimalError) -> String {
+        switch error {
+        case .character(let position):
+            "character \(position + 1) is not a hexadecimal digit (0–9, a–f)"
+        case .oddCount: "an odd number of hexadecimal digits; the key may be incomplete"
+        }
+    }
+
     /// The warning for a deviation that may mean that the key is incomplete; `nil` for a harmless
     /// one.
     static func warning(of tolerance: Base32Deviation) -> String? {

@@ -28,7 +28,9 @@ extension Messages {
         case .newPassphrase, .newPassphraseAgain:
             "use --passphrase-file FILE for a new vault, --new-passphrase-file FILE for an "
                 + "existing one"
-        case .key, .plainSecret: "use --secret-file FILE (- for standard input)"
+        case .key, .keyOrURI, .hexKey, .plainSecret:
+            "use --secret-file FILE (- for standard input)"
+        case .name: "give the entry's NAME as an argument"
         case .recoveryKey, .recoveryKeyAgain, .shownRecoveryKey:
             "use --recovery-key-file FILE (- for standard input)"
         case .confirmation: "use --yes to confirm"

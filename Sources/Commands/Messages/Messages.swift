@@ -15,7 +15,7 @@ enum Messages {
     /// The sentence for `failure`.
     static func sentence(for failure: CommandFailure) -> String {
         switch failure {
-        case .usage(let error): error.sentence(program: Verb.program)
+        case .usage(let error): withoutSecret(error).sentence(program: Verb.program)
         case .terminal(let error, let question): sentence(for: error, asking: question)
         case .declined: "cancelled; nothing was changed"
         case .passphrasesDiffer: "the passphrases do not match; nothing was changed"
@@ -45,6 +45,12 @@ enum Messages {
             "every entry requires confirmation at each use; name the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
         case .key(let place, let error): "\(place): " + sentence(for: error)
+        case .hexKey(let place, let error): "\(place): " + sentence(for: error)
+        case .uriForKey(let place, .exportURI):
+            "\(place): a URI, not a key; use watchword import FILE (- for standard input)"
+        case .uriForKey(let place, _):
+            "\(place): an otpauth:// URI, not a key; use watchword add --uri-file FILE (- for "
+                + "standard input)"
         case .keyURI(let place, let error): "\(place): " + sentence(for: error)
         case .notOneAddress(let place, let found):
             found == 0
@@ -65,6 +71,17 @@ enum Messages {
         case .cryptography(let failure): sentence(for: failure)
         case .system(let failure): sentence(for: failure)
         }
+    }
+}
+
+extension Messages {
+    /// A secret in the place of the command is an error of its own, because the message for an
+    /// unknown command repeats the word.
+    private static func withoutSecret(_ error: UsageError) -> UsageError {
+        guard case .unknownVerb(let word, _) = error, let form = SecretForm(inName: word) else {
+            return error
+        }
+        return .secretAsName(form)
     }
 }
 

@@ -45,6 +45,9 @@ enum CommandFailure: ProgramFailure {
     case login(String, DeviceLoginError)
     // Parsing and encoding.
     case key(String, Base32Error)
+    case hexKey(String, HexadecimalError)
+    /// A URI where a key was expected.
+    case uriForKey(String, SecretForm)
     case keyURI(String, KeyURIError)
     case notOneAddress(String, found: Int)
     /// The files to import contain more items than the limit.
@@ -89,7 +92,8 @@ extension ExitCode {
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .symbol(.libraryMissing): .system
-            case .key, .keyURI, .notOneAddress, .tooMuchToImport, .code, .credential, .symbol:
+            case .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .tooMuchToImport, .code,
+                .credential, .symbol:
                 .badInput
             case .standardOutput, .pictureReader, .picture, .cryptography, .system: .system
             }

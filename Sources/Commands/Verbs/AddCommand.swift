@@ -13,10 +13,8 @@ enum AddCommand {
         let arguments = session.arguments
         try session.usage { () throws(UsageError) in
             try arguments.forbid(.uriFile, .qr, .secretFile)
-            let described: [Option] = [.type, .algorithm, .digits, .period, .counter]
             for source in [Option.uriFile, .qr] where arguments.has(source) {
-                // The URI already states these.
-                for option in described where arguments.has(option) {
+                for option in EntryShape.describedByURI where arguments.has(option) {
                     throw .conflict(source.name, option.name)
                 }
             }
@@ -33,12 +31,11 @@ enum AddCommand {
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
         // Check the name under the lock, so that no other program can take it.
+        let control = access.applied(to: .standard(for: content.kind))
         let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
             guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
             let same = try changes.entries(withSecretOf: content)
-            try changes.add(
-                content, accessControl: access.applied(to: .standard(for: content.kind)),
-                now: SystemClock.unixTime())
+            try changes.add(content, accessControl: control, now: SystemClock.unixTime())
             return same
         }
         guard let same else { throw .nameTaken(name.visible) }
@@ -50,34 +47,37 @@ enum AddCommand {
                 .object([("entry", .text(name.text)), ("result", .text("added"))]))
         } else {
             session.printer.note("Added \(name.visible).")
+            if !control.presence.isPerUse { try printFirstCode(of: content, session) }
         }
         return .done
+    }
+
+    /// Prints the current code on a terminal, because services ask for it next.
+    private static func printFirstCode(of content: EntryContent, _ session: Session)
+        throws(CommandFailure)
+    {
+        // The code of a counter-based entry would use up a counter.
+        guard session.printer.outputIsTerminal, !session.printer.isQuiet,
+            case .oneTimePassword(let credential) = content,
+            case .time(let step) = credential.movingFactor
+        else { return }
+        let now = SystemClock.unixTime()
+        let (current, remaining): (UInt64, Int64)
+        do {
+            (current, remaining) = (try step.step(at: now), try step.remaining(at: now))
+        } catch {
+            // The first period has not begun, so there is no code yet.
+            return
+        }
+        session.warnAboutClock()
+        session.printer.note("Its code, valid for \(Messages.duration(remaining)):")
+        try session.printer.line(credential.generator().code(at: current).text)
     }
 
     /// The credential from the only URI in the file of `--uri-file` or `--qr`.
     private static func addressed(_ session: Session) throws(CommandFailure) -> Credential {
         let (text, place) = try address(session)
-        let uri: KeyURI
-        do {
-            uri = try text.withBytes { bytes throws(KeyURIError) in try KeyURI(parsing: bytes) }
-        } catch {
-            throw .keyURI(place, error)
-        }
-        for warning in uri.warnings {
-            session.printer.warn("\(place): \(Messages.sentence(for: warning))")
-        }
-        session.warn(of: uri.credential)
-        let name = session.givenName(
-            else: EntryName(issuer: uri.credential.issuer, account: uri.credential.account))
-        do {
-            return try Credential(
-                issuer: name.issuer, account: name.account, key: uri.credential.key,
-                algorithm: uri.credential.algorithm, style: uri.credential.style,
-                movingFactor: uri.credential.movingFactor,
-                otherParameters: uri.credential.otherParameters)
-        } catch {
-            throw .credential(error)
-        }
+        return try session.credential(ofURI: text, place)
     }
 
     private static func address(_ session: Session) throws(CommandFailure)
@@ -120,6 +120,31 @@ extension Session {
         return EntryName(
             issuer: arguments[.issuer] ?? typed?.issuer ?? other.issuer,
             account: arguments[.account] ?? typed?.account ?? other.account)
+    }
+
+    /// The credential from the key URI `text`, with the name from the arguments if there is one.
+    func credential(ofURI text: SecretBytes, _ place: String) throws(CommandFailure) -> Credential {
+        let uri: KeyURI
+        do {
+            uri = try text.withBytes { bytes throws(KeyURIError) in try KeyURI(parsing: bytes) }
+        } catch {
+            throw .keyURI(place, error)
+        }
+        for warning in uri.warnings {
+            printer.warn("\(place): \(Messages.sentence(for: warning))")
+        }
+        warn(of: uri.credential)
+        let name = givenName(
+            else: EntryName(issuer: uri.credential.issuer, account: uri.credential.account))
+        do {
+            return try Credential(
+                issuer: name.issuer, account: name.account, key: uri.credential.key,
+                algorithm: uri.credential.algorithm, style: uri.credential.style,
+                movingFactor: uri.credential.movingFactor,
+                otherParameters: uri.credential.otherParameters)
+        } catch {
+            throw .credential(error)
+        }
     }
 
     /// Warns about deviations from the standards in `credential`.

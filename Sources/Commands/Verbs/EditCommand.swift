@@ -27,7 +27,11 @@ enum EditCommand {
         guard options.contains(where: arguments.has) else {
             throw .usage(.needsOneOf(options.map { "--" + $0.name }))
         }
+        guard arguments.has(.secretFile) || !arguments.has(.encoding) else {
+            throw .usage(.needs(Option.encoding.name, with: Option.secretFile.name))
+        }
         // Check the arguments before any prompt.
+        _ = try session.isHex()
         let access = try AccessControlChange(session)
         let codes = try CodeChange(session)
         let vault = try session.unlock()
@@ -104,7 +108,7 @@ enum EditCommand {
             switch entry.kind {
             case .totp: [.counter]
             case .hotp: [.period]
-            case .secret: [.algorithm, .digits, .period, .counter]
+            case .secret: [.algorithm, .digits, .period, .counter, .encoding]
             case .enrolled: options
             }
         for option in foreign where session.arguments.has(option) {
