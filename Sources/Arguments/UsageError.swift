@@ -19,8 +19,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badOperand(String, expected: String)
     /// An entry name that is empty.
     case emptyName
-    /// An entry name that is a secret, typed there by mistake.
-    case secretAsName(SecretForm)
+    /// A secret in the place of an operand with this placeholder.
+    case secretAsOperand(String, SecretForm)
     case tooManyOperands(verb: String)
     case conflict(String, String)
     case needs(String, with: String)
@@ -56,8 +56,8 @@ extension UsageError {
         case .badOperand(let placeholder, let expected): "\(placeholder) must be \(expected)"
         case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
         case .emptyName: "NAME is empty; \(program) list prints all names"
-        case .secretAsName(let form):
-            "NAME \(form.finding), which other users and your shell's history can see; "
+        case .secretAsOperand(let placeholder, let form):
+            "\(placeholder) \(form.finding), which other users and your shell's history can see; "
                 + form.advice(program: program)
         case .tooManyOperands(let verb):
             "too many arguments for “\(verb)”; see \(program) \(verb) --help"

@@ -12,6 +12,21 @@ struct AccessControlTests {
     private static let strict = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
 
+    @Test("a counter is known without a proof; other entries and wiped ones have none")
+    func shownCounter() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let open = try vault.unlock()
+        #expect(try open.counter(of: ids[0]) == nil)
+        #expect(try open.counter(of: ids[1]) == 41)
+        _ = try open.nextHOTP(ids[1], proof: open.proofOfUnlocking(for: ids[1]))
+        #expect(try open.counter(of: ids[1]) == 42)
+        try open.update { changes throws(VaultError) in
+            try changes.wipe(ids[1], because: .failures, now: 0)
+        }
+        #expect(try open.counter(of: ids[1]) == nil)
+    }
+
     @Test("an entry's access control changes; its secret, name, position and time stay the same")
     func changed() throws {
         let made = try TestVault()

@@ -47,7 +47,12 @@ struct Verb: ProgramVerb {
         let first = arguments.page.operands.firstName
         for (position, operand) in arguments.operands.enumerated() where position >= first {
             guard !EntryName.isBlank(operand) else { throw .emptyName }
-            if let form = SecretForm(inName: operand) { throw .secretAsName(form) }
+            if let form = SecretForm(inName: operand) { throw .secretAsOperand("NAME", form) }
+        }
+        if case .paths = arguments.page.operands {
+            // A key cannot be told from the name of a file, but a URI can.
+            let forms = arguments.operands.lazy.compactMap(SecretForm.init(inURI:))
+            if let form = forms.first { throw .secretAsOperand("PATH", form) }
         }
         try arguments.checkStandardInput()
     }

@@ -41,7 +41,9 @@ extension Verb {
         or from the terminal, without echo.
         A
         .Ar NAME
-        that is a URI with a key, or looks like a key, is refused.
+        that is a URI with a key or looks like a key is refused, and so is a
+        .Ar PATH
+        that is such a URI.
         Before a secret is printed on a terminal, the command asks for confirmation.
         Files that contain secrets are readable by their owner only, and do not overwrite other files
         unless

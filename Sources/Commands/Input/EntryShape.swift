@@ -90,7 +90,7 @@ enum EntryShape {
             String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
         guard let typed, !EntryName.isBlank(typed) else { throw nameMissing }
-        if let form = SecretForm(inName: typed) { throw .usage(.secretAsName(form)) }
+        if let form = SecretForm(inName: typed) { throw .usage(.secretAsOperand("the name", form)) }
         return EntryName(typed: typed)
     }
 }

@@ -27,6 +27,9 @@ extension SecretForm {
     }
 
     /// The form of the secret in a URI; `nil` for any other text.
+    init?(inURI text: String) { self.init(inURI: Array(text.utf8).span) }
+
+    /// The form of the secret in a URI; `nil` for any other text.
     init?(inURI whole: Span<UInt8>) {
         let text = whole.extracting(whole.rangeWithoutSpaces)
         if text.hasPrefixIgnoringCase("otpauth:") || KeyURI.isKeyURI(text) {

@@ -47,10 +47,10 @@ enum Messages {
         case .key(let place, let error): "\(place): " + sentence(for: error)
         case .hexKey(let place, let error): "\(place): " + sentence(for: error)
         case .uriForKey(let place, .exportURI):
-            "\(place): a URI, not a key; use watchword import FILE (- for standard input)"
+            "\(place): this is a URI, not a key; use watchword import FILE (- for standard input)"
         case .uriForKey(let place, _):
-            "\(place): an otpauth:// URI, not a key; use watchword add --uri-file FILE (- for "
-                + "standard input)"
+            "\(place): this is an otpauth:// URI, not a key; use watchword add --uri-file FILE "
+                + "(- for standard input)"
         case .keyURI(let place, let error): "\(place): " + sentence(for: error)
         case .notOneAddress(let place, let found):
             found == 0
@@ -76,12 +76,14 @@ enum Messages {
 
 extension Messages {
     /// A secret in the place of the command is an error of its own, because the message for an
-    /// unknown command repeats the word.
+    /// unknown command repeats its words.
     private static func withoutSecret(_ error: UsageError) -> UsageError {
-        guard case .unknownVerb(let word, _) = error, let form = SecretForm(inName: word) else {
+        guard case .unknownVerb(let text, _) = error else { return error }
+        let words = [text] + text.split(separator: " ").map(String.init)
+        guard let form = words.lazy.compactMap(SecretForm.init(inName:)).first else {
             return error
         }
-        return .secretAsName(form)
+        return .secretAsOperand("the command", form)
     }
 }
 

@@ -30,8 +30,8 @@ enum AddCommand {
             content = try shape.content(session)
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
-        // Check the name under the lock, so that no other program can take it.
         let control = access.applied(to: .standard(for: content.kind))
+        // Check the name under the lock, so that no other program can take it.
         let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
             guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
             let same = try changes.entries(withSecretOf: content)
