@@ -20,7 +20,9 @@ struct BatchTests {
         #expect(try database.audit().isWhole(events: 51))
     }
 
-    @Test("a member that fails, or whose condition does not hold, does not affect the others")
+    @Test(
+        "a commit that fails, or whose condition does not hold, does not affect the rest of its batch"
+    )
     func spoiled() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -93,7 +93,7 @@ struct AuditTests {
         }
     }
 
-    @Test("O-03 only authentic pruning explains a missing event of an earlier checkpoint")
+    @Test("O-03 only an authentic pruning record explains why a checkpoint's event is missing")
     func prunedCheckpoint() async throws {
         let database = try await filled()
         let store = try database.open()
@@ -112,7 +112,7 @@ struct AuditTests {
     }
 
     @Test(
-        "an edited position of the chain's end is reported as damage",
+        "a changed end position of a chain is reported as damage",
         arguments: ["0", "-1", "9", "11", "9223372036854775807", "3"])
     func editedPosition(position: String) async throws {
         let database = try await filled()
@@ -175,7 +175,7 @@ struct AuditTests {
         #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
     }
 
-    @Test("a damaged checkpoint is reported, and one of a pruned event is accepted")
+    @Test("a damaged checkpoint is reported, and the checkpoint of a pruned event is accepted")
     func marks() async throws {
         let database = try await filled()
         let store = try database.open()

@@ -46,7 +46,7 @@ struct CopyingTests {
                 == (0..<5).map { "backup\($0).db" })
     }
 
-    @Test("a backup cannot be opened as a database, and overwrites nothing")
+    @Test("a backup cannot be opened as a database; backups and restores overwrite no target")
     func refused() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -230,7 +230,9 @@ struct CopyingTests {
         _ = try SQLiteVerificationStore.restore(from: backup, to: target, key: key, now: .at(300))
     }
 
-    @Test("a wrong key, an unrelated file and a damaged backup are refused; no file is created")
+    @Test(
+        "a restore refuses a wrong key, an unrelated file and a damaged backup, and creates no file"
+    )
     func unusable() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -8,7 +8,7 @@ import Verification
 /// Rows that were changed by an attacker who can write the database and has no key.
 struct EditedRowTests {
     @Test(
-        "O-01 O-02 O-03 changes without the key are reported as damage or by an audit",
+        "O-01 O-02 O-03 changes made without the key are reported as damage or found by an audit",
         arguments: StoreContract.editingRules)
     func rules(rule: StoreContract.EditingRule) async throws {
         let database = try TestDatabase()

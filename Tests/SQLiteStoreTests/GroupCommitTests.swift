@@ -26,7 +26,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("a member that fails, or whose condition does not hold, does not affect the others")
+    @Test("a commit that fails or conflicts does not affect the others in its group")
     func spoiled() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -52,7 +52,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("a member whose first change fails or conflicts does not affect the others")
+    @Test("a commit whose first change fails or conflicts does not affect the others in its group")
     func spoiledAtOnce() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -80,7 +80,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("members see the changes of earlier members")
+    @Test("a commit sees the changes of earlier commits in its group")
     func inOrder() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -92,7 +92,7 @@ struct GroupCommitTests {
         #expect(outcomes.filter { $0 == .success(.conflict) }.count == 19)
     }
 
-    @Test("a transaction without a successful member writes nothing")
+    @Test("a group without a successful commit writes nothing")
     func nothing() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -106,7 +106,7 @@ struct GroupCommitTests {
         #expect(try transactions(database) == before)
     }
 
-    @Test("a member that does not fit on the disk does not affect those that fit")
+    @Test("a commit that does not fit on the disk does not affect the others in its group")
     func tooLarge() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -54,7 +54,7 @@ struct KilledDecisionTests {
     }
 
     @Test(
-        "a failed write is reported, accepts nothing, and does not affect later writes",
+        "a failed write is reported instead of acknowledged, and does not affect later writes",
         arguments: [
             ("pwrite64", "ENOSPC", "full"), ("pwrite64", "EFBIG", "unavailable"),
             ("pwrite64", "EIO", "unavailable"),

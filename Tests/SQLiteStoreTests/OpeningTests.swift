@@ -22,7 +22,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("data is complete in one file after closing and reopening")
+    @Test("closing leaves all data in one file, and it is complete after reopening")
     func reopened() async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -99,7 +99,7 @@ struct OpeningTests {
         #expect(try folder.bytes(of: "foreign.db") == before)
     }
 
-    @Test("a newer schema is refused with its number")
+    @Test("a newer schema is refused, and its number is reported")
     func newer() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -114,7 +114,7 @@ struct OpeningTests {
         #expect(try names(in: database.folder.path).contains("file:x?mode=memory"))
     }
 
-    @Test("processes that open a new database at the same time create one, with one chain")
+    @Test("processes that open the same new database at once create it once, with one chain")
     func freshRace() async throws {
         let database = try TestDatabase()
         let writer = ForeignProgram(path: BuiltProgram.path("store-writer"))
@@ -140,7 +140,7 @@ struct OpeningTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("the settings that durability depends on are in effect")
+    @Test("the settings that durability and security depend on are in effect")
     func settings() throws {
         let database = try TestDatabase()
         let folder = DatabaseLocation(database.path)

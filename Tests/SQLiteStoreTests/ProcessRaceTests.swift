@@ -6,7 +6,7 @@ import Verification
 
 /// Several processes share one file; each decision happens once.
 struct ProcessRaceTests {
-    @Test("no update is lost when four processes advance one row")
+    @Test("no update is lost when three processes advance one row")
     func counting() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -87,7 +87,7 @@ struct WriteAheadLogTests {
         #expect(checkpointer.failure == nil)
     }
 
-    @Test("closing checkpoints the whole log and leaves no other file")
+    @Test("closing checkpoints the whole log and deletes its files")
     func closed() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -96,7 +96,7 @@ struct AccessControlCheckTests {
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
     }
 
-    @Test("a check without a result does not count, unless it may conceal an attempt")
+    @Test("a check without a result is not counted, unless it may conceal an attempt")
     func broken() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -117,7 +117,7 @@ struct AccessControlCheckTests {
             try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
     }
 
-    @Test("O-11 a check without a result never wipes, even if it may conceal an attempt")
+    @Test("O-11 a check without a result never wipes an entry, even if it may conceal an attempt")
     func brokenNeverWipes() throws {
         let once = AccessControl(
             presence: .perUse(.any), onFailure: .wipe(after: try #require(FailureCount(1))))
@@ -165,7 +165,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
     }
 
-    @Test("a cancelled check does not shorten a wait that a failure of another check began")
+    @Test("no other check runs during the fifth one, which is not counted if it has no result")
     func brokenOffMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -262,7 +262,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("an entry resealed with another key or access control has no failures")
+    @Test("renaming an entry keeps its failures, and replacing its content clears them")
     func replaced() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -322,7 +322,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("a passphrase is a check of the cryptographic grade, counted like any other")
+    @Test("a passphrase check has the cryptographic grade and is counted like any other check")
     func openerCheck() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()

@@ -6,7 +6,7 @@ import Testing
 /// Explores every order in which attempts can be made, interrupted and decided.
 struct AttemptMachineTests {
     @Test(
-        "O-11 no wipe occurs without its refusals, whatever the order of two programs' steps and kills",
+        "O-11 no entry is wiped without enough refusals, whatever the order of steps and kills",
         arguments: ["lock-out", "wipe:1", "wipe:2"])
     func programs(onFailure: String) async throws {
         let access: AccessControl.OnFailure =

@@ -124,7 +124,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("an untrusted clock does not shorten a wait that a trusted one began")
+    @Test("an untrusted clock does not shorten a wait recorded with a trusted one")
     func unknownBoot() throws {
         var clock = TestClock()
         let failed = try failures(5, at: clock)
@@ -225,7 +225,7 @@ struct FailuresTests {
         #expect(alone.refused == 1 && alone.undecided == 0)
     }
 
-    @Test("an attempt that was not made is removed, and refused ones stay")
+    @Test("a withdrawn attempt is removed, and refused ones stay")
     func withdrawn() throws {
         let clock = TestClock()
         let first = Failures.beginning(after: nil, at: clock.reading)

@@ -35,9 +35,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
     }
 
-    @Test(
-        "an implausibly high recorded generation is reported, and does not exhaust the numbers"
-    )
+    @Test("an implausibly high recorded generation is reported, and later saves ignore it")
     func absurdMark() throws {
         let missed = VaultLimits.missedGenerations
         let cases: [(mark: UInt64, next: UInt64)] = [
@@ -61,7 +59,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("a vault is created, and its recovery key opens it, without a writable generation record")
+    @Test("a vault can be created and opened even if its generation record cannot be written")
     func newUnmarked() throws {
         let folder = try TemporaryFolder()
         let mark = TestVault.own("generation")
@@ -76,7 +74,7 @@ struct GenerationTests {
         #expect(try folder.bytes(of: mark) == Array("notes".utf8))
     }
 
-    @Test("a file restored after a change without the vault key is also reported")
+    @Test("a restored file that lacks a change made without the vault key is reported")
     func olderChange() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())

@@ -293,9 +293,7 @@ struct LockOutTests {
         #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
     }
 
-    @Test(
-        "a damaged file is ignored, and an unrelated file and a newer version are reported"
-    )
+    @Test("a damaged attempts file is ignored; another vault's and a newer version are reported")
     func otherFiles() throws {
         let vault = try TestVault()
         let name = try vault.counted("attempts")
@@ -321,7 +319,7 @@ struct LockOutTests {
         #expect(throws: VaultError.newerAttempts(2)) { try vault.unlock() }
     }
 
-    @Test("the file is recreated at the end of its sequence, and counting continues")
+    @Test("the attempts file is recreated at the end of its sequence, and counting continues")
     func endOfSequence() throws {
         let vault = try TestVault()
         let name = try vault.counted("attempts")

@@ -122,7 +122,7 @@ struct PathTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("an unrelated file, an empty file and a truncated vault cause different errors")
+    @Test("an unrelated file, a truncated vault and a newer version cause different errors")
     func otherFiles() throws {
         let vault = try TestVault()
         let cases: [(String, VaultError)] = [

@@ -77,7 +77,7 @@ struct RenamedVaultTests {
         #expect(try generations(vault) == [foreign, Self.oldPrevious])
     }
 
-    @Test("O-12 a former name that is locked is reported, and the change is saved")
+    @Test("O-12 a lock held under a former name is reported, and the change is saved")
     func locked() throws {
         let (vault, path, ids) = try renamed()
         let own = try Folder(opening: vault.folder.file(".watchword/by-name/vault"))

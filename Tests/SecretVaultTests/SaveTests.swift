@@ -30,7 +30,7 @@ struct SaveTests {
         #expect(try open.check().damages.isEmpty)
     }
 
-    @Test("a writer reports busy while the lock is held, and saves once it is free")
+    @Test("a second writer is refused as busy while the lock is held, and admitted afterwards")
     func busy() throws {
         let vault = try TestVault()
         let location = try VaultLocation(vault.path)
@@ -130,7 +130,7 @@ struct SaveTests {
     }
 
     @Test(
-        "a read-only folder prevents passphrase attempts and saving, but not the recovery key",
+        "a read-only folder prevents saving and passphrase attempts, not unlocking by recovery key",
         .enabled(if: geteuid() == 0 && TestCapabilities.canMakeReadOnly, "needs root and chattr"))
     func readOnlyFolder() throws {
         let vault = try TestVault(recoveryKey: true)

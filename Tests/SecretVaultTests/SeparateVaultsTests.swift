@@ -66,9 +66,7 @@ struct SeparateVaultsTests {
         }
     }
 
-    @Test(
-        "O-10 no vault can be created where the program keeps its own files, in upper or lower case"
-    )
+    @Test("O-10 no vault can be created in the program's own folder, whatever the case of its name")
     func reserved() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("vault")
@@ -110,9 +108,7 @@ struct SeparateVaultsTests {
         #expect(try open(vault.path).entries.count == 4)
     }
 
-    @Test(
-        "O-10 the previous generation can be read, shares the vault's count, and is not changed"
-    )
+    @Test("O-10 the previous generation can be read, shares the failure count, and is not changed")
     func previousGeneration() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

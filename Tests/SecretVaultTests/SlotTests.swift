@@ -134,7 +134,7 @@ struct SlotTests {
         #expect(open.slots.map(\.number) == [2])
     }
 
-    @Test("the last slot that opens on every device cannot be removed; one of two can")
+    @Test("the last slot that works on every device cannot be removed; one of two can")
     func last() throws {
         let vault = try TestVault(recoveryKey: true)
         let open = try vault.unlock()
@@ -269,7 +269,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("a key that is too short, too long or empty, or has a wrong digit, has its own error")
+    @Test("a recovery key of the wrong length or with an invalid character has a specific error")
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)

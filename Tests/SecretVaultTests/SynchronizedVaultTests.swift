@@ -30,7 +30,7 @@ struct SynchronizedVaultTests {
     }
 
     @Test(
-        "O-10 a vault that is replaced while it is being saved or purged is kept, and nothing is saved",
+        "O-10 if a vault is replaced during a save or purge, the new file stays; nothing is saved",
         arguments: [false, true])
     func replacedWhileSaving(purging: Bool) throws {
         let vault = try TestVault()

@@ -75,7 +75,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("every flipped byte with a recomputed last line is detected with the vault key")
+    @Test("the vault key detects every flipped byte even if the last line is recomputed")
     func forgedFlips() throws {
         let sample = try Sample()
         var unnoticed: [Int] = []

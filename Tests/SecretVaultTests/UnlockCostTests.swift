@@ -144,7 +144,7 @@ struct UnlockCostTests {
         #expect(try !vault.holders(of: box).isEmpty)
     }
 
-    @Test("O-15 a passphrase that every slot refused counts as wrong, and wipes")
+    @Test("O-15 a passphrase that every slot refused counts as wrong, and can cause a wipe")
     func refused() throws {
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
         let box = try vault.box(of: id)
@@ -170,7 +170,7 @@ struct UnlockCostTests {
         }
     }
 
-    @Test("O-15 guesses for a use of an entry count, even if a slot was not tried")
+    @Test("O-15 a guess in an entry's passphrase check is counted, even if a slot was not tried")
     func undecidedAtUse() throws {
         typealias Refusal = AccessControlError<OpenerCheck.Failure>
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
@@ -189,7 +189,7 @@ struct UnlockCostTests {
         #expect(try !vault.holders(of: vault.box(of: id)).isEmpty)
     }
 
-    @Test("O-15 a passphrase that was tried on no slot does not count for a use of an entry")
+    @Test("O-15 a passphrase that was tried on no slot is not counted in an entry's check")
     func notTriedAtUse() throws {
         typealias Refusal = AccessControlError<OpenerCheck.Failure>
         let vault = try TestVault(recoveryKey: true)

@@ -73,7 +73,7 @@ struct UnwritableTests {
         #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
     }
 
-    @Test("--read-only opens a vault on a read-only disk, and neither counts failures nor saves")
+    @Test("--read-only opens a vault on a read-only disk, counts no failures and saves no changes")
     func readOnly() throws {
         let vault = try mounted()
         #expect(throws: VaultError.writable) { try unlock(vault, Self.right, readOnly: true) }
@@ -108,7 +108,7 @@ struct UnwritableTests {
         #expect(recovered.entries.count == 4)
     }
 
-    @Test("a wait and a due wipe are also enforced on a read-only disk")
+    @Test("on a read-only disk, a vault stays locked during a wait and while a wipe is due")
     func waiting() throws {
         let vault = try mounted()
         try unlock(vault, Self.right).update { changes throws(VaultError) in

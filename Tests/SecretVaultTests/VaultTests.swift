@@ -72,7 +72,7 @@ struct VaultTests {
         #expect(opened == (try TestVault.contents().map(Facts.init)))
     }
 
-    @Test("enrolled secrets are wiped by default, and one-time passwords are not")
+    @Test("by default, failures wipe enrolled secrets and lock other entries")
     func standardAccess() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -103,7 +103,7 @@ struct VaultTests {
         #expect(throws: Never.self) { try vault.unlock() }
     }
 
-    @Test("replacing keeps the ID, position, time and access control")
+    @Test("replacing an entry's content keeps its ID and position")
     func replacing() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -115,7 +115,7 @@ struct VaultTests {
         #expect(Facts(try open.open(ids[1])) == Facts(try TestVault.contents()[1]))
     }
 
-    @Test("renaming changes only the name")
+    @Test("renaming an entry does not change its secret")
     func renaming() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -190,7 +190,7 @@ struct VaultTests {
         #expect(open.entries.count == 4)
     }
 
-    @Test("two processes with the vault open see each other's changes before they save")
+    @Test("a save keeps the changes that another open instance of the vault has saved")
     func twoOpen() throws {
         let vault = try TestVault()
         let (first, second) = (try vault.unlock(), try vault.unlock())
@@ -280,7 +280,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries.count == count - 1)
     }
 
-    @Test("an entry with another name is equivalent, but one with other parameters is not")
+    @Test("entries with one key are equivalent whatever their names, but not with other parameters")
     func equivalentEntries() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -309,7 +309,7 @@ struct VaultTests {
         }
     }
 
-    @Test("H-04 a counter is on the disk before its code can be generated")
+    @Test("H-04 the next counter is on the disk before a code can be generated")
     func counters() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

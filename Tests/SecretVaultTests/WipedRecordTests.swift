@@ -74,7 +74,7 @@ struct WipedRecordTests {
         return body + (try VaultEnvelope.lastLine(for: body[...]))
     }
 
-    @Test("O-12 no line of an older file, and no two lines, restore a wiped secret")
+    @Test("O-12 one or two lines of older files do not restore a wiped secret")
     func splicedLines() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -138,7 +138,8 @@ struct WipedRecordTests {
         #expect(try sample.vault.unlock().entries[3].tombstone != nil)
     }
 
-    @Test("O-12 an unlock lists in the manifest what was wiped without the key, and purges it")
+    @Test(
+        "O-12 an unlock lists in the manifest the wipes made without the key, and purges old files")
     func listed() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -194,7 +195,7 @@ struct WipedRecordTests {
         #expect(reports.contains(.otherFile(generation: 6)), "\(reports)")
     }
 
-    @Test("several entries wiped at once are each counted")
+    @Test("each of several entries wiped at once is counted as a change")
     func several() throws {
         let sample = try Sample()
         let ids = try VaultDocument(parsing: sample.vault.bytes()).records.map(\.id)
@@ -207,7 +208,7 @@ struct WipedRecordTests {
         #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 0)
     }
 
-    @Test("a vault that cannot be saved still opens, and warns that older files are a risk")
+    @Test("a vault that cannot be saved still opens, with a report that its wipes are not listed")
     func notListed() throws {
         let sample = try Sample()
         try sample.wipe()

@@ -42,7 +42,8 @@ struct CheckpointRecorderTests {
     /// A day, so that the interval never triggers a write.
     private static let never = Duration.seconds(86_400)
 
-    @Test("a request does not wait, and requests during a write cause one more write")
+    @Test(
+        "requesting a checkpoint does not block, and requests during a write cause one more write")
     func asking() throws {
         let harness = Harness()
         let keeper = try #require(CheckpointRecorder(every: Self.never) { harness.write() })
@@ -56,7 +57,7 @@ struct CheckpointRecorderTests {
         #expect(harness.written == 2)
     }
 
-    @Test("writes happen at regular intervals even if none is requested, and stop after stop()")
+    @Test("checkpoints are written at regular intervals even if none is requested, until stop()")
     func fromTimeToTime() throws {
         let harness = Harness()
         let keeper = try #require(CheckpointRecorder(every: .milliseconds(1)) { harness.write() })
@@ -68,7 +69,7 @@ struct CheckpointRecorderTests {
     }
 
     @Test(
-        "a server that was killed after a thousand events detects a database that lacks them",
+        "after a kill, a restarted server detects a database that lacks its last thousand events",
         .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
     func killed() async throws {
         let (database, url) = try await onOwnThread {

@@ -3,9 +3,7 @@ import TestSupport
 import Testing
 
 struct CopyTests {
-    @Test(
-        "T-10 a restored copy refuses every code, secret and recovery code that may have been spent"
-    )
+    @Test("T-10 a restored copy refuses every one-time or recovery code that may have been spent")
     func restoring() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -54,9 +52,7 @@ struct CopyTests {
         try await again.stop()
     }
 
-    @Test(
-        "N-39 a credential that was revoked after the copy stays revoked if the lost database lists it"
-    )
+    @Test("N-39 a credential revoked after the backup stays revoked if `audit ended` has listed it")
     func ended() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -109,9 +105,7 @@ struct CopyTests {
         try await again.stop()
     }
 
-    @Test(
-        "audit ended lists what a damaged database still contains, and reports that it is incomplete"
-    )
+    @Test("`audit ended` reports that its list from a damaged database may be incomplete")
     func damaged() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)

@@ -54,7 +54,8 @@ struct FaultTests {
         try await server.stop()
     }
 
-    @Test("V-31 a full disk causes 503 and never an acceptance; free space is enough to recover")
+    @Test(
+        "V-31 a full disk causes 503 and never an acceptance; with free space, codes are accepted")
     func full() async throws {
         let state = try ServerProcess.State()
         let first = try await ServerProcess(state)
@@ -178,7 +179,7 @@ struct FaultTests {
         }
     }
 
-    @Test("V-30 an audit finds changes that were made in the database directly")
+    @Test("V-30 an audit finds an event that was deleted directly in the database")
     func tampering() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)

@@ -67,7 +67,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("a forward jump of the clock deletes no events, even if events are recorded at that time")
+    @Test("a forward jump of the clock deletes no events, even if new events have the wrong time")
     func leapt() async throws {
         let house = House()
         try await house.happen(on: 0..<420)
@@ -134,7 +134,7 @@ struct HousekeepingTests {
         #expect(await house.days() == Array(600..<607))
     }
 
-    @Test("O-07 rows that expire within hours also stay until an event confirms the clock")
+    @Test("O-07 expired short-lived rows stay until an event confirms the clock")
     func lapsing() async throws {
         let house = House()
         _ = try await house.store.commit([

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "R-06 after any loss, cut, duplicate, delay or kill, the owner signs in with the next run",
+        "R-06 after a lost, cut, doubled or delayed message, or a kill, the next sign-in succeeds",
         arguments: ["https", "http"])
     func faults(scheme: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)

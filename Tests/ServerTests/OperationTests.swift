@@ -27,7 +27,9 @@ struct OperationTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("V-27 the public listener does not expose health, metrics or the version")
+    @Test(
+        "V-27 only the operations listener serves health and metrics, and it does not serve the API"
+    )
     func separation() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         for path in ["/livez", "/readyz", "/metrics"] {
@@ -193,7 +195,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("a client's name is unique, and cannot control the terminal")
+    @Test("an active client's name is unique, and control characters in it are escaped")
     func clientNames() async throws {
         let state = try ServerProcess.State()
         func add(_ name: String) async throws -> ForeignProgram.Outcome {
@@ -342,7 +344,7 @@ struct OperationTests {
             String(decoding: outcome.errors, as: UTF8.self).contains("WATCHWORD_PROFILE must be"))
     }
 
-    @Test("every command has a help page")
+    @Test("commands have help pages, and --version reports the version")
     func help() async throws {
         let state = try ServerProcess.State()
         let program = try await state.run("--help").text

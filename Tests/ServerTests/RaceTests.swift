@@ -89,7 +89,7 @@ struct RaceTests {
     }
 
     @Test(
-        "N-18 tickets, recovery codes and enrolled secrets are accepted once in a race",
+        "N-18 enrolment tickets, secrets and login tickets are accepted at most once in a race",
         arguments: Deployment.possible)
     func once(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()

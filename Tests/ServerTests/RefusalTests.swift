@@ -3,7 +3,7 @@ import Testing
 
 /// Requests that the listener rejects.
 struct RefusalTests {
-    @Test("P-01 a request that the listener rejects also gets a problem response")
+    @Test("P-01 a request that the listener itself rejects gets a problem response")
     func refusals() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         for (message, status) in [

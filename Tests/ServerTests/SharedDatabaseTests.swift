@@ -95,7 +95,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "a database that was replaced by an older state is refused, even after a restart, until restore"
+        "a database replaced by an older state is refused, even after a restart, until restore runs"
     )
     func rolledBack() async throws {
         let (database, url) = try await makeDatabase()

@@ -13,7 +13,7 @@ import VerificationService
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct SharedTranscriptTests {
     @Test(
-        "processes that share a PostgreSQL database together answer as the transcript specifies",
+        "processes that share a PostgreSQL database answer as the transcript specifies",
         arguments: try HTTPTranscript.all(), [2, 4])
     func shared(name: String, count: Int) async throws {
         let url = try await onOwnThread { try PostgreSQLServer.shared().makeDatabase() }

@@ -119,7 +119,7 @@ import Testing
         try await harness.application.stop()
     }
 
-    @Test("a repeated ticket returns the same secret; with another name, the error is explained")
+    @Test("enrolling again with the same ticket succeeds; with another device name, it is refused")
     func sameTicket() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.server()

@@ -24,7 +24,7 @@ extension StoreContract {
             checkEveryColumn),
         EditingRule(
             "O-01 an authentic row in another row's place is reported as damaged", checkSwaps),
-        EditingRule("O-01 an audit names a row whose key was emptied", checkEmptyKeys),
+        EditingRule("O-01 an audit names a row whose primary key was emptied", checkEmptyKeys),
         EditingRule(
             "O-02 an audit names a credential whose row was rolled back to an older version",
             checkPutBackRows),

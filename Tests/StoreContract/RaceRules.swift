@@ -27,7 +27,7 @@ extension StoreContract {
             try expectEqual(try await subject.store.events(after: 0, limit: 100).count, 5)
             try expectEqual(try await audit(subject), [])
         },
-        Rule("each of fifty writers that retry after losing is counted once") { subject in
+        Rule("fifty writers that retry after losing a race each write exactly once") { subject in
             let stores = [subject.store, subject.second]
             _ = try await subject.store.commit([.insertCredential(.sample(1, body: 0))])
             _ = try await race(50) { index in

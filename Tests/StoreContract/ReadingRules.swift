@@ -33,7 +33,7 @@ extension StoreContract {
                 try await store.credentials(
                     of: .sample("e\u{301}"), includingRevoked: true, limit: 10), [])
         },
-        Rule("revoked rows leave their list, and reassigned rows change lists") { subject in
+        Rule("reassigned rows move to another list, and revoked rows leave their list") { subject in
             let store = subject.store
             _ = try await store.commit([.insertCredential(.sample(1))])
             _ = try await store.commit([

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("finder patterns are in three corners, and everything outside is light")
+    @Test("finder patterns are in three corners, and everything outside the symbol is light")
     func finders() throws {
         let text = Array("otpauth".utf8)
         let symbol = try Symbol(encoding: text.span, correction: .low)
@@ -39,7 +39,7 @@ import Testing
         #expect(!symbol.isDark(column: 0, row: symbol.side))
     }
 
-    @Test("a picture has a white margin of four modules and only black and white inside")
+    @Test("a picture is black and white, with a white margin of four modules")
     func frame() throws {
         let text = Array("otpauth".utf8)
         let symbol = try Symbol(encoding: text.span, correction: .medium)

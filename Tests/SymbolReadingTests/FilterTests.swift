@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("a blur spreads a point evenly and preserves the sum")
+    @Test("a blur spreads a point evenly and preserves its total brightness")
     func blur() {
         let point = GrayImage(
             width: 21, height: 21, pixels: (0..<441).map { $0 == 220 ? 255 : 0 })
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("the local mean is that of the window, clipped at the edges")
+    @Test("the local mean covers a window that is clipped at the picture's edges")
     func window() {
         let picture = GrayImage(width: 3, height: 3, pixels: [10, 20, 30, 40, 50, 60, 70, 80, 90])
         var columns = WindowColumns(width: 3, height: 3, radius: 1)

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("the size in modules is measured", arguments: [1, 30, 80, 200, 400])
+    @Test("a symbol's size in modules is measured correctly", arguments: [1, 30, 80, 200, 400])
     func modules(length: Int) throws {
         let text = String(repeating: "k", count: length)
         let picture = try drawn(text, modulePixels: 3)

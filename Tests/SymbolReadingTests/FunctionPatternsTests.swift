@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "alignment patterns match annex E of the standard",
+        "the number of alignment patterns matches annex E of the standard",
         arguments: [
             (21, 0), (25, 1), (45, 6), (73, 13), (101, 22), (145, 33), (177, 46),
         ])

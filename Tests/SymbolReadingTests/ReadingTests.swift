@@ -81,7 +81,7 @@ import Testing
         #expect(outcome.tried.last?.contains("full size") == true)
     }
 
-    @Test("a picture without a symbol yields no text and lists the stages tried")
+    @Test("reading a picture without a symbol yields no text and lists the stages tried")
     func nothing() throws {
         let blank = GrayImage(
             width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))

@@ -30,7 +30,7 @@ import Testing
         #expect(!regions[ring].surrounds(regions[outer]))
     }
 
-    @Test("arms that meet further down form one region; touching corners form two")
+    @Test("arms that meet further down form one region; parts that touch only at corners do not")
     func joining() {
         let regions = Regions(
             picture([

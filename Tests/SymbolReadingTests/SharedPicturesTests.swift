@@ -8,7 +8,7 @@ import Testing
 /// The shared pictures next to the project, and the results of other readers.
 @Suite(.enabled(if: SharedPicture.folder != nil, "there are no pictures in ../shared"))
 struct SharedPicturesTests {
-    @Test("at least as many pictures are read as by zxing-cpp, and no wrong text is returned")
+    @Test("the reader reads at least as many pictures as zxing-cpp, and returns no wrong text")
     func share() async throws {
         let results = try await SharedPicture.readAll()
         let invented = results.filter { !$0.inventions.isEmpty }.map(\.picture.file)

@@ -10,9 +10,7 @@ import Verification
 @testable import VerificationService
 
 struct AccessTests {
-    @Test(
-        "V-03 a new service has no client: scoped routes reject requests without a key and with any key"
-    )
+    @Test("V-03 a new service has no client: scoped routes reject requests with or without a key")
     func noDefaultAccounts() async throws {
         let fixture = try await ServiceFixture()
         for client in try await fixture.verifier.clients() {
@@ -96,7 +94,8 @@ struct AccessTests {
         #expect(reply.status == 401 && reply.problem == "unauthenticated")
     }
 
-    @Test("the case of the scheme does not matter; a key with added or missing text is refused")
+    @Test(
+        "the authorization scheme is case-insensitive; a key with added or missing text is refused")
     func authorizationForms() async throws {
         let fixture = try await ServiceFixture()
         let key = try #require(fixture.keys["audit"]).text

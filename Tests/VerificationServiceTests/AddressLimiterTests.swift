@@ -10,7 +10,7 @@ struct AddressLimiterTests {
         AddressLimiter(rate: try #require(rate), capacity: capacity, now: start)
     }
 
-    @Test("V-19 a burst passes, the next request is refused, and the bucket refills with time")
+    @Test("V-19 a burst passes, the next request is refused, and the bucket refills over time")
     func bucket() throws {
         let limiter = try limiter()
         for _ in 0..<3 { #expect(limiter.take("192.0.2.1", now: start) == nil) }

@@ -178,7 +178,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 T-10 a code that one route accepted is refused on the others",
+        "V-04 T-10 a code accepted on any route is a replay on the verification route",
         arguments: ProvingRoute.ofCodes)
     func replayElsewhere(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -217,7 +217,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 N-21 after five wrong guesses the correct code is throttled, on every route that takes a code",
+        "V-04 N-21 after five wrong guesses, every route that takes a code refuses the correct one",
         arguments: ProvingRoute.ofCodes + [.recoveryCode])
     func throttle(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -299,7 +299,7 @@ struct AttackTests {
             + "\(reply.response.body.count)"
     }
 
-    @Test("V-06 an unknown subject and a wrong code get the same status, header fields and body")
+    @Test("V-06 an unknown subject, a wrong code and throttling get indistinguishable responses")
     func unknownSubject() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

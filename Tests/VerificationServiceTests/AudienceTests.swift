@@ -40,7 +40,7 @@ struct AudienceTests {
     }
 
     @Test(
-        "O-09 to another client, whatever its scopes, the ticket is unknown, and it stays unspent")
+        "O-09 a login ticket is unknown to other clients, whatever their scopes, and stays unspent")
     func audience() async throws {
         let fixture = try await ServiceFixture()
         let login = try await login(fixture, as: "all")
@@ -54,7 +54,7 @@ struct AudienceTests {
         #expect(try await redeem(login, as: "all", fixture).result == "denied")
     }
 
-    @Test("O-09 only the clients that an enrolment names can redeem its logins")
+    @Test("O-09 only the enrolling client and those that it names can redeem a device's logins")
     func named() async throws {
         let fixture = try await ServiceFixture()
         let verify = try await id(of: "verify", fixture)

@@ -102,9 +102,7 @@ struct DisclosureTests {
         }
     }
 
-    @Test(
-        "V-29 V-05 acceptances, denials, changes and revocations are events; some notify users"
-    )
+    @Test("V-29 V-05 acceptances, denials, changes and revocations are recorded; some notify users")
     func events() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -177,7 +175,7 @@ struct DisclosureTests {
         }
     }
 
-    @Test("every response matches OpenAPI: its status, its fields and their formats")
+    @Test("responses match the OpenAPI document in their status, fields and formats")
     func promised() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

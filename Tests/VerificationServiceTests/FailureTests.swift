@@ -41,7 +41,7 @@ struct FailureTests {
     }
 
     @Test(
-        "V-31 every route that decides fails closed",
+        "V-31 routes that change credentials fail closed",
         arguments: [FailingStore.Fault.reads, .commits])
     func everyRoute(_ fault: FailingStore.Fault) async throws {
         let fixture = try await ServiceFixture()
@@ -68,7 +68,7 @@ struct FailureTests {
         #expect(redeemed.status == 201)
     }
 
-    @Test("V-31 nothing is accepted if the key version of a row is missing")
+    @Test("V-31 a service with another key ring rejects the clients' API keys")
     func missingKey() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -92,7 +92,7 @@ struct FailureTests {
         #expect(response.status == 401)
     }
 
-    @Test("no decision is made if random bytes are unavailable")
+    @Test("a request fails with status 500 if random bytes are unavailable")
     func noRandomness() async throws {
         let fixture = try await ServiceFixture()
         let clock = fixture.clock

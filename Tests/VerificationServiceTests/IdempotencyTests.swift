@@ -12,7 +12,7 @@ import Verification
 struct IdempotencyTests {
     private let enrolment = #"{"type":"totp","issuer":"ACME","account":"alice"}"#
 
-    @Test("the same key and body get the same response, byte for byte, and count once")
+    @Test("a request repeated with its idempotency key gets the same response and changes nothing")
     func repeated() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -30,7 +30,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "R-06 a login that arrives after its retry is recognised by its key; a thief's is not",
+        "R-06 a login that arrives after its retry needs its idempotency key to be recognised",
         arguments: [true, false])
     func lateLogin(hasKey: Bool) async throws {
         let fixture = try await ServiceFixture()
@@ -62,7 +62,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a response with secrets is also repeated")
+    @Test("a repeated enrolment gets the stored response, including its secrets")
     func secretsAgain() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"
@@ -77,7 +77,7 @@ struct IdempotencyTests {
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
-    @Test("the same key with another target or body, however similar, gets 422 and has no effect")
+    @Test("an idempotency key reused for another target or body gets 422 and has no effect")
     func otherRequest() async throws {
         let fixture = try await ServiceFixture()
         let headers = ["Idempotency-Key": "k"]
@@ -146,7 +146,7 @@ struct IdempotencyTests {
         #expect(third != nil && third != first)
     }
 
-    @Test("O-06 after confirmation, revocation or account closure, the same key gets 410")
+    @Test("O-06 a repeated enrolment gets 410 after confirmation, revocation or account closure")
     func secretsEnd() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"
@@ -223,7 +223,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a malformed key is rejected; on routes other than POST it is ignored")
+    @Test("a malformed idempotency key is rejected on POST routes and ignored on others")
     func malformed() async throws {
         let fixture = try await ServiceFixture()
         for key in ["", "a b", "é", "a\r\nb", String(repeating: "k", count: 256)] {

@@ -17,7 +17,7 @@ struct RefusalLogTests {
             status: 404, outcome: outcome, client: nil, address: address, duration: 1, cause: nil)
     }
 
-    @Test("O-08 one line a minute is written per address and outcome, with the count")
+    @Test("O-08 refusals are logged once a minute per address and outcome, with their number")
     func counting() {
         let log = RefusalLog(start: start)
         #expect(log.enter(line(), at: start)?.count == 1)
@@ -64,8 +64,7 @@ struct RefusalLogTests {
     }
 
     @Test(
-        "O-08 a flood without an API key writes one line a minute; all client requests are logged"
-    )
+        "O-08 a keyless flood is logged once a minute per outcome; every client request is logged")
     func flood() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 20))
         let fixture = try await ServiceFixture(addressRate: rate)
@@ -116,7 +115,7 @@ struct RefusalLogTests {
             ])
     }
 
-    @Test("V-19 malformed requests are rate-limited by address like all other requests")
+    @Test("V-19 malformed requests are rate-limited by address like those without an API key")
     func malformed() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let fixture = try await ServiceFixture(addressRate: rate)

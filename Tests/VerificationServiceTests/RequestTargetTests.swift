@@ -7,9 +7,7 @@ struct RequestTargetTests {
         try RequestTarget(target).segments.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test(
-        "segments are split before they are decoded, so an escaped slash does not separate segments"
-    )
+    @Test("a path is split before it is decoded, so an escaped slash does not separate segments")
     func decoding() throws {
         #expect(try segments("/v1/subjects/a%2Fb/x") == ["v1", "subjects", "a/b", "x"])
         #expect(try segments("/%C3%A9%0D%0A+@:") == ["é\r\n+@:"])

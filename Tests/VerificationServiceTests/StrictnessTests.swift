@@ -109,7 +109,7 @@ struct StrictnessTests {
         #expect(reply.result == "denied")
     }
 
-    @Test("V-27 no response discloses a version, and monitoring is not on this listener")
+    @Test("V-27 no response discloses a version, and the API has no monitoring routes")
     func noVersion() async throws {
         let fixture = try await ServiceFixture()
         for target in ["/metrics", "/livez", "/readyz", "/v1/metrics", "/v1/openapi.json"] {

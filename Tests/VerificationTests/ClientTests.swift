@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Clients")
 struct ClientTests {
-    @Test("V-25 V-03 an API key identifies its client until it is revoked")
+    @Test("V-25 V-03 an API key identifies its client until the client is revoked")
     func keys() async throws {
         let fixture = try VerifierFixture()
         #expect(try await fixture.verifier.clients() == [])
@@ -103,7 +103,7 @@ struct ClientTests {
         #expect(try await fixture.verifier.clients().map(\.version) == [51])
     }
 
-    @Test("of fifty clients added concurrently under one name, one is added")
+    @Test("of fifty concurrent attempts to add a client under one name, one succeeds")
     func names() async throws {
         let fixture = try VerifierFixture()
         for round in 1...3 {

@@ -102,7 +102,7 @@ struct CounterTests {
         }
     }
 
-    @Test("H-05 swapped, equal, distant and spent pairs do not resynchronise")
+    @Test("H-05 swapped, equal, distant and spent pairs do not resynchronise a counter")
     func resyncRefused() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
@@ -139,7 +139,7 @@ struct CounterTests {
         }
     }
 
-    @Test("T-13 a pair with a spent step, in reverse or with a gap does not resynchronise")
+    @Test("T-13 a pair with a spent step, in reverse or with a gap does not resynchronise a clock")
     func resyncTimeRefused() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

@@ -117,7 +117,7 @@ struct DenialTests {
         #expect(fixture.verifier.denials.count == 0)
     }
 
-    @Test("O-08 the first denial of the next minute writes the count of the previous one")
+    @Test("O-08 the first denial of the next minute writes the count of the previous minute")
     func carried() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()

@@ -24,7 +24,7 @@ struct DomainSeparationTests {
         #expect(try lookup.digest(of: token, as: .loginTicket) == digests[1])
     }
 
-    @Test("the mark of an enrolled secret depends on its credential and its generation")
+    @Test("the keyed digest of an enrolled secret depends on its credential and its generation")
     func generations() throws {
         let lookup = try lookup()
         let secret = SecretBytes(text: "thirty-two bytes, the same always")

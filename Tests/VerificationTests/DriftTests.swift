@@ -98,7 +98,7 @@ struct DriftTests {
         }
     }
 
-    @Test("O-04 T-13 any number of resynchronisations reaches at most 20 steps from the clock")
+    @Test("O-04 T-13 repeated resynchronisation cannot move the drift beyond 20 steps")
     func resynchronizations() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

@@ -121,7 +121,7 @@ struct EnrolmentTests {
         #expect(try await fixture.count(.revoked) == 1)
     }
 
-    @Test("a confirmed credential has no time at which its enrolment expires")
+    @Test("a confirmed enrolment no longer has an expiry time")
     func confirmedForGood() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrol()
@@ -300,7 +300,7 @@ struct EnrolmentTests {
         #expect(row.keyID == nil, "the row no longer contains a secret")
     }
 
-    @Test("N-39 a revoked credential is denied from the next request on, on every node")
+    @Test("N-39 every node denies a revoked credential from the next request on")
     func revoked() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

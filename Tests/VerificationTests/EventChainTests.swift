@@ -57,7 +57,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("V-30 any deleted event is found: at the start, in the middle or at the end")
+    @Test("V-30 the deletion of any event is detected: at the start, in the middle or at the end")
     func deletion() throws {
         let (events, record) = try EventChainTests.chain(4)
         for index in events.indices {
@@ -85,7 +85,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("V-30 an authentic event from another history of the same node is found")
+    @Test("V-30 an authentic event from another history of the same node is detected")
     func mixed() throws {
         let (events, record) = try EventChainTests.chain(3)
         var other = EventChain(node: EventChainTests.node, key: EventChainTests.key)
@@ -112,7 +112,7 @@ struct EventChainTests {
         #expect(try !findings([events[0], events[1], events[1], events[2]], record).isEmpty)
     }
 
-    @Test("V-30 a chain rebuilt without the key is found")
+    @Test("V-30 a chain rebuilt without the key is detected")
     func otherKey() throws {
         let (_, record) = try EventChainTests.chain(2)
         var forged = EventChain(
@@ -130,7 +130,7 @@ struct EventChainTests {
                 .forgedRecord(node: EventChainTests.node)))
     }
 
-    @Test("V-30 a chain rolled back with its events is found by a checkpoint kept elsewhere")
+    @Test("V-30 a checkpoint kept elsewhere reveals a chain rolled back with its events")
     func checkpoint() throws {
         let (events, late) = try EventChainTests.chain(4)
         let (_, early) = try EventChainTests.chain(2)
@@ -176,7 +176,7 @@ struct EventChainTests {
         #expect(try findings([], moved) == [.movedHead(node: EventChainTests.node)])
     }
 
-    @Test("an event of an unknown node is found")
+    @Test("an event of an unknown node is reported")
     func unknownNode() throws {
         let (events, _) = try EventChainTests.chain(1)
         var trail = try AuditTrail(chains: [], key: EventChainTests.key)
@@ -184,7 +184,7 @@ struct EventChainTests {
         #expect(trail.findings() == [.unknownNode(EventChainTests.node)])
     }
 
-    @Test("O-03 a start forged from a head, an event or another start is found")
+    @Test("O-03 a start forged from a head, an event or another start is detected")
     func forgedStart() throws {
         let (events, record) = try EventChainTests.chain(5)
         let head = record.head
@@ -230,7 +230,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("O-03 a checkpoint before the start is explained only by pruning")
+    @Test("O-03 a checkpoint before the chain's start is accepted only after authentic pruning")
     func earlyCheckpoint() throws {
         let (events, record) = try EventChainTests.chain(5)
         let early = try EventChainTests.chain(2).record.head

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("KeyRing")
 struct KeyRingTests {
-    @Test("a key ring round-trips through its text, and a new key version keeps the other ones")
+    @Test("a key ring round-trips through its text, and adding a key version keeps the others")
     func roundTrip() throws {
         let ring = try KeyRing.make().adding(makingCurrent: true).adding(makingCurrent: false)
         let text = try ring.text()

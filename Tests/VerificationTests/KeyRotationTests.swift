@@ -45,7 +45,7 @@ struct KeyRotationTests {
         #expect(throws: VerifierError.self) { try sealed.open(for: place, under: new) }
     }
 
-    @Test("H-16 a row with the body of another row accepts no code")
+    @Test("H-16 no code is accepted for a row that has another row's body")
     func swappedRows() async throws {
         let fixture = try VerifierFixture()
         let mallory = try #require(Subject("mallory"))

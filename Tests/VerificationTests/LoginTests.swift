@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Enrolled secrets")
 struct LoginTests {
-    @Test("the current secret signs in, and the ticket identifies the subject once")
+    @Test("a device signs in with its current secret, and its login ticket can be redeemed once")
     func current() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -24,7 +24,7 @@ struct LoginTests {
         #expect(try await fixture.verifier.redeemLogin(acceptance.login).value == nil)
     }
 
-    @Test("R-06 the same nonce gets the same response, but no second ticket")
+    @Test("R-06 a login repeated with its nonce gets the same response and the same login ticket")
     func again() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -227,8 +227,7 @@ struct LoginTests {
         #expect(try await fixture.events().last?.reason == .tooOld)
     }
 
-    @Test(
-        "N-39 V-14 the holder of a revoked credential is told to wipe; anyone else learns nothing")
+    @Test("N-39 V-14 the holder of a revoked credential is told to wipe it; others learn nothing")
     func revoked() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

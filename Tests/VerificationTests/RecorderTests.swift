@@ -148,7 +148,7 @@ struct RecorderTests {
         }
     }
 
-    @Test("a response is recorded for a day and then pruned")
+    @Test("a recorded response is kept for a day and then pruned")
     func pruned() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -168,7 +168,7 @@ struct RecorderTests {
         #expect(try await recorded(verify) == nil)
     }
 
-    @Test("a refusal without a change is also recorded")
+    @Test("a refusal that changes nothing is recorded")
     func refused() async throws {
         let fixture = try VerifierFixture()
         let none = try #require(CredentialID(bytes: [UInt8](repeating: 0, count: 16)))
@@ -281,7 +281,7 @@ struct RecorderTests {
         #expect(answer.request == RecorderTests.request)
     }
 
-    @Test("O-06 recorded recovery codes are deleted on first use and by a new set")
+    @Test("O-06 recorded recovery codes are deleted on first use or when a new set is enrolled")
     func codesEnd() async throws {
         let fixture = try VerifierFixture()
         func enrol(_ number: UInt8) async throws -> RecoveryGrant {
@@ -332,7 +332,7 @@ struct RecorderTests {
         #expect(try await login(3).wipe == .revoked)
     }
 
-    @Test("O-06 a recorded response to an enrolling device is not returned if it is put back")
+    @Test("O-06 recorded enrolment responses put back in the database are not returned")
     func deviceAnswersPutBack() async throws {
         let fixture = try VerifierFixture()
         func enrol() async throws -> SecretGrant {

@@ -82,7 +82,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("H-16 a set of codes moved to another subject's row accepts no code")
+    @Test("H-16 no code of a set is accepted after the set is moved to another subject's row")
     func swappedRows() async throws {
         let fixture = try VerifierFixture()
         let mallory = try #require(Subject("mallory"))

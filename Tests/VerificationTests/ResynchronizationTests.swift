@@ -52,7 +52,7 @@ struct ResynchronizationTests {
     ]
 
     @Test(
-        "T-13 H-11 H-13 wrong pairs count like wrong codes; after five, even a correct pair waits",
+        "T-13 H-11 H-13 wrong pairs count like wrong codes; after five, a correct pair is refused",
         arguments: factors)
     func counted(factor: OneTimePasswordEnrolment.Factor) async throws {
         let harness = try await Harness(factor)

@@ -42,7 +42,7 @@ struct TokenTests {
         #expect(CredentialID(bytes: Array(0..<15)) == nil)
     }
 
-    @Test("a subject is compared by its bytes: 1 to 255 bytes of UTF-8 without NUL")
+    @Test("a subject is 1 to 255 bytes of UTF-8 without NUL, and is compared byte by byte")
     func subjects() {
         #expect(Subject("\u{e9}") != Subject("e\u{301}"))
         #expect(Subject("") == nil)

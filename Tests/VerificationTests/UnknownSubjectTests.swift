@@ -71,7 +71,7 @@ struct UnknownSubjectTests {
         }
     }
 
-    @Test("V-06 an unknown subject also costs a recovery-code hash")
+    @Test("V-06 a recovery code for an unknown subject costs the same as a wrong one")
     func recovery() async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))

@@ -59,7 +59,7 @@ struct WindowTests {
         }
     }
 
-    @Test("T-10 all steps before a spent one are also refused")
+    @Test("T-10 the codes of all steps before a spent one are refused")
     func stepsBefore() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -162,7 +162,7 @@ struct WindowTests {
         #expect(outcome.denial == .wrong)
     }
 
-    @Test("T-12 a late code does not exclude the next code that arrives on time")
+    @Test("T-12 after a late code, the next code is accepted on time")
     func slowCode() async throws {
         let fixture = try fixture(.rfc)
         let authenticator = try await fixture.enrolled()
