@@ -33,7 +33,7 @@ internal import COpenSSL
         unsafe box.withUnsafeMutableBufferPointer { box in
             guard let nonce = box.baseAddress else { return false }
             let ciphertext = unsafe nonce + Self.nonceCount
-            return unsafe begin(EVP_EncryptInit_ex, key: key, nonce: nonce)
+            return unsafe begin(EVP_EncryptInit_ex, Self.cipher.handle, key: key, nonce: nonce)
                 && feed(EVP_EncryptUpdate, associatedData, into: nil)
                 && feed(EVP_EncryptUpdate, plaintext, into: ciphertext)
                 && end(EVP_EncryptFinal_ex)
@@ -43,21 +43,30 @@ internal import COpenSSL
         }
     }
 
-    /// Decrypts `box` into `plaintext`, which is authentic only if the result is `true`.
+    /// Decrypts `ciphertext` into `plaintext`, which is authentic only if the result is `true`.
+    ///
+    /// The nonce may have any length but zero.
     func open(
-        key: Span<UInt8>, associatedData: Span<UInt8>, box: Span<UInt8>,
-        plaintext: UnsafeMutableBufferPointer<UInt8>
+        key: Span<UInt8>, nonce: Span<UInt8>, associatedData: Span<UInt8>, ciphertext: Span<UInt8>,
+        tag: Span<UInt8>, plaintext: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        let ciphertext = box.extracting(Self.nonceCount..<(box.count - Int(Self.tagCount)))
-        return unsafe box.withUnsafeBufferPointer { box in
-            guard let nonce = box.baseAddress else { return false }
-            let tag = unsafe UnsafeMutableRawPointer(
-                mutating: nonce + box.count - Int(Self.tagCount))
-            return unsafe begin(EVP_DecryptInit_ex, key: key, nonce: nonce)
-                && feed(EVP_DecryptUpdate, associatedData, into: nil)
-                && feed(EVP_DecryptUpdate, ciphertext, into: plaintext.baseAddress)
-                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Self.tagCount, tag) == 1
-                && end(EVP_DecryptFinal_ex)
+        guard tag.count == Int(Self.tagCount), let nonceCount = Int32(exactly: nonce.count) else {
+            return false
+        }
+        return unsafe nonce.withUnsafeBufferPointer { nonce in
+            unsafe tag.withUnsafeBytes { tag in
+                guard let nonce = nonce.baseAddress else { return false }
+                let expected = unsafe UnsafeMutableRawPointer(mutating: tag.baseAddress)
+                // The nonce's length must be set before the nonce itself.
+                return unsafe EVP_DecryptInit_ex(context, Self.cipher.handle, nil, nil, nil) == 1
+                    && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, nonceCount, nil) == 1
+                    && begin(EVP_DecryptInit_ex, nil, key: key, nonce: nonce)
+                    && feed(EVP_DecryptUpdate, associatedData, into: nil)
+                    && feed(EVP_DecryptUpdate, ciphertext, into: plaintext.baseAddress)
+                    && EVP_CIPHER_CTX_ctrl(
+                        context, EVP_CTRL_AEAD_SET_TAG, Self.tagCount, expected) == 1
+                    && end(EVP_DecryptFinal_ex)
+            }
         }
     }
 
@@ -73,10 +82,10 @@ internal import COpenSSL
     ) -> Int32
 
     private func begin(
-        _ call: Begin, key: Span<UInt8>, nonce: UnsafePointer<UInt8>
+        _ call: Begin, _ cipher: OpaquePointer?, key: Span<UInt8>, nonce: UnsafePointer<UInt8>
     ) -> Bool {
         unsafe key.withUnsafeBufferPointer { key in
-            unsafe call(context, Self.cipher.handle, nil, key.baseAddress, nonce) == 1
+            unsafe call(context, cipher, nil, key.baseAddress, nonce) == 1
         }
     }
 

@@ -25,7 +25,7 @@ public enum CryptographyError: Error, Hashable, Sendable {
 public struct CryptographyFailure: Error, Hashable, Sendable {
     /// The operation that OpenSSL was asked to perform.
     public enum Call: String, Hashable, Sendable {
-        case random, digest, hmac, scrypt, hkdf, agreement, seal, open
+        case random, digest, hmac, scrypt, pbkdf2, hkdf, agreement, seal, open, cipher
     }
 
     /// The call that failed.

@@ -8,6 +8,28 @@ internal import COpenSSL
 public func hkdfSHA256(
     secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
 ) throws(CryptographyFailure) -> SecretBytes {
+    try hkdf(
+        secret: secret, salt: salt, info: info, count: count,
+        mode: EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND)
+}
+
+/// Derives `count` bytes with the second step of HKDF-SHA-256 alone (RFC 5869, section 2.3).
+///
+/// `key` must be a uniformly distributed key of at least 32 bytes.
+///
+/// - Throws: ``CryptographyFailure``, also if `count` is greater than 255 × 32.
+public func hkdfExpandSHA256(
+    key: SecretBytes, info: Span<UInt8>, count: Int
+) throws(CryptographyFailure) -> SecretBytes {
+    let none: [UInt8] = []
+    return try hkdf(
+        secret: key, salt: none.span, info: info, count: count,
+        mode: EVP_KDF_HKDF_MODE_EXPAND_ONLY)
+}
+
+private func hkdf(
+    secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int, mode: Int32
+) throws(CryptographyFailure) -> SecretBytes {
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "HKDF", nil) else {
         throw CryptographyFailure(.hkdf)
     }
@@ -17,6 +39,7 @@ public func hkdfSHA256(
             unsafe salt.withUnsafeBufferPointer { salt in
                 unsafe info.withUnsafeBufferPointer { info in
                     unsafe EVP_PKEY_derive_init(context) == 1
+                        && EVP_PKEY_CTX_set_hkdf_mode(context, mode) == 1
                         && EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()) == 1
                         && EVP_PKEY_CTX_set1_hkdf_salt(
                             context, salt.baseAddress, Int32(salt.count)) == 1

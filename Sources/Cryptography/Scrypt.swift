@@ -51,8 +51,9 @@ public struct ScryptCost: Hashable, Sendable {
         self.init(checkedLogN: logN, blockSize: 8, parallelism: 1)
     }
 
-    /// Does not check the range: published test vectors have costs outside it.
-    init(checkedLogN logN: Int, blockSize: Int, parallelism: Int) {
+    /// Does not check the range: test vectors have costs outside it, and so have the files of other
+    /// programs, whose costs the caller limits.
+    package init(checkedLogN logN: Int, blockSize: Int, parallelism: Int) {
         self.logN = logN
         self.blockSize = blockSize
         self.parallelism = parallelism

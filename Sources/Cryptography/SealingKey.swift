@@ -64,12 +64,28 @@ public struct SealingKey: Sendable {
         _ box: Span<UInt8>, associatedData: Span<UInt8>
     ) throws(CryptographyError) -> SecretBytes {
         guard box.count >= Self.overhead else { throw .tooShort }
+        return try open(
+            box.extracting(Self.nonceCount...), nonce: box.extracting(..<Self.nonceCount),
+            associatedData: associatedData)
+    }
+
+    /// Opens a ciphertext followed by its tag, as other programs store it.
+    ///
+    /// - Parameter nonce: The nonce, of any length but zero.
+    /// - Throws: ``CryptographyError/notAuthentic`` if this key did not seal it with this nonce and
+    ///   associated data, whatever the reason.
+    public func open(
+        _ sealed: Span<UInt8>, nonce: Span<UInt8>, associatedData: Span<UInt8>
+    ) throws(CryptographyError) -> SecretBytes {
+        guard sealed.count >= Self.tagCount else { throw .tooShort }
         let context = try Self.openingContext()
-        return try unsafe SecretBytes(count: box.count - Self.overhead) {
-            output throws(CryptographyError) in
+        let count = sealed.count - Self.tagCount
+        return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
             let isOpen = key.withBytes { key in
                 unsafe context.open(
-                    key: key, associatedData: associatedData, box: box, plaintext: output)
+                    key: key, nonce: nonce, associatedData: associatedData,
+                    ciphertext: sealed.extracting(..<count), tag: sealed.extracting(count...),
+                    plaintext: output)
             }
             guard isOpen else { throw .notAuthentic }
         }

@@ -69,7 +69,7 @@ extension SecretBytes {
     /// Creates exactly `count` bytes that a C call writes in place.
     ///
     /// The memory is zeroed before the call and treated as fully initialised after it.
-    convenience init<Failure: Error>(
+    package convenience init<Failure: Error>(
         count: Int,
         filledBy fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {

@@ -20,6 +20,21 @@ struct HKDFVector: Codable, Sendable {
     let output: String
 }
 
+struct PBKDF2Vector: Codable, Sendable {
+    let algorithm: String
+    let password: String
+    let salt: String
+    let iterations: Int
+    let output: String
+}
+
+struct HKDFExpandVector: Codable, Sendable {
+    let key: String
+    let info: String
+    let count: Int
+    let output: String
+}
+
 @Suite("Key derivation")
 struct DerivationTests {
     private let none: [UInt8] = []
@@ -46,6 +61,36 @@ struct DerivationTests {
         let key = try hkdfSHA256(
             secret: secret, salt: salt.span, info: info.span, count: vector.count)
         #expect(key.hex == vector.output)
+    }
+
+    @Test(
+        "HKDF's second step matches RFC 5869",
+        arguments: try VectorFile<HKDFExpandVector>("kdf/rfc5869-hkdf-expand.json").cases)
+    func hkdfExpandMatches(vector: HKDFExpandVector) throws {
+        let info = try Hex.bytes(vector.info)
+        let key = try hkdfExpandSHA256(
+            key: try SecretBytes(hex: vector.key), info: info.span, count: vector.count)
+        #expect(key.hex == vector.output)
+    }
+
+    @Test(
+        "PBKDF2 matches published test vectors",
+        arguments: try VectorFile<PBKDF2Vector>("kdf/pbkdf2.json").cases)
+    func pbkdf2Matches(vector: PBKDF2Vector) throws {
+        let algorithm = try #require(HashAlgorithm(rawValue: vector.algorithm))
+        let salt = try Hex.bytes(vector.salt)
+        let key = try pbkdf2(
+            algorithm, password: try SecretBytes(hex: vector.password), salt: salt.span,
+            iterations: vector.iterations, count: vector.output.utf8.count / 2)
+        #expect(key.hex == vector.output)
+    }
+
+    @Test("scrypt accepts Aegis' cost, which OpenSSL's default limit of memory refuses")
+    func scryptMemory() throws {
+        let cost = ScryptCost(checkedLogN: 15, blockSize: 8, parallelism: 1)
+        let key = try scrypt(
+            passphrase: SecretBytes(text: "pw"), salt: none.span, cost: cost, count: 32)
+        #expect(key.hex == "d8f8a96e53d7f2b9a6e683666e27c22e0f332a4a61f9e55aeaa70cba650c324b")
     }
 
     @Test("HKDF produces up to 255 digests and not one byte more")

@@ -33,6 +33,26 @@ struct SealingKeyTests {
         #expect(try open(box, with: key, data).hex == vector.plaintext)
     }
 
+    @Test(
+        "a ciphertext with a nonce of another length opens",
+        arguments: try VectorFile<SealingVector>("sealing/aes-256-gcm-nonces.json").cases)
+    func otherNonces(vector: SealingVector) throws {
+        let key = try SealingKey(try SecretBytes(hex: vector.key))
+        let data = try Hex.bytes(vector.associatedData)
+        let nonce = try Hex.bytes(vector.nonce)
+        var sealed = try Hex.bytes(vector.ciphertext + vector.tag)
+        let opened = try key.open(sealed.span, nonce: nonce.span, associatedData: data.span)
+        #expect(opened.hex == vector.plaintext)
+        sealed[0] ^= 1
+        #expect(throws: CryptographyError.notAuthentic) {
+            _ = try key.open(sealed.span, nonce: nonce.span, associatedData: data.span)
+        }
+        #expect(throws: CryptographyError.tooShort) {
+            _ = try key.open(
+                sealed.span.extracting(..<15), nonce: nonce.span, associatedData: data.span)
+        }
+    }
+
     @Test("a box opens with its key and its associated data", arguments: [0, 1, 16, 1000])
     func opens(count: Int) throws {
         let secret = try Randomness.secret(count: count)
