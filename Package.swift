@@ -69,6 +69,14 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CRNP", pkgConfig: "librnp", providers: [.apt(["librnp-dev"])]),
+        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Level 0
@@ -89,6 +97,12 @@ let package = Package(
         module("HTTPMessage", "Cryptography"),
         module("OneTimePassword", "Cryptography"),
         module("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
+        module("ExportCryptography", "CGcrypt", "CSodium", "Cryptography"),
+        module("GzipReading", "CZlib", "Cryptography", "POSIX"),
+        module("OpenPGPReading", "CRNP", "Cryptography", "POSIX"),
+        module("SQLiteReading", "CSQLite", "Cryptography", "POSIX"),
+        module("XMLReading", "CXML2", "Cryptography", "POSIX"),
+        module("ZipReading", "CZip", "Cryptography", "POSIX"),
         // Level 3
         module(
             "SecretVault", documents: ["Security.md", "VaultFile.md"], "Cryptography",
@@ -96,7 +110,7 @@ let package = Package(
         module(
             "Verification", documents: ["EnrolledSecrets.md"], "Cryptography", "OneTimePassword",
             "POSIX"),
-        module("JSONReading", "CJansson", "Cryptography", "JSONText"),
+        module("JSONReading", "CJansson", "Cryptography", "JSONText", "POSIX"),
         // Level 4
         module("CommandRunner", "Arguments", "Cryptography", "JSONText", "POSIX"),
         module("DeviceLogin", "Courier", "Cryptography", "POSIX", "SecretVault"),
@@ -164,6 +178,14 @@ let package = Package(
             "PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices", "PresenceAsker",
             "StackedPresence", "watchword-presence"),
         tests("CryptographyTests", "Cryptography"),
+        // Decrypts in a confined process.
+        program(
+            "ConfinedDecryption", path: "Tests/ConfinedDecryption", "Cryptography",
+            "ExportCryptography", "GzipReading", "POSIX"),
+        tests(
+            "ExportCryptographyTests", "ConfinedDecryption", "Cryptography", "ExportCryptography",
+            "POSIX"),
+        tests("GzipReadingTests", "Cryptography", "GzipReading"),
         tests("ImageFileTests", "ImageFile", "Raster"),
         tests(
             "SymbolReadingTests", "POSIX", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
@@ -75,4 +76,12 @@ int linux_wait_for_post(void *semaphore, long milliseconds) {
     end.tv_sec += milliseconds / 1000 + nanoseconds / 1000000000;
     end.tv_nsec = nanoseconds % 1000000000;
     return sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
+}
+
+unsigned long linux_usable_size(void *block) { return malloc_usable_size(block); }
+
+void linux_discard_stderr(void) {
+    // Without a function for it, the stream discards what is written.
+    FILE *discarding = fopencookie(NULL, "w", (cookie_io_functions_t){0});
+    if (discarding) stderr = discarding;
 }

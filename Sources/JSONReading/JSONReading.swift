@@ -8,50 +8,69 @@ public struct JSONLimits: Hashable, Sendable {
     public let bytes: Int
     /// The maximum nesting depth of lists and objects.
     public let depth: Int
+    /// The maximum number of values; each takes far more memory than its text.
+    public let values: Int
 
     /// The limits for a request or a response: 64 KiB, eight levels.
     public static let message = JSONLimits(bytes: 64 << 10, depth: 8)
 
+    /// The limits for another app's export: 128 MiB, 64 levels, two million values.
+    public static let export = JSONLimits(bytes: 128 << 20, depth: 64, values: 2_000_000)
+
     /// Creates limits.
     ///
     /// The depth is at most 2,000, because the library's own limit is 2,048.
-    public init(bytes: Int, depth: Int) {
+    public init(bytes: Int, depth: Int, values: Int = .max) {
         precondition((0...2_000).contains(depth), "the depth is 0 to 2,000")
         self.bytes = bytes
         self.depth = depth
+        self.values = values
     }
+}
+
+/// Which numbers are accepted.
+public enum JSONNumbers: Hashable, Sendable {
+    /// Whole numbers; any other refuses the text.
+    case whole
+    /// All numbers; one that is not whole or exceeds `Int64` is read as
+    /// ``JSONValue/otherNumber``.
+    case any
 }
 
 /// Reads an object or a list (RFC 8259) strictly.
 ///
 /// It refuses invalid UTF-8, duplicate names in an object, numbers that are not whole (`6.0` and
-/// `6e0` are whole, as in JSON Schema) or exceed `Int64`, NUL in texts and names, anything but
-/// white space before or after the value, and input beyond the limits. Members keep their order.
+/// `6e0` are whole, as in JSON Schema) or exceed `Int64` unless `numbers` allows them, NUL in texts
+/// and names, anything but white space before or after the value, and input beyond the limits.
+/// Members keep their order.
 /// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are
 /// not secret; names are assumed not to be secret. The library's own copies are wiped.
 ///
 /// - Throws: ``JSONReadingError``, which reports the position, never the content.
 public func readJSON(
-    _ text: Span<UInt8>, limits: JSONLimits = .message
+    _ text: Span<UInt8>, limits: JSONLimits = .message, numbers: JSONNumbers = .whole
 ) throws(JSONReadingError) -> JSONValue {
     guard text.count <= limits.bytes else { throw .tooLong(limit: limits.bytes) }
-    guard isShallow(text, limit: limits.depth) else { throw .tooDeep(limit: limits.depth) }
-    let document = try JanssonDocument(parsing: text)
+    try checkShape(text, limits)
+    let document = try JanssonDocument(parsing: text, numbers: numbers)
     return try document.value()
 }
 
 /// Reads JSON that is secret as a whole.
 public func readJSON(
-    _ text: SecretBytes, limits: JSONLimits = .message
+    _ text: SecretBytes, limits: JSONLimits = .message, numbers: JSONNumbers = .whole
 ) throws(JSONReadingError) -> JSONValue {
-    try text.withBytes { text throws(JSONReadingError) in try readJSON(text, limits: limits) }
+    try text.withBytes { text throws(JSONReadingError) in
+        try readJSON(text, limits: limits, numbers: numbers)
+    }
 }
 
-/// Whether at most `limit` brackets are open at once.
+/// Checks the depth and the number of values before anything is allocated for them.
 ///
 /// The result is correct for all valid JSON. The library refuses other text regardless.
-private func isShallow(_ text: Span<UInt8>, limit: Int) -> Bool {
+private func checkShape(_ text: Span<UInt8>, _ limits: JSONLimits) throws(JSONReadingError) {
     var depth = 0
+    var values = 1
     var isText = false
     var isEscaped = false
     for index in text.indices {
@@ -70,12 +89,14 @@ private func isShallow(_ text: Span<UInt8>, limit: Int) -> Bool {
         case UInt8(ascii: "\""): isText = true
         case UInt8(ascii: "["), UInt8(ascii: "{"):
             depth += 1
-            if depth > limit { return false }
+            values += 1
+            if depth > limits.depth { throw .tooDeep(limit: limits.depth) }
         case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-        default: break
+        case UInt8(ascii: ","): values += 1
+        default: continue
         }
+        if values > limits.values { throw .tooManyValues(limit: limits.values) }
     }
-    return true
 }
 
 /// Why a text could not be read as JSON.
@@ -86,6 +107,8 @@ public enum JSONReadingError: Error, Hashable, Sendable {
     case tooLong(limit: Int)
     /// The text has more levels than the limit.
     case tooDeep(limit: Int)
+    /// The text has more values than the limit.
+    case tooManyValues(limit: Int)
     /// The text is not JSON, or is not an object or a list; the position is in bytes.
     case syntax(at: Int)
     /// The text ends before the value does.

@@ -5,9 +5,26 @@ internal import JSONText
 /// Owns a parsed text, which is wiped and freed with the value.
 @safe struct JanssonDocument: ~Copyable {
     private let root: UnsafeMutablePointer<json_t>
+    private let numbers: JSONNumbers
 
     /// Parses strictly: no duplicates, whole numbers stay whole, nothing after the value.
-    init(parsing text: Span<UInt8>) throws(JSONReadingError) {
+    init(parsing text: Span<UInt8>, numbers: JSONNumbers) throws(JSONReadingError) {
+        self.numbers = numbers
+        let parsed: UnsafeMutablePointer<json_t>
+        do {
+            unsafe parsed = try Self.parse(text, flags: JSON_REJECT_DUPLICATES)
+        } catch .notWhole where numbers == .any {
+            // The library refuses an integer beyond `Int64` unless it reads all numbers as
+            // doubles, which represent whole numbers exactly up to 2^53.
+            unsafe parsed = try Self.parse(
+                text, flags: JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL)
+        }
+        unsafe root = parsed
+    }
+
+    private static func parse(
+        _ text: Span<UInt8>, flags: Int32
+    ) throws(JSONReadingError) -> UnsafeMutablePointer<json_t> {
         JanssonMemory.prepare()
         var problem = json_error_t()
         let parsed = unsafe text.withUnsafeBytes { text in
@@ -16,21 +33,21 @@ internal import JSONText
             let bytes = unsafe text.baseAddress ?? UnsafeRawPointer(none.utf8Start)
             return unsafe json_loadb(
                 bytes.assumingMemoryBound(to: CChar.self), text.count,
-                Int(JSON_REJECT_DUPLICATES), &problem)
+                Int(flags), &problem)
         }
-        guard let ready = unsafe parsed else { throw Self.error(of: problem) }
-        unsafe root = ready
+        guard let ready = unsafe parsed else { throw error(of: problem) }
+        return unsafe ready
     }
 
     deinit { unsafe json_decref(root) }
 
     /// The whole value.
-    func value() throws(JSONReadingError) -> JSONValue { try unsafe Self.value(of: root) }
+    func value() throws(JSONReadingError) -> JSONValue { try unsafe value(of: root) }
 
     /// Converts a nested value.
     ///
     /// The recursion is as deep as the text, whose depth the caller limits.
-    private static func value(
+    private func value(
         of json: UnsafeMutablePointer<json_t>
     ) throws(JSONReadingError) -> JSONValue {
         switch unsafe json.pointee.type {
@@ -52,8 +69,9 @@ internal import JSONText
             // 6.0 is an integer (JSON Schema 2020-12, section 6.1.1), as long as a double
             // represents it exactly.
             let real = unsafe json_real_value(json)
-            guard real.magnitude < 0x1p53, let whole = Int64(exactly: real) else { throw .notWhole }
-            return .number(whole)
+            if real.magnitude < 0x1p53, let whole = Int64(exactly: real) { return .number(whole) }
+            guard numbers == .any else { throw .notWhole }
+            return .otherNumber
         case JSON_TRUE: return .flag(true)
         case JSON_FALSE: return .flag(false)
         case JSON_NULL: return .null
@@ -62,7 +80,7 @@ internal import JSONText
         }
     }
 
-    private static func members(
+    private func members(
         of json: UnsafeMutablePointer<json_t>
     ) throws(JSONReadingError) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []

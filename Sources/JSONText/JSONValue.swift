@@ -5,8 +5,8 @@ internal import POSIX
 ///
 /// The members of an object keep their order.
 ///
-/// A secret is written and read without ever becoming a `String`. There are no fractions, because
-/// Watchword neither writes nor accepts any.
+/// A secret is written and read without ever becoming a `String`. Fractions have no value, because
+/// Watchword neither writes nor uses any.
 public enum JSONValue: Sendable {
     /// A text that is not secret.
     case text(String)
@@ -16,6 +16,8 @@ public enum JSONValue: Sendable {
     case number(Int64)
     /// A whole number that may exceed `Int64`.
     case counter(UInt64)
+    /// A number that is not whole or exceeds `Int64`, whose value is not kept; written as `null`.
+    case otherNumber
     /// A Boolean.
     case flag(Bool)
     /// Null.
@@ -44,7 +46,7 @@ public enum JSONValue: Sendable {
         case .text(let text): 2 + 6 * text.utf8.count
         case .secret(let secret): 2 + 6 * secret.count
         case .number, .counter: 20
-        case .flag, .null: 5
+        case .flag, .null, .otherNumber: 5
         case .list(let values): 2 + values.reduce(0) { $0 + $1.bound + 1 }
         case .object(let members):
             2 + members.reduce(0) { $0 + 6 * $1.0.utf8.count + $1.1.bound + 4 }
@@ -59,7 +61,7 @@ public enum JSONValue: Sendable {
         case .number(let number): output.append(ascii: String(number))
         case .counter(let number): output.append(ascii: String(number))
         case .flag(let flag): output.append(ascii: flag ? "true" : "false")
-        case .null: output.append(ascii: "null")
+        case .null, .otherNumber: output.append(ascii: "null")
         case .list(let values):
             output.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {

@@ -62,6 +62,33 @@ struct JSONReadingTests {
     }
 
     @Test(
+        "where all numbers are accepted, one without a value is still a number",
+        arguments: ["1.5", "1e-2", "9223372036854775808", "-1e16", "9007199254740993.0"])
+    func otherNumbers(_ text: String) throws {
+        let value = try readJSON(Array("[\(text),7]".utf8).span, numbers: .any)
+        guard case .list(let elements) = value, elements.count == 2,
+            case .otherNumber = elements[0], case .number(7) = elements[1]
+        else {
+            Issue.record("not a list of two numbers")
+            return
+        }
+        #expect(elements[0].wholeNumber == nil && elements[0].string == nil)
+        #expect(value.rendered().text == "[null,7]")
+        #expect(throws: JSONReadingError.notWhole) { try read("[\(text),7]") }
+    }
+
+    @Test("where all numbers are accepted, the other rules remain")
+    func otherNumbersAreStrict() {
+        for (text, error) in [
+            (#"{"a":1.5,"a":1}"#, JSONReadingError.duplicateName(at: 12)),
+            (#"{"a":1e19,"a":1}"#, .duplicateName(at: 13)), ("[1e999]", .notWhole),
+            ("[9223372036854775808", .incomplete),
+        ] {
+            #expect(throws: error) { try readJSON(Array(text.utf8).span, numbers: .any) }
+        }
+    }
+
+    @Test(
         "an error reports the position",
         arguments: [
             ("", JSONReadingError.incomplete), ("{", .incomplete), (#"{"a"#, .incomplete),
@@ -116,6 +143,14 @@ struct JSONReadingTests {
         _ = try read("[" + String(repeating: " ", count: 18) + "]", limits: limits)
         #expect(throws: JSONReadingError.tooLong(limit: 20)) {
             try read("[" + String(repeating: " ", count: 19) + "]", limits: limits)
+        }
+        let few = JSONLimits(bytes: 100, depth: 3, values: 4)
+        _ = try read(#"{"a":[1,"x,,,,"]}"#, limits: few)
+        _ = try read("[1,2]", limits: few)
+        for text in ["[1,2,3,4]", "[[],[],1]", #"{"a":[1,2,3]}"#] {
+            #expect(throws: JSONReadingError.tooManyValues(limit: 4)) {
+                try read(text, limits: few)
+            }
         }
         let deepest = JSONLimits(bytes: 10_000, depth: 2_000)
         let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)

@@ -34,3 +34,9 @@ int linux_exchange(int folder, const char *name, int other_folder, const char *o
 /// sem_clockwait(3) with CLOCK_MONOTONIC, which cannot be set: waits for a post of the sem_t for at most
 /// this many milliseconds; -1 and errno if none arrives.
 int linux_wait_for_post(void *semaphore, long milliseconds);
+
+/// malloc_usable_size(3): the number of bytes of an allocated block; 0 for NULL.
+unsigned long linux_usable_size(void *block);
+
+/// From here on, what C code prints to `stderr` is discarded.
+void linux_discard_stderr(void);

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// One of the three standard streams.
@@ -88,4 +89,12 @@ extension StandardStream {
             if byte == UInt8(ascii: "\n") { return }
         }
     }
+}
+
+extension StandardStream {
+    /// Discards everything that C code prints to its standard error stream from now on.
+    ///
+    /// It is for a helper process with libraries that print their errors and cannot be told not to.
+    /// The process must have one thread.
+    public static func discardLibraryMessages() { linux_discard_stderr() }
 }

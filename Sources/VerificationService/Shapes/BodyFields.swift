@@ -31,7 +31,7 @@ struct BodyFields: Sendable {
                 .nul(let position):
                 throw .malformedBody(at: position)
             case .duplicateName(let position): throw .doubledField(at: position)
-            case .incomplete, .tooDeep, .notWhole: throw .malformedBody(at: nil)
+            case .incomplete, .tooDeep, .tooManyValues, .notWhole: throw .malformedBody(at: nil)
             case .noMemory: throw .failed
             }
         }

@@ -1,0 +1,5 @@
+#pragma once
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/tree.h>
+#include <libxml/xmlmemory.h>

@@ -1,0 +1,55 @@
+/// Why a database could not be read.
+///
+/// It never contains names or values.
+public enum SQLiteReadingError: Error, Hashable, Sendable {
+    /// The bytes are not an SQLite database.
+    case notADatabase
+    /// The database breaks its format's rules or is truncated.
+    case damaged
+    /// The database has no table with this name.
+    case noTable
+    /// The database exceeds a limit.
+    case overLimit(Limit, allowed: UInt64)
+    /// There is not enough memory.
+    case outOfMemory
+
+    /// A limit of a database.
+    public enum Limit: Hashable, Sendable {
+        /// The number of tables.
+        case tables
+        /// The number of rows that are read.
+        case rows
+        /// The length of one value in bytes.
+        case valueLength
+        /// The length of all values that are read, in bytes.
+        case totalLength
+        /// The time to read, in seconds.
+        case seconds
+    }
+}
+
+/// Limits for a database.
+public struct SQLiteLimits: Hashable, Sendable {
+    /// The maximum number of tables.
+    public let tables: Int
+    /// The maximum number of rows that are read from one table.
+    public let rows: Int
+    /// The maximum length of one value in bytes.
+    public let valueLength: Int
+    /// The maximum length of all values that are read from one table, in bytes.
+    public let totalLength: Int
+    /// The maximum time for each table.
+    public let time: Duration
+
+    /// Creates limits; the defaults are those for another app's export.
+    public init(
+        tables: Int = 1_000, rows: Int = 20_000, valueLength: Int = 1 << 20,
+        totalLength: Int = 128 << 20, time: Duration = .seconds(10)
+    ) {
+        self.tables = tables
+        self.rows = rows
+        self.valueLength = valueLength
+        self.totalLength = totalLength
+        self.time = time
+    }
+}
