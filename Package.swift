@@ -110,11 +110,15 @@ let package = Package(
         module(
             "Verification", documents: ["EnrolledSecrets.md"], "Cryptography", "OneTimePassword",
             "POSIX"),
+        module("Interchange", "Cryptography", "OneTimePassword"),
         module("JSONReading", "CJansson", "Cryptography", "JSONText", "POSIX"),
         // Level 4
         module("CommandRunner", "Arguments", "Cryptography", "JSONText", "POSIX"),
         module("DeviceLogin", "Courier", "Cryptography", "POSIX", "SecretVault"),
-        module("Interchange", "Cryptography", "OneTimePassword"),
+        module(
+            "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",
+            "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
+            "SQLiteReading", "XMLReading", "ZipReading"),
         module("PictureReader", "POSIX"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
@@ -217,6 +221,16 @@ let package = Package(
         tests(
             "PostgreSQLStoreTests", "Cryptography", "POSIX", "PostgreSQLServer", "PostgreSQLStore",
             "StoreContract", "Verification"),
+        // Reads an export in a confined process.
+        program(
+            "ConfinedReading", path: "Tests/ConfinedReading", "Cryptography", "ExportReading",
+            "Interchange",
+            "POSIX"),
+        tests(
+            "ExportReadingTests", "CSQLite", "CZip", "ConfinedReading", "Cryptography",
+            "ExportCryptography", "ExportReading",
+            "Interchange", "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
+            "SQLiteReading", "XMLReading", "ZipReading"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",

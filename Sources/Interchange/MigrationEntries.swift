@@ -60,7 +60,7 @@ struct MigrationEntries {
         guard let keyRange = ranges[.key], !keyRange.isEmpty else { throw .missingKey }
         let algorithm = try algorithm(numbers[.algorithm] ?? 0, entry)
         let length = try length(numbers[.digits] ?? 0, entry)
-        let movingFactor = try movingFactor(numbers)
+        let movingFactor = try movingFactor(numbers, entry)
         let names = names(
             name: text(ranges[.name], entry, bytes), issuer: text(ranges[.issuer], entry, bytes),
             entry)
@@ -102,8 +102,8 @@ struct MigrationEntries {
         }
     }
 
-    private func movingFactor(
-        _ numbers: [MigrationEntryField: UInt64]
+    private mutating func movingFactor(
+        _ numbers: [MigrationEntryField: UInt64], _ entry: Int
     ) throws(MigrationRefusal.Reason) -> MovingFactor {
         switch numbers[.type] ?? 0 {
         case 1:
@@ -111,6 +111,9 @@ struct MigrationEntries {
             let counter = numbers[.counter] ?? 0
             guard Int64(bitPattern: counter) >= 0 else { throw .counterOutOfRange }
             return .counter(counter)
+        case 0:
+            warn(.missingType(entry: entry))
+            return .time(.standard)
         case 2: return .time(.standard)
         default: throw .unknownType
         }

@@ -34,6 +34,8 @@ public enum MigrationWarning: Hashable, Sendable {
     case missingPadding
     /// A space where Base64 has a plus sign: the text was decoded once too often.
     case spaceAsPlus
+    /// The alphabet of URLs, with `-` and `_`.
+    case urlSafeAlphabet
     /// A parameter of the URI other than `data`, which is ignored.
     case unknownParameter
     /// The number of parts is missing and treated as one.
@@ -44,6 +46,8 @@ public enum MigrationWarning: Hashable, Sendable {
     case missingAlgorithm(entry: Int)
     /// The entry has no number of digits. Six is used.
     case missingDigits(entry: Int)
+    /// The entry has no type. TOTP is used.
+    case missingType(entry: Int)
     /// A name is not UTF-8 and was read as Latin-1.
     case readAsLatin1(entry: Int)
     /// Spaces around a name were removed.

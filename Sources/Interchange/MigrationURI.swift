@@ -40,7 +40,8 @@ enum MigrationURI {
         }
     }
 
-    /// The parameter's value, percent-decoded and with its padding restored.
+    /// The parameter's value, percent-decoded, in the standard alphabet and with its padding
+    /// restored.
     private static func base64(
         _ encoded: Span<UInt8>, warnings: inout [MigrationWarning]
     ) -> SecretBytes {
@@ -48,17 +49,28 @@ enum MigrationURI {
         let decoded = SecretBytes(capacity: encoded.count) { decoder.decode(encoded, into: &$0) }
         return decoded.withBytes { decoded in
             var hasSpace = false
+            var isURLSafe = false
             let missing = decoded.count % 4 == 0 ? 0 : 4 - decoded.count % 4
             // A single leftover character cannot be fixed by padding.
             let padding = missing == 3 ? 0 : missing
             let text = SecretBytes(capacity: decoded.count + padding) { output in
                 for index in decoded.indices {
-                    let isSpace = decoded[index] == UInt8(ascii: " ")
-                    hasSpace = hasSpace || isSpace
-                    output.append(isSpace ? UInt8(ascii: "+") : decoded[index])
+                    switch decoded[index] {
+                    case UInt8(ascii: " "):
+                        hasSpace = true
+                        output.append(UInt8(ascii: "+"))
+                    case UInt8(ascii: "-"):
+                        isURLSafe = true
+                        output.append(UInt8(ascii: "+"))
+                    case UInt8(ascii: "_"):
+                        isURLSafe = true
+                        output.append(UInt8(ascii: "/"))
+                    default: output.append(decoded[index])
+                    }
                 }
                 for _ in 0..<padding { output.append(UInt8(ascii: "=")) }
             }
+            if isURLSafe { warnings.append(.urlSafeAlphabet) }
             if hasSpace { warnings.append(.spaceAsPlus) }
             if padding > 0 { warnings.append(.missingPadding) }
             return text

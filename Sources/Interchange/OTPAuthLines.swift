@@ -50,17 +50,12 @@ public struct OTPAuthLines: Sendable {
     private static func eachLine<Failure: Error>(
         of text: Span<UInt8>, reading: KeyURI.Reading, _ take: (Line) throws(Failure) -> Void
     ) throws(Failure) {
-        var start = byteOrderMarkCount(of: text)
-        var number = 0
-        while start < text.count {
-            var end = start
-            while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
-            number += 1
-            let line = text.extracting(trimming(text, start..<end))
-            if line.count > 0, line[0] != UInt8(ascii: "#") {
-                try take(Line(number: number, content: content(of: line, reading: reading)))
-            }
-            start = end + 1
+        var lines = TextLines(text)
+        while let line = lines.next(in: text) {
+            let content = text.extracting(line.range)
+            guard content[0] != UInt8(ascii: "#") else { continue }
+            try take(
+                Line(number: line.number, content: Self.content(of: content, reading: reading)))
         }
     }
 
@@ -74,25 +69,6 @@ public struct OTPAuthLines: Sendable {
         do { return .key(try KeyURI(parsing: line, reading: reading)) } catch {
             return .refused(.keyURI(error))
         }
-    }
-
-    /// Removes spaces, tabs and carriage returns at both ends, which do not belong to the URI.
-    private static func trimming(_ text: Span<UInt8>, _ whole: Range<Int>) -> Range<Int> {
-        func isBlank(_ byte: UInt8) -> Bool {
-            byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
-        }
-        var range = whole
-        while let first = range.first, isBlank(text[first]) {
-            range = (first + 1)..<range.upperBound
-        }
-        while let last = range.last, isBlank(text[last]) { range = range.lowerBound..<last }
-        return range
-    }
-
-    /// Some Windows editors begin a file with a byte order mark.
-    private static func byteOrderMarkCount(of text: Span<UInt8>) -> Int {
-        let hasMark = text.count >= 3 && text[0] == 0xef && text[1] == 0xbb && text[2] == 0xbf
-        return hasMark ? 3 : 0
     }
 }
 

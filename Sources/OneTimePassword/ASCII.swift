@@ -8,7 +8,7 @@ extension Span where Element == UInt8 {
     }
 
     /// Whether the bytes equal `word`, which must be lowercase ASCII.
-    func equalsIgnoringCase(_ word: String) -> Bool {
+    package func equalsIgnoringCase(_ word: String) -> Bool {
         count == word.utf8.count && hasPrefixIgnoringCase(word)
     }
 
@@ -42,7 +42,7 @@ extension Span where Element == UInt8 {
 
 extension UInt8 {
     /// Whether the byte is a space, a tab or a line break.
-    var isASCIISpace: Bool { self == UInt8(ascii: " ") || (0x09...0x0d).contains(self) }
+    package var isASCIISpace: Bool { self == UInt8(ascii: " ") || (0x09...0x0d).contains(self) }
 
     /// The lowercase form of a capital letter; any other byte unchanged.
     var asciiLowercased: UInt8 {
@@ -50,7 +50,7 @@ extension UInt8 {
     }
 
     /// The value of a hexadecimal digit.
-    var hexDigitValue: UInt8? {
+    package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
@@ -62,5 +62,7 @@ extension UInt8 {
 
 extension String {
     /// The text with ASCII capital letters in lower case.
-    var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
+    package var asciiLowercased: String {
+        String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
+    }
 }

@@ -17,7 +17,7 @@ public struct KeyURIParameterAlias: Hashable, Sendable {
     private static let entity = "amp;"
 
     /// Recognises a lowercase name.
-    init?(_ name: String) {
+    public init?(_ name: String) {
         let part: KeyURIPart?
         if name.hasPrefix(KeyURIParameterAlias.entity) {
             part = KeyURIParameter(String(name.dropFirst(KeyURIParameterAlias.entity.count)))?.part

@@ -30,20 +30,9 @@ extension KeyURIParser {
     ) throws(KeyURIError) -> HashAlgorithm {
         guard let written = value(.algorithm, query, text) else { return .sha1 }
         if let algorithm = HashAlgorithm(rawValue: written) { return algorithm }
-        var plain = written.asciiLowercased.utf8.filter { !Self.fillers.contains($0) }[...]
-        let prefix = Array("hmac".utf8)
-        if plain.starts(with: prefix) { plain = plain.dropFirst(prefix.count) }
-        for algorithm in HashAlgorithm.allCases
-        where plain.elementsEqual(algorithm.rawValue.asciiLowercased.utf8) {
-            warnings.append(.algorithmSpelling)
-            return algorithm
-        }
-        throw .unknownAlgorithm
-    }
-
-    /// Characters that are accepted between `HMAC`, `SHA` and the number.
-    private static var fillers: [UInt8] {
-        [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: " ")]
+        guard let algorithm = HashAlgorithm(spelling: written) else { throw .unknownAlgorithm }
+        warnings.append(.algorithmSpelling)
+        return algorithm
     }
 
     /// The code style, determined by the type, then by the encoder, then by the issuer.

@@ -114,6 +114,10 @@ struct MigrationTests {
                 .missingDigits(entry: 0)
             ),
             (
+                .payload(Message().text(1, "k").text(2, "b").number(4, 1).number(5, 1)),
+                .missingType(entry: 0)
+            ),
+            (
                 .payload(
                     Message().text(1, "k").bytes(2, [0xe9]).number(4, 1).number(5, 1).number(6, 2)),
                 .readAsLatin1(entry: 0)
@@ -145,7 +149,6 @@ struct MigrationTests {
             (Message().text(1, "k").number(4, 4).number(6, 2), .unknownAlgorithm),
             (Message().text(1, "k").number(4, .max).number(6, 2), .unknownAlgorithm),
             (Message().text(1, "k").number(4, 1).number(5, 3).number(6, 2), .unknownDigits),
-            (Message().text(1, "k").number(4, 1).number(5, 1), .unknownType),
             (Message().text(1, "k").number(4, 1).number(5, 1).number(6, 3), .unknownType),
             (
                 Message().text(1, "k").text(2, String(repeating: "a", count: 22_000)).number(4, 1)
@@ -223,7 +226,7 @@ struct MigrationTests {
             ("otpauth-migration://offline?x=1", .missingData),
             ("otpauth-migration://offline?data=CgA%3D&data=CgA%3D", .duplicateParameter),
             ("otpauth-migration://offline?data=C", .base64(.length)),
-            ("otpauth-migration://offline?data=C_A=", .base64(.character(at: 1))),
+            ("otpauth-migration://offline?data=C!A=", .base64(.character(at: 1))),
             ("otpauth-migration://offline?data=CgB=", .base64(.nonzeroTrailingBits)),
         ])
     func notAURI(text: String, error: MigrationError) {
@@ -244,6 +247,11 @@ struct MigrationTests {
         let spaced = encoded.replacing("+", with: " ")
         let batch = try MigrationBatch("otpauth-migration://offline?data=\(spaced)")
         #expect(batch.warnings == [.spaceAsPlus, .unknownField(entry: nil, field: 15)])
+        let url = encoded.replacing("+", with: "-")
+        #expect(
+            try MigrationBatch("otpauth-migration://offline?data=\(url)").warnings == [
+                .urlSafeAlphabet, .unknownField(entry: nil, field: 15),
+            ])
         let kept = try MigrationBatch("otpauth-migration://offline?data=\(encoded)")
         #expect(kept.warnings == [.unknownField(entry: nil, field: 15)])
     }

@@ -4,10 +4,12 @@ LEVELS = [
     ["POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "Cryptography",
      "HTTPClient"],
-    ["Arguments", "Courier", "HTTPMessage", "JSONText", "OneTimePassword", "PAMAuthentication"],
-    ["JSONReading", "SecretVault", "Verification"],
-    ["CommandRunner", "DeviceLogin", "Interchange", "PictureReader", "SQLiteStore", "PostgreSQLStore",
-     "VerificationService", "HTTPListener"],
+    ["Arguments", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "JSONText",
+     "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
+     "ZipReading"],
+    ["Interchange", "JSONReading", "SecretVault", "Verification"],
+    ["CommandRunner", "DeviceLogin", "ExportReading", "PictureReader", "SQLiteStore",
+     "PostgreSQLStore", "VerificationService", "HTTPListener"],
     ["Commands", "ServerCommands"],
     ["watchword", "watchword-courier", "watchword-presence", "watchword-reader",
      "watchword-server"],
@@ -16,4 +18,8 @@ LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in tar
 # Only these modules may use `unsafe` and import the C library.
 WRAPPING = {"POSIX", "Cryptography", "ImageFile", "SymbolReading", "SymbolDrawing",
             "JSONReading", "HTTPListener", "PAMAuthentication",
-            "SQLiteStore", "PostgreSQLStore", "HTTPClient"}
+            "SQLiteStore", "PostgreSQLStore", "HTTPClient", "ExportCryptography", "GzipReading",
+            "OpenPGPReading", "SQLiteReading", "XMLReading", "ZipReading"}
+# Libraries that two modules may wrap. SQLiteStore keeps the server's database; SQLiteReading reads
+# untrusted files and runs only in the confined reader.
+SHARED = {"CSQLite": {"SQLiteReading", "SQLiteStore"}}

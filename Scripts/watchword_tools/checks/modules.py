@@ -1,7 +1,7 @@
 """The rules of the module map, of which Scripts/check-modules reports the violations."""
 import re
 
-from .levels import LEVEL, WRAPPING
+from .levels import LEVEL, SHARED, WRAPPING
 from .tree import files_of, read
 
 # Modules of the toolchain that any module may import.
@@ -40,7 +40,7 @@ def check_imports(target, path, code, owner_of_library):
             other = owner_of_library.setdefault(module, target)
             if target not in WRAPPING:
                 yield f"{path}: imports {module}, but is not a wrapping module"
-            if other != target:
+            if other != target and not {other, target} <= SHARED.get(module, set()):
                 yield f"{path}: imports {module}, which {other} already wraps"
         elif module in ANYWHERE or module == target:
             continue

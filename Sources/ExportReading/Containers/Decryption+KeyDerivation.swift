@@ -1,0 +1,121 @@
+internal import Cryptography
+internal import ExportCryptography
+internal import Interchange
+
+// The costs of a file are checked before memory or time is spent. They are authenticated at best
+// with the derived key, so these ceilings are the only protection.
+extension Decryption {
+    private static let maximumIterations: UInt64 = 10_000_000
+    private static let maximumMemory: UInt64 = 1 << 30
+    private static let maximumWork: UInt64 = 4 << 30
+    private static let maximumArgon2Work: UInt64 = 16 << 30
+    private static let maximumRounds: UInt64 = 1 << 28
+
+    /// Derives a key with PBKDF2.
+    func pbkdf2(
+        _ algorithm: HashAlgorithm, _ password: SecretBytes, salt: SecretBytes, iterations: UInt64,
+        count: Int = 32
+    ) throws(ExportError) -> SecretBytes {
+        guard iterations > 0 else { throw .damaged(format) }
+        try check(.iterations, iterations, Self.maximumIterations)
+        do {
+            return try salt.withBytes { salt throws(CryptographyFailure) in
+                try Cryptography.pbkdf2(
+                    algorithm, password: password, salt: salt, iterations: Int(iterations),
+                    count: count)
+            }
+        } catch {
+            throw unsupported
+        }
+    }
+
+    /// A cost of scrypt that is within the limits.
+    ///
+    /// - Parameter derivations: How often it is spent at most.
+    func scryptCost(
+        n: UInt64, r: UInt64, p: UInt64, derivations: Int = 1
+    ) throws(ExportError) -> ScryptCost {
+        guard n >= 2, n.nonzeroBitCount == 1, r > 0, p > 0 else { throw .damaged(format) }
+        try check(.iterations, n, 1 << 20)
+        try check(.blockSize, r, 32)
+        try check(.parallelism, p, 16)
+        // RFC 7914, section 6.
+        guard n.trailingZeroBitCount < 16 * Int(r) else { throw .damaged(format) }
+        let memory = 128 * n * r
+        try check(.memory, memory, Self.maximumMemory)
+        try check(.parallelism, p * UInt64(derivations), Self.maximumWork / memory)
+        return ScryptCost(
+            checkedLogN: n.trailingZeroBitCount, blockSize: Int(r), parallelism: Int(p))
+    }
+
+    /// Derives a key with scrypt.
+    func scrypt(
+        _ password: SecretBytes, salt: SecretBytes, _ cost: ScryptCost
+    ) throws(ExportError) -> SecretBytes {
+        do {
+            return try salt.withBytes { salt throws(CryptographyFailure) in
+                try Cryptography.scrypt(passphrase: password, salt: salt, cost: cost, count: 32)
+            }
+        } catch {
+            throw .outOfMemory
+        }
+    }
+
+    /// Derives a key with Argon2.
+    func argon2(
+        _ variant: Argon2Variant, _ password: SecretBytes, salt: SecretBytes, kibibytes: UInt64,
+        passes: UInt64, lanes: UInt64
+    ) throws(ExportError) -> SecretBytes {
+        guard passes > 0, lanes > 0, (8...1024).contains(salt.count) else {
+            throw .damaged(format)
+        }
+        try check(.parallelism, lanes, 64)
+        try check(.iterations, passes, 1000)
+        guard kibibytes >= 8 * lanes else { throw .damaged(format) }
+        let (bytes, isTooLarge) = kibibytes.multipliedReportingOverflow(by: 1024)
+        try check(.memory, isTooLarge ? .max : bytes, Self.maximumMemory)
+        try check(.iterations, passes, Self.maximumArgon2Work / bytes)
+        let cost = Argon2Cost(
+            kibibytes: Int(kibibytes), passes: Int(passes), lanes: Int(lanes))
+        do {
+            return try salt.withBytes { salt throws(ExportCryptographyError) in
+                try ExportCryptography.argon2(
+                    variant, password: password, salt: salt, cost: cost, count: 32)
+            }
+        } catch {
+            throw exportError(error)
+        }
+    }
+
+    /// Derives a key with KeePass' AES-KDF.
+    func aesKDF(
+        _ key: SecretBytes, seed: SecretBytes, rounds: UInt64
+    ) throws(ExportError) -> SecretBytes {
+        try check(.iterations, rounds, Self.maximumRounds)
+        do {
+            return try digest(.sha256, of: try encryptRepeatedly(key, key: seed, rounds: rounds))
+        } catch let error as DecryptionError {
+            throw exportError(error)
+        } catch {
+            throw unsupported
+        }
+    }
+
+    /// The format's error for an error of libgcrypt's and libsodium's wrapper.
+    func exportError(_ error: ExportCryptographyError) -> ExportError {
+        switch error {
+        case .length: .damaged(format)
+        case .wrongKey: .wrongPassword(format)
+        case .outOfMemory: .outOfMemory
+        case .failed: unsupported
+        }
+    }
+
+    private func check(
+        _ limit: ExportLimit, _ found: UInt64, _ allowed: UInt64
+    ) throws(ExportError) {
+        guard found <= allowed else {
+            throw .overLimit(format, limit, found: found, allowed: allowed)
+        }
+    }
+}

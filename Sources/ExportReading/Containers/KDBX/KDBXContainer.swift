@@ -1,0 +1,96 @@
+internal import Cryptography
+internal import GzipReading
+internal import Interchange
+internal import POSIX
+
+/// KeePass' database, KDBX 3 and 4 (formats.md 4.11).
+///
+/// Only a password opens it here; a database that also needs a key file looks like one with
+/// another password.
+enum KDBXContainer {
+    /// What a database contains.
+    struct Document {
+        /// The XML document, whose protected values are still encrypted.
+        let xml: SecretBytes
+        /// The keystream of the protected values.
+        let protection: KDBXProtection
+        /// The SHA-256 digest of the header, which the document of version 3 states.
+        let headerDigest: SecretBytes
+    }
+
+    static func open(
+        _ file: SecretBytes, password: SecretBytes
+    ) throws(ExportError) -> Document {
+        let header = try KDBXHeader(file)
+        let decryption = Decryption(.keePass)
+        let digest = try decryption.digest(.sha256, of: file.part(0..<header.count))
+        // Everything that needs no key is checked before it is derived.
+        let blocks = try header.version == 4 ? KDBXBlocks(authenticated: file, header, digest) : nil
+        // The composite key of a password alone.
+        let composite = try decryption.digest(
+            .sha256, of: try decryption.digest(.sha256, of: password))
+        let transformed = try header.derivation.transformed(composite)
+        let key = try decryption.digest(
+            .sha256, of: SecretBytes(joining: [header.seed, transformed]))
+        if let blocks {
+            let blockKey = try decryption.digest(
+                .sha512,
+                of: SecretBytes(joining: [header.seed, transformed, SecretBytes([1])]))
+            let ciphertext = try blocks.verified(blockKey)
+            var content = BinaryParts(
+                try decompressed(try header.cipher.decrypt(ciphertext, key), header),
+                .keePass, .littleEndian)
+            let protection = try innerHeader(&content)
+            return Document(
+                xml: try content.rest(), protection: protection, headerDigest: digest)
+        }
+        let plaintext = try header.cipher.decrypt(file.part(header.count..<file.count), key)
+        let content = try KDBXBlocks.hashed(plaintext, start: header.startBytes)
+        return Document(
+            xml: try decompressed(content, header),
+            protection: try KDBXProtection(header.protection, key: header.protectionKey),
+            headerDigest: digest)
+    }
+
+    private static func decompressed(
+        _ content: SecretBytes, _ header: KDBXHeader
+    ) throws(ExportError) -> SecretBytes {
+        guard header.isCompressed else { return content }
+        do {
+            return try content.withBytes { content throws(GzipReadingError) in
+                try gunzip(content, limit: 128 << 20)
+            }
+        } catch {
+            switch error {
+            case .damaged: throw .damaged(.keePass)
+            case .tooLong(let found, let allowed):
+                throw .overLimit(
+                    .keePass, allowed == 128 << 20 ? .documentSize : .compressionRatio,
+                    found: UInt64(found), allowed: UInt64(allowed))
+            case .outOfMemory: throw .outOfMemory
+            }
+        }
+    }
+
+    /// Reads the fields before the XML document in version 4; attachments are skipped.
+    private static func innerHeader(
+        _ content: inout BinaryParts
+    ) throws(ExportError) -> KDBXProtection {
+        var stream: UInt64 = 0
+        var key = SecretBytes([])
+        while true {
+            let field = try content.number(width: 1)
+            let count = try content.count()
+            switch field {
+            case 0:
+                try content.skip(count)
+                return try KDBXProtection(stream, key: key)
+            case 1:
+                guard count == 4 else { throw .damaged(.keePass) }
+                stream = try content.number(width: 4)
+            case 2: key = try content.take(count)
+            default: try content.skip(count)
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Cryptography
+internal import Interchange
+internal import OneTimePassword
+internal import XMLReading
+
+/// KeePass' database (formats.md 4.11).
+enum KeePassFormat {
+    static func read(
+        _ file: SecretBytes, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        guard let password else { throw .passwordNeeded(.keePass) }
+        let document = try KDBXContainer.open(file, password: password)
+        let root: XMLElement
+        do { root = try readXML(document.xml) } catch { throw exportError(error) }
+        guard root.name == "KeePassFile" else { throw .damaged(.keePass) }
+        try checkDigest(root, document)
+        var reader = KeePassReader(document.protection, recycleBin: recycleBin(of: root))
+        try reader.read(root)
+        return reader.rows
+    }
+
+    /// Version 3 states the header's digest in the document, and nothing else authenticates it.
+    private static func checkDigest(
+        _ root: XMLElement, _ document: KDBXContainer.Document
+    ) throws(ExportError) {
+        guard let stated = root["Meta"]?["HeaderHash"]?.text, stated.count > 0 else { return }
+        guard let digest = stated.decodedBase64(), digest == document.headerDigest else {
+            throw .damaged(.keePass)
+        }
+    }
+
+    /// The recycle bin's identifier; `nil` if there is none.
+    private static func recycleBin(of root: XMLElement) -> SecretBytes? {
+        guard let meta = root["Meta"], let identifier = meta["RecycleBinUUID"]?.text,
+            meta["RecycleBinEnabled"]?.string.asciiLowercased == "true"
+        else { return nil }
+        let bytes = identifier.decodedBase64()
+        let isZero = bytes?.withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] == 0 } }
+        return isZero == false ? identifier : nil
+    }
+
+    private static func exportError(_ error: XMLReadingError) -> ExportError {
+        switch error {
+        case .notWellFormed, .notUTF8, .documentType: .damaged(.keePass)
+        case .outOfMemory: .outOfMemory
+        case .overLimit(let limit, let found, let allowed):
+            .overLimit(
+                .keePass, limit == .depth ? .depth : limit == .bytes ? .documentSize : .rows,
+                found: found, allowed: allowed)
+        }
+    }
+}
+
+/// Reads the document in its own order, which is that of the keystream.
+private struct KeePassReader {
+    private(set) var rows = ExportRows(.keePass)
+    private let protection: KDBXProtection
+    private let recycleBin: SecretBytes?
+
+    init(_ protection: KDBXProtection, recycleBin: SecretBytes?) {
+        self.protection = protection
+        self.recycleBin = recycleBin
+    }
+
+    /// Where a group is.
+    private struct Place {
+        /// The names of the groups from below the root group.
+        var path: [String] = []
+        var state = ExportedEntry.State.active
+        var isRoot = true
+    }
+
+    mutating func read(_ file: XMLElement) throws(ExportError) {
+        for child in file.children {
+            guard child.name == "Root" else {
+                try skip(child)
+                continue
+            }
+            for child in child.children {
+                if child.name == "Group" {
+                    try read(group: child, Place())
+                } else {
+                    try skip(child)
+                }
+            }
+        }
+    }
+
+    private mutating func read(group: XMLElement, _ parent: Place) throws(ExportError) {
+        var place = parent
+        place.isRoot = false
+        if let recycleBin, let identifier = group["UUID"]?.text, identifier == recycleBin {
+            place.state = .deleted
+            place.path = []
+        } else if !parent.isRoot, let name = group["Name"]?.string {
+            place.path.append(name)
+        }
+        for child in group.children {
+            switch child.name {
+            case "Group": try read(group: child, place)
+            case "Entry": try read(entry: child, place)
+            default: try skip(child)
+            }
+        }
+    }
+
+    private mutating func read(entry: XMLElement, _ place: Place) throws(ExportError) {
+        var attributes: [String: SecretBytes] = [:]
+        for child in entry.children {
+            guard child.name == "String" else {
+                // Earlier versions of the entry are no rows, but are part of the keystream.
+                try skip(child)
+                continue
+            }
+            let name = child["Key"]?.string ?? ""
+            for part in child.children {
+                let value = try value(of: part)
+                if part.name == "Value", attributes[name] == nil { attributes[name] = value }
+            }
+        }
+        var template = ExportRow()
+        template.issuer = attributes["Title"]?.decodedText() ?? ""
+        template.account = attributes["UserName"]?.decodedText() ?? ""
+        template.note = attributes["Notes"]?.decodedText() ?? ""
+        template.state = place.state
+        template.tags = [place.path.joined(separator: "/")] + tags(of: entry)
+        for row in KeePassAttributes(attributes).rows(template) { try rows.append(row) }
+    }
+
+    private func tags(of entry: XMLElement) -> [String] {
+        // KeePass separates tags with semicolons, and old versions of KeePassXC with commas.
+        (entry["Tags"]?.string ?? "").split { $0 == ";" || $0 == "," }.map(String.init)
+    }
+
+    /// The text of an element, decrypted if it is protected.
+    private func value(of element: XMLElement) throws(ExportError) -> SecretBytes {
+        let isProtected = element.attributeString("Protected")?.asciiLowercased == "true"
+        let text = isProtected ? try protection.next(element.text) : element.text
+        for child in element.children { try skip(child) }
+        return text
+    }
+
+    /// Decrypts the protected values in an element that nobody needs.
+    private func skip(_ element: XMLElement) throws(ExportError) {
+        _ = try value(of: element)
+    }
+}

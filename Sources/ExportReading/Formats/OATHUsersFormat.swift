@@ -1,0 +1,90 @@
+internal import Cryptography
+internal import Interchange
+internal import OneTimePassword
+
+/// oath-toolkit's `users.oath` (formats.md 4.27).
+enum OATHUsersFormat {
+    /// Whether the first line begins with a type of this format.
+    static func isRecognised(_ text: Span<UInt8>) -> Bool {
+        var lines = TextLines(text)
+        while let line = lines.next(in: text) {
+            let content = text.extracting(line.range)
+            guard content[0] != UInt8(ascii: "#") else { continue }
+            let words = words(of: content)
+            return words.count >= 4 && TypeWord(content.extracting(words[0])) != nil
+        }
+        return false
+    }
+
+    static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
+        var rows = ExportRows(.oathUsersFile)
+        try text.withBytes { text throws(ExportError) in
+            var lines = TextLines(text)
+            while let line = lines.next(in: text) {
+                let content = text.extracting(line.range)
+                guard content[0] != UInt8(ascii: "#") else { continue }
+                try rows.append { row throws(ExportRowRefusal) in try fill(&row, content) }
+            }
+        }
+        return rows
+    }
+
+    /// Type, user, PIN, secret, counter; the PIN is not kept, and the last code and the time are
+    /// ignored.
+    private static func fill(
+        _ row: inout ExportRow, _ line: Span<UInt8>
+    ) throws(ExportRowRefusal) {
+        let words = words(of: line)
+        guard words.count >= 4 else { throw .malformed }
+        row.account = SecretBytes(copying: line.extracting(words[1])).decodedText() ?? ""
+        row.secret = .hex(SecretBytes(copying: line.extracting(words[3])))
+        guard let type = TypeWord(line.extracting(words[0])) else { throw .unknownType }
+        row.digits = type.digits
+        if let period = type.period {
+            row.period = .value(period)
+        } else {
+            row.kind = .hotp
+            guard words.count >= 5 else { return }
+            row.counter = ExportRow.Number(
+                SecretBytes(copying: line.extracting(words[4])).decodedText() ?? "-")
+        }
+    }
+
+    /// `HOTP`, `HOTP/E`, `HOTP/T30` or `HOTP/T60`, with `/6` to `/8` after the latter three.
+    private struct TypeWord {
+        /// `nil` for HOTP.
+        let period: Int64?
+        let digits: ExportRow.Number
+
+        init?(_ word: Span<UInt8>) {
+            let text = SecretBytes(copying: word).decodedText()?.asciiLowercased ?? ""
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.first == "hotp", parts.count <= 3 else { return nil }
+            switch parts.dropFirst().first {
+            case nil, "e": period = nil
+            case "t30": period = 30
+            case "t60": period = 60
+            default: return nil
+            }
+            guard parts.count == 3 else {
+                digits = .absent
+                return
+            }
+            guard ["6", "7", "8"].contains(parts[2]) else { return nil }
+            digits = ExportRow.Number(String(parts[2]))
+        }
+    }
+
+    /// The first five words; the others are not read.
+    private static func words(of line: Span<UInt8>) -> [Range<Int>] {
+        var words: [Range<Int>] = []
+        var start = 0
+        while start < line.count, words.count < 5 {
+            var end = start
+            while end < line.count, !line[end].isASCIISpace { end += 1 }
+            if end > start { words.append(start..<end) }
+            start = end + 1
+        }
+        return words
+    }
+}

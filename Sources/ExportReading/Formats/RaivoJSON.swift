@@ -1,0 +1,27 @@
+internal import Cryptography
+internal import Interchange
+internal import JSONText
+
+/// The JSON in Raivo's archive, whose values are all texts (formats.md 4.16).
+enum RaivoJSON {
+    static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
+        // An object with a message is the app's failed export.
+        guard let elements = document.elements else { throw .damaged(.raivo) }
+        var rows = ExportRows(.raivo)
+        var iconCount = 0
+        try rows.append(elements) { row, fields throws(ExportRowRefusal) in
+            row.issuer = try fields.text("issuer")
+            row.account = try fields.text("account")
+            row.secret = try fields.base32("secret")
+            row.algorithm = try fields.text("algorithm")
+            row.digits = fields.numberText("digits")
+            row.period = fields.numberText("timer")
+            row.counter = fields.numberText("counter")
+            row.kind = ExportRow.Kind(word: try fields.text("kind"))
+            row.isFavourite = fields["pinned"]?.string == "true" || fields["pinned"]?.truth == true
+            if !(try fields.text("iconValue").isEmpty) { iconCount += 1 }
+        }
+        rows.iconCount = iconCount
+        return rows
+    }
+}

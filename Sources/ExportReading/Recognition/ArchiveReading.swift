@@ -1,0 +1,113 @@
+internal import Cryptography
+internal import Interchange
+internal import OneTimePassword
+internal import ZipReading
+
+/// Exports that are zip archives, recognised by their members (formats.md, section 2).
+struct ArchiveReading {
+    private let archive: ZipArchive
+    private let password: SecretBytes?
+
+    static func read(_ file: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
+    {
+        let archive: ZipArchive
+        do { archive = try ZipArchive(file) } catch {
+            // The names of members are also in front of their content.
+            let names: [(String, ExportFormat)] = [
+                ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
+                ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),
+            ]
+            let found = file.withBytes { file in
+                names.first { file.firstRange(of: $0.0) != nil }?.1
+            }
+            throw ExportError(error, found)
+        }
+        return try ArchiveReading(archive: archive, password: password).rows()
+    }
+
+    private func rows() throws(ExportError) -> ExportRows {
+        if let document = try content("export.data", .onePassword) {
+            return try OnePasswordFormat.read(
+                try readExportJSON(document, .onePassword), attachmentCount: attachmentCount)
+        }
+        if let document = try content("Proton Pass/data.json", .protonPass) {
+            return try ProtonPassFormat.read(try readExportJSON(document, .protonPass))
+        }
+        if let document = try content("raivo-otp-export.json", .raivo) {
+            return try RaivoJSON.read(try readExportJSON(document, .raivo))
+        }
+        if let list = try content("Accounts.txt", .authenticatorPlus) {
+            return try URIListFormat.read(list.withoutByteOrderMark, format: .authenticatorPlus)
+        }
+        if let name = onlyName(endingIn: ".pgp"),
+            let message = try content(name, .protonPass)
+        {
+            return try ProtonPassFormat.read(encrypted: message, password: password)
+        }
+        if let document = try content("data.json", .bitwarden) {
+            return try BitwardenFormat.read(
+                try readExportJSON(document, .bitwarden), password: password)
+        }
+        if let name = onlyName(endingIn: ".txt"), let list = try content(name, .winAuth) {
+            return try URIListFormat.read(list.withoutByteOrderMark, format: .winAuth)
+        }
+        throw .unknownFormat
+    }
+
+    /// The content of the member with exactly this name; `nil` if there is none.
+    private func content(
+        _ name: String, _ format: ExportFormat
+    ) throws(ExportError) -> SecretBytes? {
+        do throws(ZipReadingError) {
+            guard let member = try archive.member(named: name) else { return nil }
+            return try archive.read(member, password: password, limit: maximumExportCount)
+        } catch {
+            throw ExportError(error, format)
+        }
+    }
+
+    /// The name of the archive's member, if it is the only one and ends in `ending`.
+    private func onlyName(endingIn ending: String) -> String? {
+        guard archive.members.count == 1, let name = archive.members.first?.name else { return nil }
+        return name.asciiLowercased.hasSuffix(ending) ? name : nil
+    }
+
+    private var attachmentCount: Int {
+        archive.members.count { $0.name.hasPrefix("files/") && $0.length > 0 }
+    }
+}
+
+extension ExportError {
+    /// - Parameter format: The format, if it is known.
+    fileprivate init(_ error: ZipReadingError, _ format: ExportFormat?) {
+        guard let format else {
+            switch error {
+            case .outOfMemory: self = .outOfMemory
+            case .overLimit(let limit, let found, let allowed):
+                self = .overLimit(nil, ExportLimit(limit), found: found, allowed: allowed)
+            default: self = .unknownFormat
+            }
+            return
+        }
+        switch error {
+        case .notAnArchive, .damaged: self = .damaged(format)
+        case .passwordNeeded: self = .passwordNeeded(format)
+        case .wrongPassword: self = .wrongPassword(format)
+        case .unsupported: self = .unreadable(format, .unsupportedAlgorithm)
+        case .overLimit(let limit, let found, let allowed):
+            self = .overLimit(format, ExportLimit(limit), found: found, allowed: allowed)
+        case .outOfMemory: self = .outOfMemory
+        }
+    }
+}
+
+extension ExportLimit {
+    fileprivate init(_ limit: ZipReadingError.Limit) {
+        self =
+            switch limit {
+            case .members: .archiveMembers
+            case .length: .documentSize
+            case .ratio: .compressionRatio
+            }
+    }
+}

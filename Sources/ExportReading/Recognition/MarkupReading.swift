@@ -1,0 +1,56 @@
+internal import Cryptography
+internal import Interchange
+internal import OneTimePassword
+internal import XMLReading
+
+/// Exports that begin with `<`: Android preferences, PSKC, and Stratum's HTML (formats.md,
+/// section 2).
+enum MarkupReading {
+    static func read(_ text: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
+    {
+        if text.withBytes({ $0.firstRange(of: "<code>otpauth") != nil }) {
+            return try StratumHTML.read(text)
+        }
+        let root = try document(text)
+        switch root.name {
+        case "map": return try AndroidPreferences(root).read(password: password)
+        case "KeyContainer": return try PSKCFormat.read(root, password: password)
+        default: throw .unknownFormat
+        }
+    }
+
+    private static func document(_ text: SecretBytes) throws(ExportError) -> XMLElement {
+        do { return try readXML(text) } catch {
+            let format = format(ofUnreadable: text)
+            switch error {
+            case .outOfMemory: throw .outOfMemory
+            case .overLimit(let limit, let found, let allowed):
+                throw .overLimit(
+                    format, ExportLimit(limit), found: found, allowed: allowed)
+            case .notWellFormed, .notUTF8, .documentType:
+                throw format.map { .damaged($0) } ?? .unknownFormat
+            }
+        }
+    }
+
+    /// The format that a text seems to have which is not XML.
+    private static func format(ofUnreadable text: SecretBytes) -> ExportFormat? {
+        let names: [(String, ExportFormat)] = [
+            ("keycontainer", .pskc), ("com.authy.storage", .authy),
+            ("com.blizzard.messenger", .battleNet),
+            ("static_totp_codes_list", .totpAuthenticator), ("tokenorder", .freeOTP),
+        ]
+        return text.withBytes { text in names.first { text.firstRange(of: $0.0) != nil }?.1 }
+    }
+}
+
+extension ExportLimit {
+    fileprivate init(_ limit: XMLReadingError.Limit) {
+        self =
+            switch limit {
+            case .bytes: .documentSize
+            case .depth: .depth
+            case .elements, .attributes: .rows
+            }
+    }
+}

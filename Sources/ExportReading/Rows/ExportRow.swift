@@ -1,0 +1,121 @@
+internal import Cryptography
+internal import Interchange
+internal import JSONText
+
+/// An entry of an export with its values as they stand in the file.
+///
+/// Readers of formats create rows; ``ExportRow/entry()`` turns each into an entry or refuses it, so
+/// that the rules for secrets, names, types and numbers exist once.
+struct ExportRow {
+    /// The secret in the file's encoding.
+    enum Secret {
+        case none
+        /// Base32 text.
+        case base32(SecretBytes)
+        /// Hexadecimal text.
+        case hex(SecretBytes)
+        /// The bytes themselves.
+        case bytes(SecretBytes)
+        /// Text that is the secret itself, as for Mobile-OTP.
+        case text(SecretBytes)
+        /// A complete key URI, `otpauth:`, `steam:` or `motp:`, or a bare Base32 secret.
+        case field(SecretBytes)
+    }
+
+    /// A type; the spelling is the format reader's concern.
+    enum Kind: Hashable {
+        case totp, hotp, steam, motp, yandex, unknown
+    }
+
+    /// A number as it stands in the file: absent or null, or a value that may be out of range.
+    enum Number: Hashable {
+        case absent
+        case value(Int64)
+        /// A counter above `Int64.max`.
+        case large(UInt64)
+        /// Not a whole number.
+        case malformed
+    }
+
+    var kind = Kind.totp
+    var issuer = ""
+    var account = ""
+    var secret = Secret.none
+    /// The algorithm as written; `nil` or empty is SHA-1.
+    var algorithm: String?
+    var digits = Number.absent
+    var period = Number.absent
+    var counter = Number.absent
+    var pin: SecretBytes?
+    var tags: [String] = []
+    var note = ""
+    var isFavourite = false
+    var state = ExportedEntry.State.active
+    /// Deviations that the format's reader accepted.
+    var warnings: [ExportWarning] = []
+    /// Whether the row's names replace those of its key URI.
+    ///
+    /// Otherwise they are used where the URI has none.
+    var prefersOwnNames = false
+    /// Names in the key URI that the app writes for empty ones.
+    var placeholders: [String] = []
+    /// Whether the label of the key URI has HTML entities.
+    var isLabelHTML = false
+    /// A reason for which the format's reader already refuses the row.
+    var refusal: ExportRowRefusal?
+}
+
+/// What the reader of a format returns.
+struct ExportRows {
+    /// The maximum number of rows.
+    static let maximumCount = 20_000
+
+    var format: ExportFormat
+    private(set) var rows: [ExportRow] = []
+    var iconCount = 0
+    /// The missing pictures of a Google Authenticator export, counted from one.
+    var missingPictures: [Int] = []
+
+    init(_ format: ExportFormat) { self.format = format }
+
+    /// Appends a row.
+    ///
+    /// - Throws: ``ExportError/overLimit(_:_:found:allowed:)``.
+    mutating func append(_ row: ExportRow) throws(ExportError) {
+        guard rows.count < Self.maximumCount else {
+            throw .overLimit(
+                format, .rows, found: UInt64(rows.count) + 1, allowed: UInt64(Self.maximumCount))
+        }
+        rows.append(row)
+    }
+
+    /// Appends a row that `fill` fills.
+    ///
+    /// If it throws, the row is refused with this reason.
+    mutating func append(
+        filling fill: (inout ExportRow) throws(ExportRowRefusal) -> Void
+    ) throws(ExportError) {
+        var row = ExportRow()
+        do { try fill(&row) } catch { row.refusal = error }
+        try append(row)
+    }
+
+    /// Appends a row for each element of a JSON list; one that is not an object is refused.
+    mutating func append(
+        _ elements: [JSONValue],
+        filling fill: (inout ExportRow, JSONFields) throws(ExportRowRefusal) -> Void
+    ) throws(ExportError) {
+        for element in elements {
+            try append { row throws(ExportRowRefusal) in
+                try fill(&row, try JSONFields(element))
+            }
+        }
+    }
+
+    /// Orders the rows by `position`, and those with the same one as in the file.
+    mutating func sort(by position: [Int64]) {
+        guard position.count == rows.count else { return }
+        let order = rows.indices.sorted { (position[$0], $0) < (position[$1], $1) }
+        rows = order.map { rows[$0] }
+    }
+}

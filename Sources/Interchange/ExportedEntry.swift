@@ -1,0 +1,147 @@
+public import Cryptography
+public import OneTimePassword
+
+/// An entry of another app's export.
+public struct ExportedEntry: Sendable {
+    /// What the entry computes.
+    public enum Content: Sendable {
+        /// A one-time password.
+        case oneTimePassword(Credential)
+        /// A kind of code that Watchword does not compute; the entry is kept unchanged.
+        case notComputed(UncomputedCode)
+    }
+
+    /// Where the other app kept the entry.
+    public enum State: UInt8, CaseIterable, Hashable, Sendable {
+        case active, archived, deleted
+    }
+
+    /// The one-time password, or what replaces it.
+    public let content: Content
+    /// Groups, folders, categories and tags, without duplicates, in their order.
+    public let tags: [String]
+    /// A note; may be empty.
+    public let note: String
+    /// Whether the other app marked it as a favourite.
+    public let isFavourite: Bool
+    /// Where the other app kept it.
+    public let state: State
+    /// Deviations that were accepted, in the order in which they were found.
+    public let warnings: [ExportWarning]
+
+    /// Creates an entry.
+    public init(
+        content: Content, tags: [String] = [], note: String = "", isFavourite: Bool = false,
+        state: State = .active, warnings: [ExportWarning] = []
+    ) {
+        self.content = content
+        self.tags = tags
+        self.note = note
+        self.isFavourite = isFavourite
+        self.state = state
+        self.warnings = warnings
+    }
+}
+
+/// A code that Watchword does not compute, as its app stored it.
+public struct UncomputedCode: Sendable {
+    /// The kind of code.
+    public enum Kind: UInt8, CaseIterable, Hashable, Sendable {
+        /// Yandex Key: eight letters, from a secret and a PIN.
+        case yandex
+        /// Mobile-OTP: six hexadecimal digits, from a secret and a PIN.
+        case motp
+    }
+
+    /// The kind of code.
+    public let kind: Kind
+    /// The issuer; may be empty.
+    public let issuer: String
+    /// The account; may be empty.
+    public let account: String
+    /// The secret; that of Mobile-OTP is text: its hexadecimal digits as written.
+    public let secret: SecretBytes
+    /// The PIN, if the export contains it.
+    public let pin: SecretBytes?
+
+    /// Creates a code.
+    public init(
+        kind: Kind, issuer: String, account: String, secret: SecretBytes, pin: SecretBytes?
+    ) {
+        self.kind = kind
+        self.issuer = issuer
+        self.account = account
+        self.secret = secret
+        self.pin = pin
+    }
+}
+
+/// A deviation of an exported entry that was accepted.
+public enum ExportWarning: Hashable, Sendable {
+    /// The last character of the Base32 secret completes no byte and was dropped.
+    case incompleteSecret
+    /// The file states other digits, another period or another algorithm than Steam uses.
+    case steamParameters
+    /// The counter may be that of the last code rather than that of the next, so the first code
+    /// may be refused: Google Authenticator.
+    case counterOfLastCode
+    /// A deviation of the entry's key URI.
+    case keyURI(KeyURIWarning)
+    /// A property that the standards do not allow.
+    case credential(CredentialWarning)
+}
+
+/// Why a row of an export did not become an entry.
+public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
+    /// The row has no secret, or one that decodes to no bytes.
+    case noSecret
+    /// The secret is not in the format's encoding.
+    case badSecret
+    /// The secret is longer than 1 KiB.
+    case secretTooLong
+    /// The algorithm is not SHA-1, SHA-256 or SHA-512.
+    case unknownAlgorithm
+    /// The type is unknown.
+    case unknownType
+    /// The number of digits is out of range.
+    case badDigits
+    /// The period is out of range.
+    case badPeriod
+    /// The counter is out of range.
+    case badCounter
+    /// A key URI that cannot be read.
+    case badKeyURI
+    /// A name, note or parameter is too long.
+    case tooLong
+    /// The app encrypted this row with a key that only the phone has.
+    case encryptedByPhone
+    /// A member is missing or has the wrong type.
+    case malformed
+}
+
+/// The content of an export.
+public struct Export: Sendable {
+    /// The format.
+    public let format: ExportFormat
+    /// The entries, in the app's order.
+    public let entries: [ExportedEntry]
+    /// The refused rows with their positions; the first row of the file is 1.
+    public let refusals: [(row: Int, reason: ExportRowRefusal)]
+    /// The number of icons and attachments that were not read.
+    public let iconCount: Int
+    /// The missing pictures of a Google Authenticator export, counted from one.
+    public let missingPictures: [Int]
+
+    /// Creates the content.
+    public init(
+        format: ExportFormat, entries: [ExportedEntry],
+        refusals: [(row: Int, reason: ExportRowRefusal)], iconCount: Int,
+        missingPictures: [Int] = []
+    ) {
+        self.format = format
+        self.entries = entries
+        self.refusals = refusals
+        self.iconCount = iconCount
+        self.missingPictures = missingPictures
+    }
+}

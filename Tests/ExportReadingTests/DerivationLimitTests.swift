@@ -1,0 +1,118 @@
+import Cryptography
+import ExportCryptography
+import Foundation
+import Interchange
+import TestSupport
+import Testing
+
+@testable import ExportReading
+
+/// A file with an excessive cost is refused before the cost is spent: none of these takes time.
+@Suite("Limits of key derivations")
+struct DerivationLimitTests {
+    private let password = SecretBytes(text: "pw")
+    private let salt = SecretBytes(text: "sixteen bytes ab")
+    private let decryption = Decryption(.aegis)
+
+    @Test("PBKDF2 has at most ten million iterations, and at least one")
+    func pbkdf2() throws {
+        #expect(throws: over(.iterations, 10_000_001, 10_000_000)) {
+            _ = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 10_000_001)
+        }
+        #expect(throws: over(.iterations, .max, 10_000_000)) {
+            _ = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: .max)
+        }
+        #expect(throws: ExportError.damaged(.aegis)) {
+            _ = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 0)
+        }
+        #expect(
+            try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 1).count == 32)
+    }
+
+    @Test("scrypt's parameters and their products are limited")
+    func scrypt() throws {
+        func cost(_ n: UInt64, _ r: UInt64, _ p: UInt64, _ derivations: Int = 1) throws {
+            _ = try decryption.scryptCost(n: n, r: r, p: p, derivations: derivations)
+        }
+        try cost(2, 1, 1)
+        try cost(1 << 20, 8, 4)
+        try cost(1 << 18, 32, 4)
+        #expect(throws: over(.iterations, 1 << 21, 1 << 20)) { try cost(1 << 21, 8, 1) }
+        #expect(throws: over(.blockSize, 33, 32)) { try cost(1 << 10, 33, 1) }
+        #expect(throws: over(.parallelism, 17, 16)) { try cost(1 << 10, 8, 17) }
+        #expect(throws: over(.memory, 2 << 30, 1 << 30)) { try cost(1 << 20, 16, 1) }
+        #expect(throws: over(.parallelism, 5, 4)) { try cost(1 << 20, 8, 5) }
+        // A file with many password slots costs as much with a wrong password.
+        try cost(1 << 15, 8, 1, 128)
+        #expect(throws: over(.parallelism, 129, 128)) { try cost(1 << 15, 8, 1, 129) }
+        for (n, r, p) in [(0, 8, 1), (1, 8, 1), (3, 8, 1), (8, 0, 1), (8, 8, 0), (1 << 16, 1, 1)] {
+            #expect(throws: ExportError.damaged(.aegis)) {
+                try cost(UInt64(n), UInt64(r), UInt64(p))
+            }
+        }
+    }
+
+    @Test("Argon2's parameters and the product of memory and passes are limited")
+    func argon2() throws {
+        func derive(_ kibibytes: UInt64, _ passes: UInt64, _ lanes: UInt64) throws -> Int {
+            try decryption.argon2(
+                .id, password, salt: salt, kibibytes: kibibytes, passes: passes, lanes: lanes
+            ).count
+        }
+        #expect(try derive(8, 1, 1) == 32)
+        #expect(throws: over(.memory, (1 << 30) + 1024, 1 << 30)) {
+            _ = try derive((1 << 20) + 1, 1, 1)
+        }
+        #expect(throws: over(.memory, .max, 1 << 30)) { _ = try derive(.max, 1, 1) }
+        #expect(throws: over(.iterations, 17, 16)) { _ = try derive(1 << 20, 17, 1) }
+        #expect(throws: over(.iterations, 1001, 1000)) { _ = try derive(8, 1001, 1) }
+        #expect(throws: over(.parallelism, 65, 64)) { _ = try derive(1 << 10, 1, 65) }
+        for (kibibytes, passes, lanes) in [(7, 1, 1), (15, 1, 2), (8, 0, 1), (8, 1, 0)] {
+            #expect(throws: ExportError.damaged(.aegis)) {
+                _ = try derive(UInt64(kibibytes), UInt64(passes), UInt64(lanes))
+            }
+        }
+        #expect(throws: ExportError.damaged(.aegis)) {
+            _ = try decryption.argon2(
+                .id, password, salt: SecretBytes(text: "seven b"), kibibytes: 8, passes: 1,
+                lanes: 1)
+        }
+    }
+
+    @Test("files with excessive costs are refused at once")
+    func files() throws {
+        let zeros = String(repeating: "00", count: 32)
+        let aegis = """
+            {"version":1,"header":{"slots":[{"type":1,"uuid":"","key":"\(zeros)","n":2097152,"r":8,
+            "p":1,"salt":"00","key_params":{"nonce":"000000000000000000000000",
+            "tag":"00000000000000000000000000000000"}}],"params":{"nonce":"000000000000000000000000",
+            "tag":"00000000000000000000000000000000"}},"db":"AAAA"}
+            """
+        #expect(throws: over(.iterations, 1 << 21, 1 << 20)) { try read(aegis) }
+        let ente = """
+            {"version":1,"kdfParams":{"memLimit":1099511627776,"opsLimit":1,
+            "salt":"r+FS3FugGxRLLQvk/wpJww=="},"encryptedData":"eXCOWTq2sgWDKDOZwQUbSX2pUIQ8",
+            "encryptionNonce":"VOUAmSX6BO2zrFYDhsBs/FpVm3ncaeDq"}
+            """
+        #expect(
+            throws: ExportError.overLimit(.ente, .memory, found: 1 << 40, allowed: 1 << 30)
+        ) { try read(ente) }
+        let text = "2.AAAAAAAAAAAAAAAAAAAAAA==|AAAA|AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        let bitwarden = """
+            {"encrypted":true,"passwordProtected":true,"salt":"a","kdfType":1,"kdfIterations":3,
+            "kdfMemory":18014398509481984,"kdfParallelism":4,
+            "encKeyValidation_DO_NOT_EDIT":"\(text)","data":"\(text)"}
+            """
+        #expect(
+            throws: ExportError.overLimit(.bitwarden, .memory, found: .max, allowed: 1 << 30)
+        ) { try read(bitwarden) }
+    }
+
+    private func read(_ text: String) throws {
+        _ = try readExport(SecretBytes(text: text), password: password)
+    }
+
+    private func over(_ limit: ExportLimit, _ found: UInt64, _ allowed: UInt64) -> ExportError {
+        .overLimit(.aegis, limit, found: found, allowed: allowed)
+    }
+}

@@ -1,0 +1,196 @@
+import Cryptography
+import Foundation
+import Interchange
+import TestSupport
+import Testing
+
+@testable import ExportReading
+
+/// A made-up encrypted export, with its only entry.
+struct EncryptedExportVector: Codable, Sendable {
+    let name: String
+    let format: String
+    let encoding: String
+    let file: String
+    let issuer: String
+    let account: String
+    let tags: [String]
+    let state: String
+    let note: String
+
+    var content: SecretBytes {
+        get throws {
+            guard encoding == "base64" else { return SecretBytes(text: file) }
+            return try #require(SecretBytes(text: file).decodedBase64())
+        }
+    }
+}
+
+@Suite("Made-up encrypted exports")
+struct EncryptedExportTests {
+    private static let vectors: [EncryptedExportVector] = {
+        do { return try VectorFile("exports/encrypted.json").cases } catch { return [] }
+    }()
+    private let password = SecretBytes(text: "pw")
+
+    @Test("the password opens the file", arguments: vectors)
+    func opens(vector: EncryptedExportVector) throws {
+        let export = try readExport(try vector.content, password: password)
+        #expect("\(export.format)" == vector.format)
+        #expect(export.refusals.isEmpty)
+        let entry = try #require(export.entries.first)
+        #expect(export.entries.count == 1)
+        let summary = EntrySummary(entry)
+        #expect(summary.type == "totp")
+        #expect(summary.issuer == vector.issuer)
+        #expect(summary.account == vector.account)
+        #expect(summary.secret == "00112233445566778899")
+        #expect(summary.digits == 6)
+        #expect(summary.factor == 30)
+        #expect(summary.tags == Set(vector.tags))
+        #expect("\(entry.state)" == vector.state)
+        #expect(entry.note == vector.note)
+    }
+
+    @Test("a wrong password is refused", arguments: vectors)
+    func wrongPassword(vector: EncryptedExportVector) throws {
+        for password in ["", "pX", "pw\n"] {
+            let error = #expect(throws: ExportError.self) {
+                _ = try readExport(try vector.content, password: SecretBytes(text: password))
+            }
+            guard case .wrongPassword? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test("without a password, the error says that one is needed", arguments: vectors)
+    func noPassword(vector: EncryptedExportVector) throws {
+        let error = #expect(throws: ExportError.self) {
+            _ = try readExport(try vector.content, password: nil)
+        }
+        guard case .passwordNeeded? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("a truncated file is refused", arguments: vectors)
+    func truncated(vector: EncryptedExportVector) throws {
+        let content = try vector.content
+        for count in [0, 1, 8, 20, 47, 60, content.count / 2, content.count - 1]
+        where count < content.count {
+            #expect(throws: ExportError.self) {
+                _ = try readExport(content.part(0..<count), password: password)
+            }
+        }
+    }
+}
+
+/// Encrypted parts of exports, which other code hands to a container.
+struct EncryptedPart: Codable, Sendable {
+    let name: String
+    let file: String
+    let salt: String?
+    let vector: String?
+}
+
+@Suite("Encrypted parts of exports")
+struct EncryptedPartTests {
+    private let parts: [String: EncryptedPart]
+    private let password = SecretBytes(text: "pw")
+
+    init() throws {
+        let cases = try VectorFile<EncryptedPart>("exports/encrypted-parts.json").cases
+        parts = Dictionary(uniqueKeysWithValues: cases.map { ($0.name, $0) })
+    }
+
+    @Test("Steam Desktop Authenticator's file opens with what its manifest states")
+    func steam() throws {
+        let part = try #require(parts["steam"])
+        let manifest = try readExportJSON(
+            SecretBytes(
+                text: #"{"entries":[{"filename":"other.maFile"},{"filename":"1.maFile","#
+                    + #""encryption_salt":"\#(try #require(part.salt))","#
+                    + #""encryption_iv":"\#(try #require(part.vector))","steamid":1}]}"#), .steam)
+        let parameters = try #require(
+            try SteamContainer.Parameters(in: manifest, of: "1.maFile"))
+        let none = try SteamContainer.Parameters(in: manifest, of: "2.maFile")
+        #expect(none.map { _ in true } == nil)
+        #expect(throws: ExportError.damaged(.steam)) {
+            _ = try SteamContainer.Parameters(in: manifest, of: "other.maFile")
+        }
+        let file = SecretBytes(text: part.file)
+        let json = try SteamContainer.open(file, parameters, password: password)
+        let rows = try SteamFormat.read(try readExportJSON(json, .steam)).rows
+        #expect(rows.count == 1)
+        let secret = "00112233445566778899"
+        #expect(EntrySummary(try rows[0].entry()).secret == secret + secret)
+        #expect(throws: ExportError.wrongPassword(.steam)) {
+            _ = try SteamContainer.open(file, parameters, password: SecretBytes(text: "pX"))
+        }
+    }
+
+    @Test("Authy's secret opens, and a wrong password is refused")
+    func authy() throws {
+        let part = try #require(parts["authy"])
+        let salt = SecretBytes(text: try #require(part.salt))
+        func open(_ password: String) throws -> String {
+            try AuthyContainer.open(
+                encryptedSecret: SecretBytes(text: part.file), salt: salt,
+                password: SecretBytes(text: password)
+            ).text
+        }
+        #expect(try open("pw") == "AAISEM2EKVTHPCEZ")
+        // One in 256 has valid padding: the content must be Base32 as well.
+        for number in 0..<600 {
+            #expect(throws: ExportError.wrongPassword(.authy)) { _ = try open("\(number)") }
+        }
+    }
+
+    @Test("OTPClient's older files open although the app cut the password")
+    func otpClient() throws {
+        let part = try #require(parts["otpclient"])
+        let file = try #require(SecretBytes(text: part.file).decodedBase64())
+        let export = try readExport(file, password: SecretBytes(text: "p\u{e4}"))
+        #expect(export.entries.count == 1)
+        for wrong in ["p\u{e5}x", "p", "p\u{2c4}x"] {
+            #expect(throws: ExportError.wrongPassword(.otpClient)) {
+                _ = try readExport(file, password: SecretBytes(text: wrong))
+            }
+        }
+    }
+
+    @Test("a database that SQLCipher 3 encrypted becomes a SQLite database")
+    func database() throws {
+        let part = try #require(parts["database"])
+        let file = try #require(SecretBytes(text: part.file).decodedBase64())
+        let database = try AuthenticatorPlusContainer.open(file, password: password)
+        #expect(database.count == file.count)
+        #expect(database.part(0..<16).text == "SQLite format 3\0")
+        #expect(database.text.contains("AAISEM2EKVTHPCEZ"))
+        // The page size, and as many reserved bytes as SQLCipher uses.
+        #expect(database.part(16..<18).hex == "0400")
+        #expect(database.part(20..<21).hex == "30")
+        let entries = try readExport(file, password: password).entries
+        #expect(
+            entries.map { EntrySummary($0).description }
+                == ["totp Acme|ann 00112233445566778899 SHA1 6 30 [\"Work\"] active"])
+        #expect(throws: ExportError.wrongPassword(.authenticatorPlus)) {
+            _ = try AuthenticatorPlusContainer.open(file, password: SecretBytes(text: "pX"))
+        }
+        // Each page is authenticated, with its number.
+        for index in [0, 20, 1000, 1024, 2500] {
+            var changed = file.known
+            changed[index] ^= 1
+            #expect(throws: ExportError.wrongPassword(.authenticatorPlus)) {
+                _ = try AuthenticatorPlusContainer.open(
+                    SecretBytes(copying: changed.span), password: password)
+            }
+        }
+        #expect(throws: ExportError.damaged(.authenticatorPlus)) {
+            _ = try AuthenticatorPlusContainer.open(file.part(0..<1000), password: password)
+        }
+    }
+}

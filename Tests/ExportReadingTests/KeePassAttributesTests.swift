@@ -1,0 +1,91 @@
+import Cryptography
+import Interchange
+import TestSupport
+import Testing
+
+@testable import ExportReading
+
+@Suite("One-time passwords in KeePass entries")
+struct KeePassAttributesTests {
+    private func summaries(_ values: [String: String]) throws -> [String] {
+        var template = ExportRow()
+        template.issuer = "Acme"
+        template.account = "ann"
+        let attributes = KeePassAttributes(values.mapValues { SecretBytes(text: $0) })
+        return try attributes.rows(template).map { EntrySummary(try $0.entry()).description }
+    }
+
+    private let entry = "totp Acme|ann 00112233445566778899 SHA1 6 30 [] active"
+    private let secret = "AAISEM2EKVTHPCEZ"
+
+    @Test("each way of storing a secret is read")
+    func secrets() throws {
+        #expect(try summaries(["TOTP Seed": secret]) == [entry])
+        #expect(try summaries(["otp": "key=\(secret)"]) == [entry])
+        #expect(try summaries(["otp": "otpauth://totp/?secret=\(secret)"]) == [entry])
+        #expect(try summaries(["TimeOtp-Secret-Base32": secret]) == [entry])
+        #expect(try summaries(["TimeOtp-Secret-Hex": "00112233445566778899"]) == [entry])
+        #expect(try summaries(["TimeOtp-Secret-Base64": "ABEiM0RVZneImQ=="]) == [entry])
+        #expect(
+            try summaries(["TimeOtp-Secret": "abc"])
+                == ["totp Acme|ann 616263 SHA1 6 30 [] active"])
+        #expect(try summaries(["Password": secret]).isEmpty)
+        #expect(try summaries(["otp": "", "TOTP Seed": ""]).isEmpty)
+    }
+
+    @Test("the parameters beside a secret are read")
+    func parameters() throws {
+        let key = "00112233445566778899"
+        #expect(
+            try summaries(["TOTP Seed": secret, "TOTP Settings": "60;8"])
+                == ["totp Acme|ann \(key) SHA1 8 60 [] active"])
+        #expect(
+            try summaries(["TOTP Seed": secret, "TOTP Settings": "30;S"])
+                == ["steam Acme|ann \(key) SHA1 5 30 [] active"])
+        #expect(
+            try summaries(["otp": "key=\(secret)&step=15&size=7&otpHashMode=Sha256"])
+                == ["totp Acme|ann \(key) SHA256 7 15 [] active"])
+        #expect(
+            try summaries(["otp": "key=\(secret)&type=Hotp&counter=9"])
+                == ["hotp Acme|ann \(key) SHA1 6 9 [] active"])
+        #expect(
+            try summaries([
+                "TimeOtp-Secret-Base32": secret, "TimeOtp-Length": "8", "TimeOtp-Period": "45",
+                "TimeOtp-Algorithm": "HMAC-SHA-512",
+            ]) == ["totp Acme|ann \(key) SHA512 8 45 [] active"])
+        #expect(
+            try summaries(["HmacOtp-Secret-Base32": secret, "HmacOtp-Counter": "12"])
+                == ["hotp Acme|ann \(key) SHA1 6 12 [] active"])
+    }
+
+    @Test("only the first way is used, and KeePassXC's numbered fields are further entries")
+    func precedence() throws {
+        #expect(try summaries(["TOTP Seed": secret, "otp": "key=MFRGG"]) == [entry])
+        #expect(try summaries(["otp": "key=\(secret)", "TimeOtp-Secret": "a"]) == [entry])
+        #expect(
+            try summaries(["otp": "key=\(secret)", "otp_1": "key=\(secret)"]) == [entry, entry])
+        #expect(try summaries(["otp_1": "key=\(secret)"]) == [entry])
+    }
+
+    @Test("KeePassXC's names for empty ones are dropped, and steam is recognised")
+    func keyURI() throws {
+        let uri = "otpauth://totp/KeePassXC:none?secret=\(secret)&issuer=KeePassXC"
+        #expect(try summaries(["otp": uri]) == [entry])
+        #expect(
+            try summaries(["otp": "otpauth://totp/Steam:a?secret=\(secret)&encoder=steam"])
+                == ["steam Steam|a 00112233445566778899 SHA1 5 30 [] active"])
+    }
+
+    @Test("an unknown algorithm and a bad number refuse the entry")
+    func refused() {
+        #expect(throws: ExportRowRefusal.unknownAlgorithm) {
+            _ = try summaries(["otp": "key=\(secret)&otpHashMode=Md5"])
+        }
+        #expect(throws: ExportRowRefusal.badPeriod) {
+            _ = try summaries(["TOTP Seed": secret, "TOTP Settings": "0;6"])
+        }
+        #expect(throws: ExportRowRefusal.badSecret) {
+            _ = try summaries(["TimeOtp-Secret-Base64": "?"])
+        }
+    }
+}

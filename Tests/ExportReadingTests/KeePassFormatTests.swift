@@ -1,0 +1,55 @@
+import Cryptography
+import Interchange
+import TestSupport
+import Testing
+
+@testable import ExportReading
+
+/// A database and its entries, without those that have no one-time password.
+struct KeePassVector: Codable, Sendable {
+    let name: String
+    let file: String
+    let entries: [String]
+}
+
+@Suite("KeePass databases")
+struct KeePassFormatTests {
+    private let file: SecretBytes
+    private let entries: [String]
+    private let password = SecretBytes(text: "pw")
+
+    init() throws {
+        let vector = try #require(
+            try VectorFile<KeePassVector>("exports/keepass.json").cases.first)
+        file = try #require(SecretBytes(text: vector.file).decodedBase64())
+        entries = vector.entries
+    }
+
+    @Test("groups and tags are tags, earlier versions are left out, and the bin is marked")
+    func read() throws {
+        let export = try readExport(file, password: password)
+        #expect(export.entries.map { EntrySummary($0).description }.sorted() == entries.sorted())
+        #expect(export.entries.map(\.note).filter { !$0.isEmpty } == ["n"])
+        #expect(export.refusals.isEmpty)
+    }
+
+    @Test("a database with any byte changed is refused")
+    func changed() throws {
+        for index in stride(from: 0, to: file.count, by: 17) {
+            var changed = file.known
+            changed[index] ^= 0x80
+            #expect(throws: ExportError.self, "\(index)") {
+                _ = try readExport(SecretBytes(changed), password: password)
+            }
+        }
+    }
+
+    @Test("a database that is cut off is refused")
+    func truncated() throws {
+        for count in stride(from: 12, to: file.count, by: 61) {
+            #expect(throws: ExportError.damaged(.keePass)) {
+                _ = try readExport(file.part(0..<count), password: password)
+            }
+        }
+    }
+}

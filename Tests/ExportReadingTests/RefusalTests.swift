@@ -1,0 +1,178 @@
+import Cryptography
+import Interchange
+import TestSupport
+import Testing
+
+@testable import ExportReading
+
+@Suite("Exports that cannot be read")
+struct RefusalTests {
+    private func error(_ bytes: [UInt8]) -> ExportError? {
+        do throws(ExportError) {
+            _ = try readExport(SecretBytes(copying: bytes.span), password: nil)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func error(_ text: String) -> ExportError? { error(Array(text.utf8)) }
+
+    @Test(
+        "what is not an export is refused",
+        arguments: [
+            "", " ", "hello", "{}", "[]", "[1]", #"{"a":1}"#, "<html></html>", "a,b\n1,2",
+            "user:password", "# comment",
+        ])
+    func unknown(text: String) {
+        #expect(error(text) == .unknownFormat)
+    }
+
+    @Test("JSON that is not JSON is named", arguments: ["{", "[{]", "{\"a\":1,\"a\":2}"])
+    func notJSON(text: String) {
+        #expect(error(text) == .notJSON)
+    }
+
+    @Test(
+        "an encrypted export needs a password",
+        arguments: [
+            (#"{"version":1,"header":{},"db":"AAAA"}"#, ExportFormat.aegis),
+            (
+                #"{"schemaVersion":4,"services":[],"servicesEncrypted":"AA==:AA==:AA=="}"#,
+                .twoFAS
+            ), (#"{"encrypted":true,"passwordProtected":true,"data":""}"#, .bitwarden),
+            (#"{"kdfParams":{},"encryptedData":"","encryptionNonce":""}"#, .ente),
+            (#"{"version":1,"salt":"","content":""}"#, .protonAuthenticator),
+        ])
+    func password(text: String, format: ExportFormat) {
+        #expect(error(text) == .passwordNeeded(format))
+    }
+
+    @Test("an obstacle that no password removes is named")
+    func obstacles() {
+        #expect(
+            error(#"{"encrypted":true,"data":""}"#)
+                == .unreadable(.bitwarden, .accountRestricted))
+        #expect(
+            error([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5])
+                == .unreadable(.keePass, .keePass1))
+        #expect(error([0x85, 0x01]) == .unreadable(nil, .publicKeyEncryption))
+        #expect(error("age-encryption.org/v1\n") == .unreadable(nil, .publicKeyEncryption))
+        #expect(error([0xFF, 0xFE, 0x7B, 0x00]) == .unreadable(nil, .utf16))
+    }
+
+    @Test("a newer version of a format is named")
+    func versions() {
+        #expect(
+            error(#"{"version":1,"header":{},"db":{"version":4,"entries":[]}}"#)
+                == .newerVersion(.aegis))
+        #expect(
+            error(#"{"version":2,"entries":[{"content":{"uri":"x"}}]}"#)
+                == .newerVersion(.protonAuthenticator))
+    }
+
+    @Test(
+        "an export that breaks its format's rules is damaged",
+        arguments: [
+            (#"{"version":1,"header":{},"db":7}"#, ExportFormat.aegis),
+            (#"{"version":1,"header":{},"db":{"version":3}}"#, .aegis),
+            (#"{"schemaVersion":4,"services":7}"#, .twoFAS),
+            (#"{"tokens":7,"tokenOrder":[]}"#, .freeOTPPlus),
+            (#"{"encrypted":false}"#, .bitwarden), (#"{"Authenticators":7}"#, .stratum),
+            ("name,totp\n\"open", .passwordManagerCSV),
+            ("name,totp\n\"a\"b,x", .passwordManagerCSV),
+        ])
+    func damaged(text: String, format: ExportFormat) {
+        #expect(error(text) == .damaged(format))
+    }
+
+    @Test("an export without one-time passwords is named")
+    func noEntries() {
+        #expect(error(#"{"encrypted":false,"items":[]}"#) == .noEntries(.bitwardenAuthenticator))
+        #expect(error("name,totp\nx,\n") == .noEntries(.passwordManagerCSV))
+        #expect(
+            error(#"{"version":1,"header":{},"db":{"version":3,"entries":[]}}"#)
+                == .noEntries(.aegis))
+    }
+
+    @Test("rows and nesting have limits")
+    func limits() throws {
+        let line = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ\n"
+        let most = String(repeating: line, count: 20_000)
+        let export = try readExport(SecretBytes(text: most), password: nil)
+        #expect(export.entries.count == 20_000)
+        #expect(error(most + line) == .overLimit(.uriList, .rows, found: 20_001, allowed: 20_000))
+        let deep = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+        #expect(error(deep) == .unknownFormat)
+        #expect(error("[\(deep)]") == .overLimit(nil, .depth, found: 65, allowed: 64))
+    }
+
+    @Test("a long URI takes no more time than its length")
+    func longURI() throws {
+        let start = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ"
+        let most = String(repeating: "&tag=", count: (1 << 20) / 5 - 10)
+        let export = try readExport(SecretBytes(text: start + most), password: nil)
+        #expect(export.entries.count == 1)
+        let tooLong = start + most + String(repeating: "&", count: 100)
+        let refused = try readExport(SecretBytes(text: tooLong), password: nil)
+        #expect(refused.refusals.map(\.reason) == [.tooLong])
+        let other = String(repeating: "&a", count: (1 << 20) / 2 - 30)
+        let unknown = try readExport(SecretBytes(text: start + other), password: nil)
+        #expect(unknown.refusals.map(\.reason) == [.tooLong])
+    }
+
+    @Test("the number of JSON values has a limit")
+    func values() {
+        let list = "[" + String(repeating: "0,", count: 1_999_998) + "0]"
+        #expect(error(list) == .unknownFormat)
+        #expect(
+            error("[\(list)]") == .overLimit(nil, .rows, found: 2_000_001, allowed: 2_000_000))
+    }
+
+    @Test("the file's size has a limit")
+    func size() {
+        let file = SecretBytes(capacity: maximumExportCount + 1) { output in
+            while output.freeCapacity > 0 { output.append(0x20) }
+        }
+        let error = #expect(throws: ExportError.self) {
+            try readExport(file, password: nil)
+        }
+        #expect(
+            error == .overLimit(nil, .fileSize, found: 134_217_729, allowed: 134_217_728))
+    }
+
+    @Test("a migration names its missing pictures, and HOTP from it is reported")
+    func migration() throws {
+        let part =
+            "otpauth-migration://offline?data=CiIKCgARIjNEVWZ3iJkSCEFjbWU6YW5uGgRBY21lIAEoATACEAEY"
+            + "AiAAKPv%2F%2F%2F%2F%2F%2F%2F%2F%2F%2FwE%3D"
+        let export = try readExport(SecretBytes(text: "\(part)\n\(part)"), password: nil)
+        #expect(export.missingPictures == [2])
+        // A repeated part is read once.
+        #expect(export.entries.count == 1)
+    }
+
+    @Test("a row of another shape does not hide the format")
+    func mixedLists() throws {
+        for (text, format) in [
+            (#"{"accounts":[7,{"issuerName":"a","secret":"AAAA"}]}"#, ExportFormat.lastPass),
+            (#"{"items":[7,"otpauth://totp/a?secret=AAAA"]}"#, .uriList),
+            (#"{"accounts":{"1":7,"2":{"shared_secret":"AAAA"}}}"#, .steam),
+            (#"[7,{"otpGenerator":{"otpSecret":"AAAA"}}]"#, .duo),
+        ] {
+            let export = try readExport(SecretBytes(text: text), password: nil)
+            #expect(export.format == format)
+            #expect(export.entries.count == 1 && export.refusals.map(\.row) == [1])
+        }
+    }
+
+    @Test("a password is also tried in its composed form")
+    func composedPassword() throws {
+        #expect(
+            SecretBytes(text: "a\u{308}").composed?.text.utf8.elementsEqual("\u{e4}".utf8) == true)
+        for text in ["", "password", "\u{e4}", "\u{5909}"] {
+            #expect(SecretBytes(text: text).composed == nil)
+        }
+        #expect(SecretBytes(copying: [0xFF, 0x61].span).composed == nil)
+    }
+}
