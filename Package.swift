@@ -119,7 +119,7 @@ let package = Package(
             "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",
             "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
             "SQLiteReading", "XMLReading", "ZipReading"),
-        module("PictureReader", "POSIX"),
+        module("PictureReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
@@ -140,8 +140,8 @@ let package = Package(
         // Level 6
         program("watchword", "Commands"),
         program(
-            "watchword-reader", "Arguments", "ImageFile", "PictureReader", "POSIX", "Raster",
-            "SymbolReading"),
+            "watchword-reader", "Arguments", "Cryptography", "ExportReading", "ImageFile",
+            "Interchange", "PictureReader", "POSIX", "Raster", "SymbolReading"),
         program("watchword-presence", "Arguments", "PAMAuthentication"),
         program("watchword-server", "ServerCommands"),
         program(
@@ -159,7 +159,8 @@ let package = Package(
         tests("PostgreSQLServerTests", "PostgreSQLServer"),
         // Picture readers that crash, lie or stay unconfined.
         program(
-            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "PictureReader", "POSIX"),
+            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Cryptography",
+            "Interchange", "OneTimePassword", "PictureReader", "POSIX"),
         program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "POSIX"),
         program(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
@@ -233,8 +234,9 @@ let package = Package(
             "SQLiteReading", "XMLReading", "ZipReading"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
-            "PictureReaderTests", "PictureReader", "POSIX", "watchword-reader", "FaultyReader",
-            "LyingReader", "UnconfinedReader"),
+            "PictureReaderTests", "Cryptography", "Interchange", "OneTimePassword",
+            "PictureReader", "POSIX", "watchword-reader", "FaultyReader", "LyingReader",
+            "UnconfinedReader"),
         .target(
             name: "ServiceTranscripts",
             dependencies: [

@@ -57,8 +57,11 @@ public enum PictureLimit: Hashable, Sendable {
 
 extension PictureRefusal {
     /// The reason why a picture was refused, derived from how its reader ended.
-    init(ending: ChildProcess.Ending, peakMemory: Int) {
-        let isLarge = peakMemory >= ReaderLoop.limits.addressSpace / 2
+    init(
+        ending: ChildProcess.Ending, peakMemory: Int,
+        limits: Confinement.Limits = ReaderLoop.limits
+    ) {
+        let isLarge = peakMemory >= limits.addressSpace / 2
         self =
             switch ending {
             // Swift and the libraries crash when an allocation fails, and the kernel kills

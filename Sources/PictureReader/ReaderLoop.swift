@@ -9,7 +9,7 @@ public enum ReaderLoop {
         addressSpace: 1 << 30, processorSeconds: ReaderPool.picturesPerProcess * 10 + 60)
 
     /// The reader's exit statuses.
-    private enum Status {
+    enum Status {
         static let done: Int32 = 0
         static let badRequest: Int32 = 3
         static let failure: Int32 = 6
@@ -22,7 +22,18 @@ public enum ReaderLoop {
     public static func run(
         limits: Confinement.Limits = limits, read: ([UInt8]) -> PictureFinding
     ) -> Never {
-        do {
+        run(limits: limits) { () throws(SystemCallFailure) in
+            while let picture = try nextPicture() {
+                try send(Answer.bytes(for: read(picture)))
+            }
+        }
+    }
+
+    /// Confines the process, calls `answer`, and ends.
+    static func run(
+        limits: Confinement.Limits, answer: () throws(SystemCallFailure) -> Void
+    ) -> Never {
+        do throws(SystemCallFailure) {
             do throws(SystemCallFailure) {
                 try Confinement.enter(limits)
             } catch {
@@ -30,9 +41,7 @@ public enum ReaderLoop {
                 ProcessEnd.atOnce(with: Status.failure)
             }
             try send(Greeting.confined.bytes)
-            while let picture = try nextPicture() {
-                try send(Answer.bytes(for: read(picture)))
-            }
+            try answer()
             ProcessEnd.atOnce(with: Status.done)
         } catch {
             // There is nobody left to report to.
@@ -40,7 +49,7 @@ public enum ReaderLoop {
         }
     }
 
-    private static func send(_ frame: [UInt8]) throws(SystemCallFailure) {
+    static func send(_ frame: [UInt8]) throws(SystemCallFailure) {
         try FileDescriptor.writeFrame(frame, to: 1)
     }
 

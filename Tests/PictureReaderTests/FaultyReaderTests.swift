@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PictureReader
 internal import TestSupport
 internal import Testing
@@ -44,9 +45,21 @@ internal import Testing
 
     @Test("a reader that allocates too much memory hits its limit")
     func memory() throws {
+        var usage = rusage()
+        let measured = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #expect(measured == 0)
         let readings = try ReaderPool(program: "FaultyReader")
             .read(contents: ["before", "eat memory", "after"])
-        #expect(readings == [.symbol("before"), .refused(.tooMuchMemory), .symbol("after")])
+        // The kernel counts this process's memory as the reader's, so if it is larger than the
+        // reader's limit, the cause of the crash is unknown.
+        let isCauseKnown = usage.ru_maxrss < 1 << 19
+        let outcomes: [Reading] =
+            [.refused(.tooMuchMemory)]
+            + (isCauseKnown ? [] : [.refused(.crashed(signal: 6)), .refused(.crashed(signal: 5))])
+        #expect(readings.count == 3)
+        #expect(readings.first == .symbol("before"))
+        #expect(outcomes.contains(readings[1]))
+        #expect(readings.last == .symbol("after"))
     }
 
     @Test("a reader that exits without an answer is reported")

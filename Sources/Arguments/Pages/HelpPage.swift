@@ -53,7 +53,7 @@ package enum HelpPage<Verb: ProgramVerb> {
     /// In a row whose first column is wider, the second column begins on a new line.
     private static func columns(_ rows: [(String, String)]) -> [String] {
         let widest = rows.map { $0.0.count + 4 }.max() ?? 0
-        let gap = min(widest, 30)
+        let gap = min(widest, 31)
         return rows.flatMap { left, right in
             let indented = "  " + left
             guard indented.count + 2 <= gap else {

@@ -19,6 +19,26 @@ extension FileDescriptor {
         }
         return true
     }
+
+    /// Fills the free space from a descriptor that is owned elsewhere.
+    ///
+    /// - Returns: whether it is full; if not, the other side closed the connection first.
+    public static func fill(
+        _ output: inout OutputSpan<UInt8>, from number: Int32
+    ) throws(SystemCallFailure) -> Bool {
+        var failure: Int32 = 0
+        unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
+            while let start = buffer.baseAddress, initialized < buffer.count {
+                let (position, room) = (initialized, buffer.count - initialized)
+                let result = retrying { unsafe Glibc.read(number, start + position, room) }
+                if result < 0 { failure = errno }
+                guard result > 0 else { return }
+                initialized += result
+            }
+        }
+        guard failure == 0 else { throw SystemCallFailure(call: "read", number: failure) }
+        return output.freeCapacity == 0
+    }
 }
 
 extension FileDescriptor {

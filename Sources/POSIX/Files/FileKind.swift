@@ -5,7 +5,8 @@ public enum FileKind: Hashable, Sendable {
     case file
     case folder
     case symbolicLink
-    /// A device, a pipe or a socket.
+    case pipe
+    /// A device or a socket.
     case other
 
     /// Determines the kind of file at `path`.
@@ -49,6 +50,7 @@ public enum FileKind: Hashable, Sendable {
             case S_IFREG: .file
             case S_IFDIR: .folder
             case S_IFLNK: .symbolicLink
+            case S_IFIFO: .pipe
             default: .other
             }
     }

@@ -13,7 +13,7 @@ extension Folder {
         case .file: break
         case .folder: throw .folder
         case .symbolicLink: throw .symbolicLink
-        case .other: throw .notAFile
+        case .pipe, .other: throw .notAFile
         }
         guard found.st_uid == geteuid() else { throw .otherOwner(found.st_uid) }
         let mode = found.st_mode & 0o7777

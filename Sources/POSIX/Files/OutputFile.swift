@@ -67,7 +67,7 @@ public enum OutputFile {
         case .file: return true
         case .folder: throw .folder
         case .symbolicLink: throw .symbolicLink
-        case .other: throw .notAFile
+        case .pipe, .other: throw .notAFile
         }
     }
 

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A program started with pipes to its standard input and from its standard output.
 ///
-/// It receives an empty environment, no argument except its name, `/dev/null` as standard error,
-/// default signal handling, and no other descriptor, whether ours or inherited. It is killed and
-/// reaped when the last reference is released.
+/// It receives an empty environment, its name and at most one argument, `/dev/null` as standard
+/// error, default signal handling, and no other descriptor, whether ours or inherited. It is killed
+/// and reaped when the last reference is released.
 @safe public final class ChildProcess {
     /// How a child process ended.
     public enum Ending: Hashable, Sendable {
@@ -36,12 +36,12 @@ internal import Glibc
     /// Starts the program at `path`.
     ///
     /// - Throws: the call that failed, such as `posix_spawn` with `ENOENT`.
-    public init(running path: String) throws(SystemCallFailure) {
+    public init(running path: String, argument: String? = nil) throws(SystemCallFailure) {
         ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
         let toChild = try Pipe()
         let fromChild = try Pipe()
         identifier = try ChildProcess.spawn(
-            path, input: toChild.reading, output: fromChild.writing)
+            path, argument, input: toChild.reading, output: fromChild.writing)
         input = toChild.writing
         output = fromChild.reading
         try input.setBlocking(false)
@@ -84,7 +84,8 @@ internal import Glibc
     }
 
     private static func spawn(
-        _ path: String, input: borrowing FileDescriptor, output: borrowing FileDescriptor
+        _ path: String, _ argument: String?, input: borrowing FileDescriptor,
+        output: borrowing FileDescriptor
     ) throws(SystemCallFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         try check("posix_spawn_file_actions_init", unsafe posix_spawn_file_actions_init(&actions))
@@ -128,10 +129,13 @@ internal import Glibc
 
         var started: pid_t = 0
         let result = unsafe path.withCString { path in
-            let arguments = unsafe [UnsafeMutablePointer(mutating: path), nil]
-            let environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
-            return unsafe posix_spawn(
-                &started, path, &actions, &attributes, arguments, environment)
+            unsafe (argument ?? "").withCString { word in
+                let word = argument == nil ? nil : unsafe UnsafeMutablePointer(mutating: word)
+                let arguments = unsafe [UnsafeMutablePointer(mutating: path), word, nil]
+                let environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
+                return unsafe posix_spawn(
+                    &started, path, &actions, &attributes, arguments, environment)
+            }
         }
         try check("posix_spawn", result)
         return started

@@ -78,10 +78,12 @@ public final class HelperProcess {
     /// Starts the program at `path` without waiting for it.
     ///
     /// - Parameters:
+    ///   - argument: The program's only argument, if any.
     ///   - timeout: How long the helper may take, unless ``restartTimeout(_:)`` sets a new timeout.
     ///   - killsGroup: Whether the programs that the helper starts are killed with it.
     public init(
-        running path: String, limits: Limits, timeout: Duration, killsGroup: Bool = false
+        running path: String, argument: String? = nil, limits: Limits, timeout: Duration,
+        killsGroup: Bool = false
     ) throws(HelperFailure) {
         self.killsGroup = killsGroup
         remainingTime = timeout
@@ -94,7 +96,7 @@ public final class HelperProcess {
             throw .system(error)
         }
         do throws(SystemCallFailure) {
-            child = try ChildProcess(running: path)
+            child = try ChildProcess(running: path, argument: argument)
         } catch {
             throw error.isMissingFile ? .notFound : .cannotStart(error)
         }

@@ -1,0 +1,208 @@
+public import Cryptography
+public import Interchange
+public import POSIX
+
+/// The outcome for a file that may be a picture or an export.
+public enum ExportOutcome: Sendable {
+    /// The file is a picture.
+    case picture(PictureOutcome)
+    /// The file is an export.
+    case export(Export)
+    /// The file is neither, or is an export that could not be read.
+    case refused(ExportError)
+    /// The reader ended or its answer was rejected; only this file is lost.
+    case lost(PictureRefusal)
+}
+
+/// Reads one file, another app's export or a picture, with `watchword-reader`, a confined process.
+///
+/// The process is started for this file only, since it may learn the file's password. Everything
+/// that it sends is checked, and no export is parsed on this side.
+///
+/// It must be used from one thread, which must outlive it: the kernel kills the process with that
+/// thread.
+public final class ExportReader {
+    /// How long reading a file with one password may take.
+    ///
+    /// The most expensive key derivation that is accepted takes about a minute.
+    public static let timeout = Duration.seconds(240)
+    /// How long a process may take to start.
+    private static let startTimeout = Duration.seconds(30)
+    /// The largest file that is read, in bytes.
+    public static let largestFile = ReaderProtocol.largestExport
+    private static let limits = HelperProcess.Limits(
+        greeting: ReaderProtocol.largestGreeting, frame: ReaderProtocol.largestExportAnswer,
+        outgoing: ReaderProtocol.largestChunk + 8)
+
+    private let timeout: Duration
+    private let helper: HelperProcess
+    private var hasEnded = false
+
+    /// Why a file was lost.
+    private enum Loss: Error {
+        case file(PictureRefusal)
+        case every(HelperFailure)
+    }
+
+    /// Starts a process.
+    ///
+    /// - Parameters:
+    ///   - path: The program; by default as for ``ReaderPool``.
+    ///   - timeout: How long reading the file with one password may take.
+    public init(
+        path: String? = nil, timeout: Duration = timeout
+    ) throws(HelperFailure) {
+        guard let path = path ?? RunningProgram.companion("watchword-reader") else {
+            throw .notFound
+        }
+        self.timeout = timeout
+        helper = try HelperProcess(
+            running: path, argument: ReaderProtocol.exportTask, limits: ExportReader.limits,
+            timeout: ExportReader.startTimeout)
+    }
+
+    /// Reads the file; called once.
+    ///
+    /// - Parameter symbol: is lent the bytes of each symbol of a picture, as in
+    ///   ``ReaderPool/read(_:symbol:)``.
+    /// - Throws: ``HelperFailure`` if no file at all can be read.
+    public func read(
+        _ file: SecretBytes, symbol: (Span<UInt8>) -> Void
+    ) throws(HelperFailure) -> ExportOutcome {
+        guard file.count <= ReaderProtocol.largestExport else {
+            return .refused(
+                .overLimit(
+                    nil, .fileSize, found: UInt64(file.count),
+                    allowed: UInt64(ReaderProtocol.largestExport)))
+        }
+        return try outcome(symbol: symbol) { () throws(Loss) in
+            try awaitGreeting()
+            helper.restartTimeout(timeout)
+            try file.withBytes { bytes throws(Loss) in
+                var start = 0
+                while start < bytes.count {
+                    let end = min(start + ReaderProtocol.largestChunk, bytes.count)
+                    try send(bytes.extracting(start..<end))
+                    start = end
+                }
+                try send(bytes.extracting(0..<0))
+            }
+        }
+    }
+
+    /// Reads the file again with a password, after an answer that asked for one.
+    public func read(
+        password: SecretBytes
+    ) throws(HelperFailure) -> ExportOutcome {
+        guard password.count <= ReaderProtocol.longestPassword, !hasEnded else {
+            return .lost(.noAnswer)
+        }
+        return try outcome(symbol: { _ in }) { () throws(Loss) in
+            helper.restartTimeout(timeout)
+            // A frame sent unasked is not an answer.
+            guard
+                case .wouldWait = try system({ () throws(SystemCallFailure) in
+                    try helper.receive()
+                })
+            else { throw distrust() }
+            try password.withBytes { bytes throws(Loss) in try send(bytes) }
+        }
+    }
+
+    private func outcome(
+        symbol: (Span<UInt8>) -> Void, _ request: () throws(Loss) -> Void
+    ) throws(HelperFailure) -> ExportOutcome {
+        do throws(Loss) {
+            try request()
+            return try awaitAnswer(symbol: symbol)
+        } catch {
+            hasEnded = true
+            switch error {
+            case .file(let refusal): return .lost(refusal)
+            case .every(let failure): throw failure
+            }
+        }
+    }
+}
+
+extension ExportReader {
+    private func system<Result>(
+        _ call: () throws(SystemCallFailure) -> Result
+    ) throws(Loss) -> Result {
+        do { return try call() } catch { throw .every(.system(error)) }
+    }
+
+    private func awaitGreeting() throws(Loss) {
+        switch try receive() {
+        case .greeting(let frame):
+            switch frame.withBytes({ Greeting(parsing: $0) }) {
+            case .confined: return
+            case .notConfined(let failure): throw .every(.notConfined(failure))
+            case .otherVersion, nil: throw .every(.otherVersion)
+            }
+        case .frame, .malformed, .wouldWait: throw .every(.otherVersion)
+        case .ended: throw lost()
+        }
+    }
+
+    private func awaitAnswer(symbol: (Span<UInt8>) -> Void) throws(Loss) -> ExportOutcome {
+        switch try receive() {
+        case .frame(let frame):
+            switch frame.withBytes({ ExportAnswer(parsing: $0) }) {
+            case .export(let export): return .export(export)
+            case .refused(let error): return .refused(error)
+            case nil:
+                guard let answer = PictureAnswer(parsing: frame) else { throw distrust() }
+                answer.forEachSymbol(symbol)
+                return .picture(answer.outcome)
+            }
+        case .ended: throw lost()
+        case .greeting, .malformed, .wouldWait: throw distrust()
+        }
+    }
+
+    /// Waits for the next frame.
+    private func receive() throws(Loss) -> HelperProcess.Received {
+        while true {
+            let received = try system { () throws(SystemCallFailure) in try helper.receive() }
+            guard case .wouldWait = received else { return received }
+            try wait(for: helper.readable)
+        }
+    }
+
+    /// Sends the count of `bytes` and the bytes.
+    private func send(_ bytes: Span<UInt8>) throws(Loss) {
+        helper.outgoing.append(UInt32(bytes.count).littleEndianBytes)
+        helper.outgoing.append { output in output.append(copying: bytes) }
+        defer { helper.removeOutgoing() }
+        while true {
+            switch try system({ () throws(SystemCallFailure) in try helper.flush() }) {
+            case .moved: return
+            case .wouldWait: try wait(for: helper.writable)
+            case .ended: throw lost()
+            }
+        }
+    }
+
+    private func wait(for interest: Polling.Interest) throws(Loss) {
+        guard helper.remainingTime > .zero else {
+            let (ending, _) = helper.end()
+            throw helper.isReady ? .file(.timedOut) : .every(.died(ending))
+        }
+        try system { () throws(SystemCallFailure) in try helper.wait(for: interest) }
+    }
+
+    /// Ends a process that broke the protocol.
+    private func distrust() -> Loss {
+        helper.end()
+        return helper.isReady ? .file(.badAnswer) : .every(.otherVersion)
+    }
+
+    /// Finds out how a process ended that has closed its pipe.
+    private func lost() -> Loss {
+        let (ending, peakMemory) = helper.end()
+        guard helper.isReady else { return .every(.died(ending)) }
+        return .file(
+            PictureRefusal(ending: ending, peakMemory: peakMemory, limits: ExportLoop.limits))
+    }
+}

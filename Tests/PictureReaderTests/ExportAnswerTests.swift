@@ -1,0 +1,164 @@
+import Cryptography
+import Interchange
+import OneTimePassword
+import TestSupport
+import Testing
+
+@testable import PictureReader
+
+@Suite struct ExportAnswerTests {
+    private static let errors: [ExportError] =
+        [
+            .unknownFormat, .passwordNeeded(nil), .notJSON, .outOfMemory,
+            .overLimit(.keePass, .iterations, found: 1 << 40, allowed: 1 << 28),
+            .overLimit(nil, .fileSize, found: .max, allowed: 0),
+        ] + ExportFormat.allCases.map(ExportError.damaged)
+        + ExportObstacle.allCases.map { .unreadable(nil, $0) }
+        + ExportLimit.allCases.map { .overLimit(.aegis, $0, found: 2, allowed: 1) }
+        + [
+            .passwordNeeded(.andOTP), .wrongPassword(.ente), .wrongPassword(nil),
+            .newerVersion(.aegis), .noEntries(.keePass),
+            .unreadable(.bitwarden, .accountRestricted),
+        ]
+
+    private static let warnings: [ExportWarning] =
+        [
+            .incompleteSecret, .steamParameters, .counterOfLastCode,
+            .credential(.shortKey(bits: 80)), .credential(.digits(9)),
+            .credential(.longPeriod(seconds: .max)), .keyURI(.appleScheme),
+            .keyURI(.spacesAroundURI), .keyURI(.spacesAround(.issuer)),
+            .keyURI(.rawSpace(.account)),
+            .keyURI(.rawNonASCII(.label)), .keyURI(.readAsLatin1(.parameter(7))),
+            .keyURI(.rawHash(.scheme)), .keyURI(.rawPercent(.type)), .keyURI(.plusAsSpace(.secret)),
+            .keyURI(.plusKept(.algorithm)), .keyURI(.emptyLabel), .keyURI(.emptyIssuer),
+            .keyURI(.severalColons), .keyURI(.issuersDiffer), .keyURI(.parameterName(.digits)),
+            .keyURI(.emptyValue(.period)), .keyURI(.emptyParameter), .keyURI(.algorithmSpelling),
+            .keyURI(.missingCounter), .keyURI(.steamByIssuer), .keyURI(.steamByEncoder),
+            .keyURI(.otherType(.counter)), .keyURI(.unknownParameter(.start)),
+            .keyURI(.rawHash(.encoder)),
+        ] + Base32Deviation.allCases.map { .keyURI(.key($0)) }
+
+    private static func export() throws -> Export {
+        let key = SecretBytes(copying: [1, 2, 3].span)
+        let plain = try Credential(issuer: "Acme", account: "ann 😀", key: key)
+        let counted = try Credential(
+            issuer: "", account: "", key: key, algorithm: .sha512, style: .steam,
+            movingFactor: .counter(.max),
+            otherParameters: [Credential.Parameter(name: "image", value: "")])
+        let shifted = try Credential(
+            issuer: "X", account: "y", key: key, algorithm: .sha256,
+            style: .decimal(CodeLength(digits: 10)),
+            movingFactor: .time(TimeStep(period: .max, start: .min)))
+        let alias = try #require(KeyURIParameterAlias("amp;digits"))
+        return Export(
+            format: .winAuth,
+            entries: [
+                ExportedEntry(
+                    content: .oneTimePassword(plain), tags: ["a", ""], note: "n\n",
+                    isFavourite: true, state: .deleted,
+                    warnings: warnings + [.keyURI(.misnamedParameter(name: alias))]),
+                ExportedEntry(content: .oneTimePassword(counted), state: .archived),
+                ExportedEntry(content: .oneTimePassword(shifted)),
+                ExportedEntry(
+                    content: .notComputed(
+                        UncomputedCode(
+                            kind: .yandex, issuer: "Y", account: "z", secret: key,
+                            pin: SecretBytes(copying: [9].span)))),
+                ExportedEntry(
+                    content: .notComputed(
+                        UncomputedCode(
+                            kind: .motp, issuer: "", account: "", secret: key, pin: nil))),
+            ],
+            refusals: ExportRowRefusal.allCases.enumerated().map { ($0 + 1, $1) }, iconCount: 3,
+            missingPictures: [2, 5])
+    }
+
+    @Test("an encoded export is decoded unchanged")
+    func roundTrip() throws {
+        let export = try Self.export()
+        let bytes = ExportAnswer.bytes(for: export)
+        guard case .export(let decoded) = ExportAnswer(parsing: bytes.span) else {
+            Issue.record("the answer was rejected")
+            return
+        }
+        // The encoding contains every field.
+        #expect(ExportAnswer.bytes(for: decoded) == bytes)
+        #expect(decoded.format == export.format)
+        #expect(decoded.iconCount == 3)
+        #expect(decoded.missingPictures == [2, 5])
+        #expect(decoded.refusals.map(\.reason) == ExportRowRefusal.allCases)
+        #expect(decoded.refusals.map(\.row) == Array(1...ExportRowRefusal.allCases.count))
+        for (entry, expected) in zip(decoded.entries, export.entries) {
+            #expect(entry.tags == expected.tags)
+            #expect(entry.note == expected.note)
+            #expect(entry.isFavourite == expected.isFavourite)
+            #expect(entry.state == expected.state)
+            #expect(entry.warnings == expected.warnings)
+            switch (entry.content, expected.content) {
+            case (.oneTimePassword(let one), .oneTimePassword(let other)): #expect(one == other)
+            case (.notComputed(let one), .notComputed(let other)):
+                #expect(one.kind == other.kind)
+                #expect(one.secret == other.secret)
+                #expect(one.pin.map(\.count) == other.pin.map(\.count))
+            default: Issue.record("the kind of content changed")
+            }
+        }
+    }
+
+    @Test("an encoded error is decoded unchanged", arguments: errors)
+    func errorRoundTrip(error: ExportError) {
+        let bytes = ExportAnswer.bytes(for: error)
+        guard case .refused(let decoded) = ExportAnswer(parsing: bytes.span) else {
+            Issue.record("the answer was rejected")
+            return
+        }
+        #expect(decoded == error)
+        for count in 0..<bytes.count { #expect(isRejected(Array(bytes.prefix(count)))) }
+        #expect(isRejected(bytes + [0]))
+    }
+
+    @Test("a truncated answer and one with trailing bytes are rejected")
+    func wrongLength() throws {
+        let bytes = ExportAnswer.bytes(for: try Self.export())
+        for count in 0..<bytes.count { #expect(isRejected(Array(bytes.prefix(count)))) }
+        #expect(isRejected(bytes + [0]))
+    }
+
+    @Test("a corrupt answer is rejected or decoded to values that encode to the same bytes")
+    func spoiled() throws {
+        let sound = ExportAnswer.bytes(for: try Self.export())
+        for index in sound.indices {
+            for value in [0, 1, 2, 3, 127, 128, 254, 255] as [UInt8] {
+                var bytes = sound
+                bytes[index] = value
+                guard case .export(let export) = ExportAnswer(parsing: bytes.span) else {
+                    continue
+                }
+                #expect(ExportAnswer.bytes(for: export) == bytes, "byte \(index), value \(value)")
+            }
+        }
+    }
+
+    @Test("an export that is too large for an answer is refused with its size")
+    func tooLarge() throws {
+        let key = SecretBytes(copying: [1].span)
+        let entry = ExportedEntry(
+            content: .oneTimePassword(try Credential(issuer: "", account: "", key: key)),
+            note: String(repeating: "n", count: 1 << 20))
+        let export = Export(
+            format: .keePass, entries: Array(repeating: entry, count: 64), refusals: [],
+            iconCount: 0)
+        guard
+            case .refused(.overLimit(.keePass, .documentSize, _, let allowed)) = ExportAnswer(
+                parsing: ExportAnswer.bytes(for: export).span)
+        else {
+            Issue.record("the export was sent")
+            return
+        }
+        #expect(allowed == 64 << 20)
+    }
+
+    private func isRejected(_ bytes: [UInt8]) -> Bool {
+        if case nil = ExportAnswer(parsing: bytes.span) { true } else { false }
+    }
+}

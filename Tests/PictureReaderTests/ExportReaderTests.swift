@@ -1,0 +1,192 @@
+internal import Cryptography
+internal import Interchange
+internal import OneTimePassword
+internal import POSIX
+internal import PictureReader
+internal import TestSupport
+internal import Testing
+
+/// Whatever an export makes its reader do, only that export is lost.
+@Suite struct ExportReaderTests {
+    private func read(
+        _ content: String, program: String = "FaultyReader",
+        timeout: Duration = .seconds(60)
+    ) throws -> ExportReading {
+        try ExportReading.read(Array(content.utf8), program: program, timeout: timeout)
+    }
+
+    @Test("an export's entries arrive")
+    func entries() throws {
+        #expect(try read("an export") == .entries([":an export"]))
+    }
+
+    @Test("an encrypted export is read again with each password")
+    func passwords() throws {
+        let reader = try ExportReader(path: BuiltProgram.path("FaultyReader"))
+        let file = SecretBytes(copying: Array("encrypted".utf8).span)
+        #expect(
+            try ExportReading(reader.read(file) { _ in }) == .refused(.passwordNeeded(.aegis)))
+        for (password, expected) in [
+            ("wrong", ExportReading.refused(.wrongPassword(.aegis))),
+            ("right", .entries(["right:encrypted"])),
+        ] {
+            let bytes = SecretBytes(copying: Array(password.utf8).span)
+            #expect(try ExportReading(reader.read(password: bytes)) == expected)
+        }
+    }
+
+    @Test("a picture is recognised by the reader of exports, too")
+    func pictures() throws {
+        #expect(try read("two symbols") == .symbols(["one", "two"]))
+        #expect(try read("damaged") == .picture(.refused(.damaged)))
+    }
+
+    @Test("files of every size around the chunk size arrive complete")
+    func sizes() throws {
+        for size in [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000] {
+            let content = String(repeating: "a", count: size)
+            #expect(try read(content) == .entries([":" + content.prefix(40)]))
+        }
+    }
+
+    @Test("a file of 128 MiB is read, and one byte more is too large")
+    func largest() throws {
+        let part = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+        for (size, expected) in [
+            (128 << 20, ExportReading.entries([":" + String(repeating: "a", count: 40)])),
+            (
+                128 << 20 + 1,
+                .refused(.overLimit(nil, .fileSize, found: 128 << 20 + 1, allowed: 128 << 20))
+            ),
+        ] {
+            let file = SecretBytes(capacity: size) { output in
+                for _ in 0..<size / part.count { output.append(copying: part.span) }
+                for _ in 0..<size % part.count { output.append(part[0]) }
+            }
+            let reader = try ExportReader(path: BuiltProgram.path("FaultyReader"))
+            #expect(try ExportReading(reader.read(file) { _ in }) == expected)
+        }
+    }
+
+    @Test("20,000 entries arrive in one answer")
+    func manyEntries() throws {
+        #expect(
+            try read("20,000 entries") == .entries((0..<20_000).map { ":\($0)" }))
+    }
+
+    @Test(
+        "a reader that fails is reported",
+        arguments: [
+            ("segfault", PictureRefusal.crashed(signal: 11)), ("open a file", .forbiddenCall),
+            ("eat memory", .tooMuchMemory), ("leave", .noAnswer),
+        ])
+    func faults(fault: String, refusal: PictureRefusal) throws {
+        #expect(try read(fault) == .lost(refusal))
+    }
+
+    @Test("a reader that never answers is killed when the timeout passes")
+    func loop() throws {
+        #expect(try read("loop", timeout: .milliseconds(300)) == .lost(.timedOut))
+    }
+
+    @Test("a reader that crashes while it decrypts is reported, and stays ended")
+    func crashWithPassword() throws {
+        let reader = try ExportReader(path: BuiltProgram.path("FaultyReader"))
+        let file = SecretBytes(copying: Array("crash on a password".utf8).span)
+        #expect(
+            try ExportReading(reader.read(file) { _ in }) == .refused(.passwordNeeded(.ente)))
+        let password = SecretBytes(copying: Array("any".utf8).span)
+        #expect(
+            try ExportReading(reader.read(password: password)) == .lost(.crashed(signal: 11)))
+        #expect(try ExportReading(reader.read(password: password)) == .lost(.noAnswer))
+    }
+
+    @Test(
+        "an answer about an export that breaks the protocol is rejected",
+        arguments: [
+            "unknown format", "more entries than sent", "fewer entries than sent",
+            "4 billion entries", "20,001 entries", "unknown content", "empty key",
+            "key beyond the end", "issuer that is not UTF-8", "issuer with a space at its end",
+            "unknown algorithm", "11 digits", "period of zero", "negative period",
+            "unknown state", "favourite of two", "unknown warning",
+            "warning with an unknown alias", "row zero", "unknown reason", "picture zero",
+            "bytes after an export", "unknown error", "error about an unknown format",
+            "half an error", "unknown verdict", "nothing in a frame", "frame of 4 GiB", "endless",
+        ])
+    func lies(lie: String) throws {
+        #expect(try read(lie, program: "LyingReader") == .lost(.badAnswer))
+    }
+
+    @Test("the sound answer from which the lies are made is accepted")
+    func soundAnswer() throws {
+        #expect(try read("sound export", program: "LyingReader") == .entries(["Acme:ann"]))
+    }
+
+    @Test("an answer that was not asked for is not used for the next password")
+    func twice() throws {
+        let reader = try ExportReader(path: BuiltProgram.path("LyingReader"))
+        let file = SecretBytes(copying: Array("answer twice".utf8).span)
+        #expect(try ExportReading(reader.read(file) { _ in }) == .picture(.symbols(1, tried: [])))
+        let password = SecretBytes(copying: Array("any".utf8).span)
+        #expect(try ExportReading(reader.read(password: password)) == .lost(.badAnswer))
+    }
+
+    @Test("a program that is not a reader is a different error")
+    func otherPrograms() throws {
+        #expect(throws: HelperFailure.notFound) {
+            try ExportReading.read([1], path: "/nonexistent/reader")
+        }
+        // It may be killed before it has exited.
+        let ended: [HelperFailure] = [.died(.exited(1)), .died(.killed)]
+        let failure = #expect(throws: HelperFailure.self) {
+            try ExportReading.read([1], path: "/bin/false")
+        }
+        #expect(failure.map(ended.contains) == true)
+        #expect(throws: HelperFailure.otherVersion) {
+            try ExportReading.read([1], path: "/usr/bin/yes")
+        }
+    }
+}
+
+/// The outcome for an export, with the names of its entries.
+enum ExportReading: Equatable {
+    case entries([String])
+    case symbols([String])
+    case picture(PictureOutcome)
+    case refused(ExportError)
+    case lost(PictureRefusal)
+
+    init(_ outcome: ExportOutcome) {
+        self =
+            switch outcome {
+            case .export(let export): .entries(export.entries.map(Self.name))
+            case .picture(let outcome): .picture(outcome)
+            case .refused(let error): .refused(error)
+            case .lost(let refusal): .lost(refusal)
+            }
+    }
+
+    static func read(
+        _ content: [UInt8], program: String, timeout: Duration = .seconds(60)
+    ) throws -> ExportReading {
+        try read(content, path: BuiltProgram.path(program), timeout: timeout)
+    }
+
+    static func read(
+        _ content: [UInt8], path: String, timeout: Duration = .seconds(60)
+    ) throws -> ExportReading {
+        var symbols: [String] = []
+        let reader = try ExportReader(path: path, timeout: timeout)
+        let outcome = try reader.read(SecretBytes(copying: content.span)) { symbol in
+            symbols.append(String(decoding: [UInt8](copying: symbol), as: UTF8.self))
+        }
+        return symbols.isEmpty ? ExportReading(outcome) : .symbols(symbols)
+    }
+
+    private static func name(_ entry: ExportedEntry) -> String {
+        switch entry.content {
+        case .oneTimePassword(let credential): credential.issuer + ":" + credential.account
+        case .notComputed(let code): code.issuer + ":" + code.account
+        }
+    }
+}
