@@ -81,7 +81,7 @@ struct OutputFileTests {
         }
         #expect(try names(in: folder.path) == before)
         #expect(try folder.bytes(of: "target") == [1])
-        #expect(try FileKind(at: folder.file("pipe"), following: false) == .other)
+        #expect(try FileKind(at: folder.file("pipe"), following: false) == .pipe)
     }
 
     @Test("a missing folder is reported as missing")

@@ -86,6 +86,11 @@ extension Option {
     static let onDuplicate = Option(
         "on-duplicate", .choice(["skip", "replace", "keep"]), placeholder: "ACTION",
         "skip (default), replace, keep (both)")
+    static let exportPasswordFile = Option(
+        "export-password-file", .file, "read an export's password from FILE (- for stdin)")
+    static let includeDeleted = Option(
+        "include-deleted", "also import entries from the other app's trash")
+    static let verbose = Option("verbose", "show each item and each warning")
     static let purge = Option("purge", "also erase the vault's previous generation")
 
     // Signing in.

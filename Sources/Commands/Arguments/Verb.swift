@@ -64,9 +64,10 @@ extension ParsedArguments {
     /// Refuses two options that both read standard input or both write to standard output.
     fileprivate func checkStandardInput() throws(UsageError) {
         let streams = given.filter { $0.value == "-" && $0.option.value == .file }.map(\.option)
-        guard streams.count > 1 else { return }
         let writers = streams.filter { [.png, .svg, .qrPNG].contains($0) }
-        if streams.count - writers.count > 1 { throw .twoReadersOfStandardInput }
+        var readers = streams.count - writers.count
+        if case .paths = page.operands, operands.contains("-") { readers += 1 }
+        if readers > 1 { throw .twoReadersOfStandardInput }
         if writers.count > 1 { throw .conflict(Option.png.name + " -", Option.svg.name + " -") }
     }
 }

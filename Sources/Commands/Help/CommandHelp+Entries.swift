@@ -41,18 +41,30 @@ extension CommandHelp {
                 + "With lock-out, 5 failures lock the entry for 1, then 5, 15, 30 and 60 minutes.",
         ])
     static let importing = CommandHelp(
-        summary: "import entries from images and text files",
-        operands: .paths, options: [.dryRun, .onDuplicate, .presenceCheck],
+        summary: "import entries from images, other apps' exports and texts",
+        operands: .paths,
+        options: [
+            .dryRun, .onDuplicate, .exportPasswordFile, .includeDeleted, .verbose, .presenceCheck,
+        ],
         examples: [
+            "watchword import aegis-backup.json",
             "watchword import screenshots/",
             "watchword import --dry-run shots/*.png otpauth.txt",
+            "watchword import --export-password-file password.txt backup.2fas",
             "watchword --json import export.png --on-duplicate replace",
         ],
         details: [
-            "PATH is an image (PNG, JPEG or WebP), a text file with otpauth:// URIs, or a folder, "
-                + "which is searched recursively. The file type is detected from the content. "
-                + "Symbolic links in folders are skipped.",
-            "The command prints one line for each item: added, replaced, skipped or refused. The "
+            "PATH is an image (PNG, JPEG or WebP), another app's export, a text file with otpauth:// "
+                + "URIs, a pipe (- for stdin), or a folder, which is searched recursively. The file "
+                + "type is detected from the content. Symbolic links in folders are skipped.",
+            "A file that is encrypted to a public key is decrypted first and piped in, as with gpg "
+                + "--decrypt FILE | watchword import -.",
+            "The command asks for the password of an encrypted export. --export-password-file is "
+                + "for scripts; its first line is the password of every encrypted export.",
+            "Each item is added, replaced, skipped or refused. Items are listed for files with at "
+                + "most 20 items; for larger files, only those that were not imported. Each file "
+                + "gets one summary, and one line for its warnings; --verbose shows everything.",
+            "Entries in the other app's trash are skipped unless --include-deleted is given. The "
                 + "parts of a Google Authenticator export may be in any order; missing parts are "
                 + "listed.",
             "With --on-duplicate replace, entries that require confirmation at each use are "

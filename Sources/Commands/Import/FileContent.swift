@@ -1,41 +1,74 @@
 import Cryptography
 import POSIX
+import PictureReader
 
 /// A file's type, detected from its first bytes; its name is ignored.
 enum FileContent {
-    /// Text, for ``wholeText(at:)`` to read.
+    /// Text, for ``whole(at:)`` to read.
     case text
-    /// An image or another binary file, for the sandboxed reader to identify.
+    /// An image or another binary file, for the confined reader to identify.
     case picture
 
     private static let headCount = 512
-    /// Enough for more otpauth URIs than any vault holds.
-    private static let textLimit = 16 << 20
 
     /// Detects the type of the file at `path`.
     static func of(_ path: String) throws(InputFileError) -> FileContent {
         let file = try InputFile(path, acceptingPipes: false)
         guard let size = file.size, size > 0 else { throw .empty }
-        let head = try read(file, atMost: headCount)
-        guard !head.withBytes(isUTF16) else { throw .utf16 }
-        return head.withBytes(isText) ? .text : .picture
+        return try of(try read(file, atMost: headCount))
     }
 
-    /// Reads the text at `path`.
-    static func wholeText(at path: String) throws(InputFileError) -> SecretBytes {
-        let file = try InputFile(path, acceptingPipes: false)
-        guard let size = file.size, size > 0 else { throw .empty }
-        guard size <= textLimit else { throw .tooLarge(limit: textLimit) }
+    /// Detects the type of a content that has been read.
+    static func of(_ content: SecretBytes) throws(InputFileError) -> FileContent {
+        try content.withBytes { bytes throws(InputFileError) in
+            let head = bytes.extracting(first: headCount)
+            guard !isUTF16(head) else { throw .utf16 }
+            return isText(head) ? .text : .picture
+        }
+    }
+
+    /// Reads the file or pipe at `path`.
+    static func whole(at path: String) throws(InputFileError) -> SecretBytes {
+        let limit = ExportReader.largestFile
+        let file = try InputFile(path, acceptingPipes: true)
+        guard let size = file.size else { return try wholePipe(file, limit: limit) }
+        guard size > 0 else { throw .empty }
+        guard size <= limit else { throw .tooLarge(limit: limit) }
         return try read(file, atMost: size)
+    }
+
+    /// Reads a pipe, with a buffer that grows, because the whole buffer is wiped.
+    private static func wholePipe(
+        _ file: borrowing InputFile, limit: Int
+    ) throws(InputFileError) -> SecretBytes {
+        var capacity = 1 << 16
+        var content = try read(file, atMost: capacity)
+        while content.count == capacity, capacity <= limit {
+            capacity = min(capacity * 8, limit + 1)
+            let start = content
+            content = try fill(capacity: capacity) { output throws(SystemCallFailure) in
+                start.withBytes { output.append(copying: $0) }
+                try file.descriptor.readToEnd(into: &output)
+            }
+        }
+        guard content.count > 0 else { throw .empty }
+        guard content.count <= limit else { throw .tooLarge(limit: limit) }
+        return content
     }
 
     private static func read(_ file: borrowing InputFile, atMost count: Int)
         throws(InputFileError) -> SecretBytes
     {
+        try fill(capacity: count) { output throws(SystemCallFailure) in
+            try file.descriptor.readToEnd(into: &output)
+        }
+    }
+
+    private static func fill(
+        capacity: Int, _ body: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
+    ) throws(InputFileError) -> SecretBytes {
         do {
-            return try SecretBytes(capacity: count) { (output) throws(SystemCallFailure) in
-                try file.descriptor.readToEnd(into: &output)
-            }
+            return try SecretBytes(capacity: capacity, initializingWith: body)
         } catch {
             throw .system(error)
         }

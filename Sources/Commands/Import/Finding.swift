@@ -10,20 +10,26 @@ struct Finding {
     let file: String
     /// The line number in a text file.
     let line: Int?
+    /// The row number in another app's export; the first row is 1.
+    let row: Int?
+    /// The item's name, if it is known.
+    let name: EntryName?
     let content: Content
 
     enum Content {
-        case credential(Credential, warnings: [String])
+        case credential(Credential, warnings: [ImportWarning])
         case refused(Refusal)
         case skipped(SkipReason)
     }
 
     /// Why an item was skipped without loss.
-    enum SkipReason: String {
+    enum SkipReason: String, CaseIterable {
         /// A symbolic link in a folder, which is not followed.
         case symbolicLink = "symbolic-link"
         /// A part of an export that another image already contained.
         case repeatedPart = "repeated-part"
+        /// The other app keeps the entry in its trash.
+        case deleted
     }
 
     /// Why an item was refused.
@@ -33,8 +39,16 @@ struct Finding {
         /// A QR code without an otpauth URI.
         case unrelatedSymbol
         case line(OTPAuthLineError)
-        /// A text without any otpauth URI.
-        case unrelatedText
+        /// Another app's export that could not be read, or a file of an unknown kind.
+        case export(ExportError)
+        /// A file that the confined reader could not process.
+        case reader(PictureRefusal)
+        /// A row of another app's export.
+        case exportRow(ExportRowRefusal)
+        /// A kind of code that Watchword does not compute.
+        case notComputed(UncomputedCode.Kind)
+        /// The missing pictures of an export that another app made.
+        case missingPictures([Int])
         /// The number of further lines without an otpauth URI.
         case unrecognisedLines(Int)
         /// An invalid entry of an export; the first entry is 1.
@@ -55,9 +69,30 @@ struct Finding {
         case tooLong
     }
 
-    init(_ file: String, line: Int? = nil, _ content: Content) {
+    init(
+        _ file: String, line: Int? = nil, row: Int? = nil, name: EntryName? = nil,
+        _ content: Content
+    ) {
         self.file = file
         self.line = line
+        self.row = row
+        self.name = name
         self.content = content
+    }
+
+    /// Where the item was found, safe for a terminal.
+    var place: String {
+        let file = Finding.visibleName(of: file)
+        if let line { return "\(file), line \(line)" }
+        return row.map { "\(file), row \($0)" } ?? file
+    }
+
+    /// The name of a file, safe for a terminal; `-` is standard input.
+    static func visibleName(of file: String) -> String {
+        file == "-" ? "standard input" : VisibleText.of(file)
+    }
+
+    var warnings: [ImportWarning] {
+        if case .credential(_, let warnings) = content { warnings } else { [] }
     }
 }

@@ -14,6 +14,14 @@ enum ImportResult {
     case refused(Finding.Refusal)
 
     var isRefusal: Bool { if case .refused = self { true } else { false } }
+
+    /// Whether the user must know about the item even if it is one of many.
+    var isNotable: Bool {
+        switch self {
+        case .skipped, .refused: true
+        case .added, .replaced, .present: false
+        }
+    }
 }
 
 /// Turns findings into changes to a vault.

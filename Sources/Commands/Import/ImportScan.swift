@@ -1,6 +1,9 @@
+import Arguments
+import CommandRunner
 import Cryptography
 import Interchange
 import OneTimePassword
+import POSIX
 import PictureReader
 
 /// All items found at the given paths, in order.
@@ -8,44 +11,81 @@ import PictureReader
 /// The parts of a Google Authenticator export can be in different files.
 struct ImportScan {
     private(set) var findings: [Finding] = []
-    private var exports = MigrationCollection()
-    /// The first file of each export, for error messages.
-    private var exportFiles: [String] = []
+    private var migrations = MigrationCollection()
+    /// The first file of each Google Authenticator export, for error messages.
+    private var migrationFiles: [String] = []
     /// The number of findings from inside files.
     private var foundInside = 0
+    /// The files of other apps.
+    var exportedFiles: [String: ExportedFile] = [:]
+    var exportFiles: ExportFiles
+    /// Whether entries are imported that the other app keeps in its trash.
+    let includesDeleted: Bool
 
     /// A vault holds 100,000 entries; files with far more items could exhaust the memory.
     private static let limit = 200_000
     /// Further invalid lines of a file and further incomplete exports are only counted.
     private static let maximumAlikeReports = 100
 
-    /// Reads all of `paths`.
-    ///
-    /// - Parameter progress: Receives the number of finished images and the total.
-    init(_ paths: [String], progress: (Int, Int) -> Void) throws(CommandFailure) {
-        let found = PathWalk(paths).found
-        let pictures = try PictureTexts(of: found, progress: progress)
+    /// A larger text is not a list of key URIs: a vault holds far fewer.
+    private static let largestList = 16 << 20
+
+    /// Reads everything that the operands name.
+    init(_ session: Session) throws(CommandFailure) {
+        exportFiles = ExportFiles(session)
+        includesDeleted = session.arguments.has(.includeDeleted)
+        let found = PathWalk(session.arguments.operands.map(PathWalk.path)).found
+        let pictures = try PictureTexts(of: found, readsPipes: false) { done, all in
+            session.printer.progress("\(done) of \(all) images")
+        }
+        session.printer.endProgress()
         for (index, item) in found.enumerated() {
             switch item {
             case .symbolicLink(let path): findings.append(Finding(path, .skipped(.symbolicLink)))
-            case .refused(let path, let error): refuse(path, .file(error))
+            case .refused(let path, let error): refuse(ImportScan.name(of: path), .file(error))
+            case .pipe(let path): try takeFile(at: path)
             case .file(let path):
                 switch pictures.content(at: index) {
-                case .text: try takeText(of: path)
-                case .refused(let error): refuse(path, .file(error))
-                case .symbols(let symbols): for symbol in symbols { try take(symbol, of: path) }
-                case .noSymbols(let refusal): refuse(path, .picture(refusal))
+                case .refused(let error): refuse(ImportScan.name(of: path), .file(error))
+                case .symbols(let symbols):
+                    for symbol in symbols { try take(symbol, of: ImportScan.name(of: path)) }
+                case .text, .noSymbols(.notAPicture), .noSymbols(.tooLarge(.bytes)):
+                    try takeFile(at: path)
+                case .noSymbols(let refusal): refuse(ImportScan.name(of: path), .picture(refusal))
                 }
             }
         }
         reportExports()
     }
 
-    private mutating func refuse(_ file: String, line: Int? = nil, _ refusal: Finding.Refusal) {
+    /// The name for standard input is the one that the user gave.
+    private static func name(of path: String) -> String {
+        path == PathWalk.standardInput ? "-" : path
+    }
+
+    /// Reads a file or pipe that is not known to be a picture.
+    private mutating func takeFile(at path: String) throws(CommandFailure) {
+        let file = ImportScan.name(of: path)
+        let content: SecretBytes
+        let isText: Bool
+        do throws(InputFileError) {
+            content = try FileContent.whole(at: path)
+            isText = if case .text = try FileContent.of(content) { true } else { false }
+        } catch {
+            return refuse(file, .file(error))
+        }
+        let mayBeList = isText && content.count <= ImportScan.largestList
+        if mayBeList, !content.hasExportMarkers, try takeList(content, of: file) { return }
+        if try takeExport(content, of: file) { return }
+        if mayBeList, try takeList(content, of: file) { return }
+        refuse(file, .export(.unknownFormat))
+    }
+
+    mutating func refuse(_ file: String, line: Int? = nil, _ refusal: Finding.Refusal) {
         findings.append(Finding(file, line: line, .refused(refusal)))
     }
 
-    private mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
+    mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
         // Parse the text of a QR code as a line of text; it must be a single otpauth URI.
         let lines = OTPAuthLines(symbol).lines
         guard lines.count == 1 else { return refuse(file, .unrelatedSymbol) }
@@ -53,13 +93,10 @@ struct ImportScan {
         try take(lines[0].content, of: file, line: nil)
     }
 
-    private mutating func takeText(of file: String) throws(CommandFailure) {
-        let text: SecretBytes
-        do {
-            text = try FileContent.wholeText(at: file)
-        } catch {
-            return refuse(file, .file(error))
-        }
+    /// Reads a list of key URIs; returns false if no line is one.
+    private mutating func takeList(
+        _ text: SecretBytes, of file: String
+    ) throws(CommandFailure) -> Bool {
         let (start, insideBefore) = (findings.count, foundInside)
         var unrecognisedLines = 0
         var isOurs = false
@@ -75,11 +112,21 @@ struct ImportScan {
         guard isOurs else {
             findings.removeSubrange(start...)
             foundInside = insideBefore
-            return refuse(file, .unrelatedText)
+            return false
         }
         if unrecognisedLines > ImportScan.maximumAlikeReports {
             refuse(file, .unrecognisedLines(unrecognisedLines - ImportScan.maximumAlikeReports))
         }
+        return true
+    }
+
+    /// Appends an item from inside a file.
+    mutating func add(_ finding: Finding) throws(CommandFailure) {
+        guard foundInside < ImportScan.limit else {
+            throw .tooMuchToImport(limit: ImportScan.limit)
+        }
+        foundInside += 1
+        findings.append(finding)
     }
 
     private mutating func take(
@@ -93,7 +140,8 @@ struct ImportScan {
         switch content {
         case .key(let uri):
             let warnings =
-                uri.warnings.map(Messages.sentence) + uri.credential.warnings.map(Messages.sentence)
+                uri.warnings.map(ImportWarning.keyURI)
+                + uri.credential.warnings.map(ImportWarning.credential)
             findings.append(
                 Finding(file, line: line, .credential(uri.credential, warnings: warnings)))
         case .refused(let error): refuse(file, line: line, .line(error))
@@ -103,16 +151,16 @@ struct ImportScan {
 
     // Import the entries of each part even if another part is missing.
     private mutating func take(_ batch: MigrationBatch, of file: String, line: Int?) {
-        let count = exports.sets.count
-        guard exports.add(batch) != .repeated else {
+        let count = migrations.sets.count
+        guard migrations.add(batch) != .repeated else {
             findings.append(Finding(file, line: line, .skipped(.repeatedPart)))
             return
         }
-        if exports.sets.count > count { exportFiles.append(file) }
+        if migrations.sets.count > count { migrationFiles.append(file) }
         // Report the warnings of a part with its first entry.
-        var warnings = batch.warnings.map(Messages.sentence)
+        var warnings = batch.warnings.map(ImportWarning.migration)
         for credential in batch.credentials {
-            warnings += credential.warnings.map(Messages.sentence)
+            warnings += credential.warnings.map(ImportWarning.credential)
             findings.append(Finding(file, line: line, .credential(credential, warnings: warnings)))
             warnings = []
         }
@@ -122,7 +170,7 @@ struct ImportScan {
     }
 
     private mutating func reportExports() {
-        let incomplete = zip(exportFiles, exports.sets).filter { !$0.1.isComplete }
+        let incomplete = zip(migrationFiles, migrations.sets).filter { !$0.1.isComplete }
         for (file, export) in incomplete.prefix(ImportScan.maximumAlikeReports) {
             refuse(file, .missingParts(export.missing.map { $0 + 1 }, of: export.size))
         }

@@ -5,6 +5,8 @@ struct PathWalk {
     /// An item found during the walk.
     enum Found: Hashable, Sendable {
         case file(String)
+        /// A pipe among the given paths; it can be read once.
+        case pipe(String)
         case refused(String, InputFileError)
         /// A symbolic link in a folder; it can point anywhere, so it is not followed.
         case symbolicLink(String)
@@ -15,6 +17,9 @@ struct PathWalk {
 
     /// Standard input as a path; it can be a file or a pipe.
     static let standardInput = "/dev/stdin"
+
+    /// The path that an operand means; `-` is standard input.
+    static func path(of operand: String) -> String { operand == "-" ? standardInput : operand }
 
     private(set) var found: [Found] = []
 
@@ -30,8 +35,8 @@ struct PathWalk {
             switch try FileKind(at: path, following: depth == 0) {
             case .file: found.append(.file(path))
             case .symbolicLink: found.append(.symbolicLink(path))
-            case .other where path == PathWalk.standardInput: found.append(.file(path))
-            case .other: found.append(.refused(path, .notAFile))
+            case .pipe where depth == 0: found.append(.pipe(path))
+            case .pipe, .other: found.append(.refused(path, .notAFile))
             case .folder:
                 guard depth < PathWalk.depthLimit else {
                     found.append(.refused(path, .tooDeep))

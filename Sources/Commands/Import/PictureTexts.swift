@@ -17,21 +17,25 @@ struct PictureTexts {
     private var contents: [Int: Content] = [:]
 
     /// Reads every file in `found`.
-    init(of found: [PathWalk.Found], progress: (Int, Int) -> Void) throws(CommandFailure) {
+    ///
+    /// - Parameter readsPipes: Whether pipes are read too, as pictures.
+    init(
+        of found: [PathWalk.Found], readsPipes: Bool, progress: (Int, Int) -> Void
+    ) throws(CommandFailure) {
         var pictures: [(index: Int, path: String)] = []
-        for case (let index, .file(let path)) in found.enumerated() {
-            if path == PathWalk.standardInput {
-                // A pipe can be read only once, so skip the detection.
-                pictures.append((index, path))
-                continue
-            }
-            do {
-                switch try FileContent.of(path) {
-                case .text: contents[index] = .text
-                case .picture: pictures.append((index, path))
+        for (index, item) in found.enumerated() {
+            switch item {
+            case .file(let path):
+                do {
+                    switch try FileContent.of(path) {
+                    case .text: contents[index] = .text
+                    case .picture: pictures.append((index, path))
+                    }
+                } catch {
+                    contents[index] = .refused(error)
                 }
-            } catch {
-                contents[index] = .refused(error)
+            case .pipe(let path) where readsPipes: pictures.append((index, path))
+            case .pipe, .refused, .symbolicLink: break
             }
         }
         try read(pictures, progress: progress)

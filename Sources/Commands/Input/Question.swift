@@ -19,6 +19,8 @@ enum Question: Hashable, Sendable {
     case shownRecoveryKey
     /// The recovery key again, with the purpose.
     case recoveryKeyAgain(String)
+    /// The password of a file, with its name and the name of its format.
+    case exportPassword(file: String, format: String)
     /// A yes-or-no question.
     case confirmation(String)
 
@@ -37,6 +39,7 @@ enum Question: Hashable, Sendable {
         case .recoveryKey: "Recovery key, as you wrote it down: "
         case .shownRecoveryKey: "Recovery key, as you wrote it down: "
         case .recoveryKeyAgain(let purpose): purpose + ", enter the recovery key again: "
+        case .exportPassword(let file, let format): "Password for \(file) (\(format)): "
         case .confirmation(let question): question + " [y/N] "
         }
     }
@@ -46,7 +49,8 @@ enum Question: Hashable, Sendable {
         // This key is already on the screen.
         case .shownRecoveryKey, .confirmation, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
-            .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain:
+            .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain,
+            .exportPassword:
             false
         }
     }

@@ -14,6 +14,16 @@ extension Messages {
         switch reason {
         case .symbolicLink: "symbolic link"
         case .repeatedPart: "this part of the export was already read"
+        case .deleted: "deleted in the other app; use --include-deleted to import it"
+        }
+    }
+
+    /// The same in a summary.
+    static func word(for reason: Finding.SkipReason) -> String {
+        switch reason {
+        case .symbolicLink: "symbolic link"
+        case .repeatedPart: "repeated part"
+        case .deleted: "deleted"
         }
     }
 
@@ -25,7 +35,14 @@ extension Messages {
         case .line(.notAURI): "the line is not an otpauth:// URI"
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
-        case .unrelatedText: "neither an image nor text with otpauth:// URIs"
+        case .export(let error): sentence(for: error)
+        case .reader(let refusal): sentence(for: refusal, file: "file", reader: "export reader")
+        case .exportRow(let reason): sentence(for: reason)
+        case .notComputed(let kind): "\(name(of: kind)) codes are not computed"
+        case .missingPictures(let numbers):
+            numbers.count == 1
+                ? "the export is missing picture \(list(numbers))"
+                : "the export is missing pictures \(list(numbers))"
         case .unrecognisedLines(let count):
             count == 1
                 ? "1 more line is not an otpauth:// URI"
@@ -98,6 +115,7 @@ extension Messages {
         switch warning {
         case .missingPadding: "the export's data has no padding"
         case .spaceAsPlus: "a space in the export's data was read as a plus sign"
+        case .urlSafeAlphabet: "the export's data uses the alphabet of URLs"
         case .unknownParameter: "the export has an unknown parameter"
         case .missingSize: "the export does not state its number of parts; it was read as one part"
         case .unknownField(let entry, let field):
@@ -106,6 +124,8 @@ extension Messages {
             "\(place(of: entry)) does not state an algorithm; it was read as SHA-1"
         case .missingDigits(let entry):
             "\(place(of: entry)) does not state a number of digits; it was read as 6"
+        case .missingType(let entry):
+            "\(place(of: entry)) does not state a type; it was read as TOTP"
         case .readAsLatin1(let entry):
             "a name in \(place(of: entry)) is not UTF-8; it was read as Latin-1"
         case .spacesAround(let entry): "spaces around a name in \(place(of: entry)) were removed"
@@ -121,11 +141,15 @@ extension Messages {
         switch refusal {
         case .file(let error): slug(for: error)
         case .picture(let refusal): slug(for: refusal)
-        case .unrelatedSymbol, .unrelatedText, .unrecognisedLines, .line(.notAURI): "no-otpauth"
+        case .export(let error): slug(for: error)
+        case .reader(let refusal): slug(for: refusal)
+        case .exportRow(let reason): slug(for: reason)
+        case .notComputed: "not-computed"
+        case .unrelatedSymbol, .unrecognisedLines, .line(.notAURI): "no-otpauth"
         case .line(.keyURI): "bad-uri"
         case .line(.migration): "bad-export"
         case .exportEntry: "bad-entry"
-        case .missingParts, .incompleteExports: "missing-parts"
+        case .missingParts, .incompleteExports, .missingPictures: "missing-parts"
         case .keyRepeatedTooOften: "same-key"
         case .nameTaken, .nameTwice: "same-name"
         case .requiresCheckPerUse: "asks-at-use"

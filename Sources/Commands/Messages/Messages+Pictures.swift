@@ -3,7 +3,12 @@ import PictureReader
 
 // Images.
 extension Messages {
-    static func sentence(for refusal: PictureRefusal) -> String {
+    /// - Parameters:
+    ///   - file: What the file is called.
+    ///   - reader: What the process is called that read it.
+    static func sentence(
+        for refusal: PictureRefusal, file: String = "image", reader: String = "image reader"
+    ) -> String {
         switch refusal {
         case .noSymbol(let tried):
             "no QR code found"
@@ -21,11 +26,11 @@ extension Messages {
                 ? sentence(for: InputFileError.missing)
                 : failure.isPermissionDenied
                     ? sentence(for: InputFileError.forbidden) : sentence(for: failure)
-        case .crashed(let signal): "the image crashed the image reader (signal \(signal))"
-        case .forbiddenCall: "the image made the image reader attempt a forbidden system call"
-        case .timedOut: "the image took too long to read"
-        case .tooMuchMemory: "the image needs too much memory to read"
-        case .badAnswer, .noAnswer: "the image reader sent an invalid response"
+        case .crashed(let signal): "the \(file) crashed the \(reader) (signal \(signal))"
+        case .forbiddenCall: "the \(file) made the \(reader) attempt a forbidden system call"
+        case .timedOut: "the \(file) took too long to read"
+        case .tooMuchMemory: "the \(file) needs too much memory to read"
+        case .badAnswer, .noAnswer: "the \(reader) sent an invalid response"
         }
     }
 

@@ -9,16 +9,14 @@ import PictureReader
 /// `qr read`: prints the text of QR codes in images.
 enum QRReadCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let found = PathWalk(
-            session.arguments.operands.map { $0 == "-" ? PathWalk.standardInput : $0 }
-        ).found
+        let found = PathWalk(session.arguments.operands.map(PathWalk.path)).found
         let printer = session.printer
         let isNothing = found.allSatisfy { if case .symbolicLink = $0 { true } else { false } }
         if isNothing {
             printer.complain("no images found")
             return .no
         }
-        let contents = try PictureTexts(of: found) { done, all in
+        let contents = try PictureTexts(of: found, readsPipes: true) { done, all in
             printer.progress("\(done) of \(all) images")
         }
         printer.endProgress()
@@ -31,7 +29,7 @@ enum QRReadCommand {
             case .refused(let path, let error):
                 code = try refuse(
                     path, .input(VisibleText.of(path), error), Messages.slug(for: error), session)
-            case .file(let path):
+            case .file(let path), .pipe(let path):
                 code = try show(contents.content(at: index), of: path, session)
             }
             // Return the highest status.

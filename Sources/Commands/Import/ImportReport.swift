@@ -1,0 +1,185 @@
+import Arguments
+import CommandRunner
+import Interchange
+import JSONText
+import OneTimePassword
+
+/// What an import prints.
+///
+/// The items of small files are listed; of larger ones, only those that were not imported. Each
+/// file with several items gets a summary, and one line for its warnings.
+struct ImportReport {
+    private let session: Session
+    private let items: [(finding: Finding, result: ImportResult)]
+    private let exportedFiles: [String: ExportedFile]
+
+    /// Files with more items are not listed item by item.
+    private static let mostListed = 20
+
+    init(_ scan: ImportScan, _ results: [ImportResult], _ session: Session) {
+        self.session = session
+        items = Array(zip(scan.findings, results)).map { (finding: $0.0, result: $0.1) }
+        exportedFiles = scan.exportedFiles
+    }
+
+    private var isRehearsal: Bool { session.arguments.has(.dryRun) }
+    private var isVerbose: Bool { session.arguments.has(.verbose) }
+
+    func print() throws(CommandFailure) {
+        if session.wantsJSON {
+            for item in items {
+                try session.printer.line(ImportReport.json(item, exportedFiles, session))
+            }
+            return summariseAll(files: 0)
+        }
+        let files = files
+        if isRehearsal { try ImportTable(items).print(session.printer) }
+        for file in files {
+            if !isRehearsal { try list(file.items) }
+            if isSummarised(file) { try session.printer.line(summary(of: file)) }
+            warn(of: file)
+        }
+        summariseAll(files: files.count(where: isSummarised))
+    }
+
+    /// A file and its items.
+    private struct File {
+        let name: String
+        var items: [(finding: Finding, result: ImportResult)] = []
+    }
+
+    /// The files in the order in which they were first mentioned.
+    private var files: [File] {
+        var files: [File] = []
+        var positions: [String: Int] = [:]
+        for item in items {
+            let name = item.finding.file
+            if positions[name] == nil {
+                positions[name] = files.count
+                files.append(File(name: name))
+            }
+            if let position = positions[name] { files[position].items.append(item) }
+        }
+        return files
+    }
+
+    private func isSummarised(_ file: File) -> Bool {
+        file.items.count > 1 || exportedFiles[file.name] != nil
+    }
+
+    private func list(_ items: [(finding: Finding, result: ImportResult)]) throws(CommandFailure) {
+        if isVerbose || items.count <= ImportReport.mostListed {
+            for item in items { try session.printer.line(ImportReport.line(for: item)) }
+            return
+        }
+        let notable = items.filter { $0.result.isNotable }
+        for item in notable.prefix(ImportReport.mostListed) {
+            try session.printer.line(ImportReport.line(for: item))
+        }
+        let rest = notable.count - ImportReport.mostListed
+        if rest > 0, let file = items.first?.finding.file {
+            try session.printer.line(
+                "\(Finding.visibleName(of: file)): \(rest) more not imported; --verbose shows each")
+        }
+    }
+
+    private static func line(for item: (finding: Finding, result: ImportResult)) -> String {
+        let place = item.finding.place
+        let name = item.finding.name.map { $0.visible + " " } ?? ""
+        switch item.result {
+        case .added(let name): return "\(place): added: \(name.visible)"
+        case .replaced(let name): return "\(place): replaced: \(name.visible)"
+        case .present(let name, let twin):
+            let words = Messages.sentence(forSkipping: name, as: twin)
+            return "\(place): skipped: \(name.visible) (\(words))"
+        case .skipped(let reason):
+            let words = Messages.sentence(for: reason)
+            return "\(place): skipped: " + (name.isEmpty ? words : "\(name)(\(words))")
+        case .refused(let refusal):
+            let words = Messages.sentence(for: refusal)
+            guard case .notComputed = refusal, !name.isEmpty else {
+                return "\(place): refused: \(words)"
+            }
+            return "\(place): refused: \(name)(\(words))"
+        }
+    }
+
+    private func summary(of file: File) -> String {
+        let export = exportedFiles[file.name]
+        let kind = export.map { Messages.plainNoun(for: $0.format) + ": " } ?? ""
+        var parts = ImportCounts(file.items.map(\.result)).parts
+        if let export, export.iconCount > 0 {
+            let icons = export.iconCount == 1 ? "icon" : "icons"
+            parts.append("\(export.iconCount) \(icons) left out")
+        }
+        return "\(Finding.visibleName(of: file.name)): \(kind)" + parts.joined(separator: ", ")
+    }
+
+    private func warn(of file: File) {
+        let warnings = file.items.flatMap { item in
+            let finding = item.finding
+            // An entry of an export has no line.
+            let name = finding.line == nil ? finding.name.map { ", \($0.visible)" } : nil
+            return finding.warnings.map { (place: finding.place + (name ?? ""), warning: $0) }
+        }
+        if isVerbose || warnings.count == 1 {
+            for (place, warning) in warnings {
+                session.printer.warn("\(place): \(Messages.sentence(for: warning))")
+            }
+        } else if !warnings.isEmpty {
+            session.printer.note(
+                Finding.visibleName(of: file.name) + ": "
+                    + Messages.summary(of: warnings.map(\.warning)))
+        }
+    }
+
+    /// Prints the numbers of the whole import, unless the only file's summary has them.
+    private func summariseAll(files: Int) {
+        let counts = ImportCounts(items.map(\.result))
+        if isRehearsal {
+            session.printer.note("Dry run: nothing was changed (\(counts.text)).")
+        } else if files != 1 || self.files.count > 1 {
+            session.printer.note("\(counts.text).")
+        }
+    }
+}
+
+/// How many items had each result.
+struct ImportCounts {
+    private var added = 0
+    private var replaced = 0
+    private var present = 0
+    private var refused = 0
+    private var skipped: [Finding.SkipReason: Int] = [:]
+
+    init(_ results: [ImportResult]) {
+        for result in results {
+            switch result {
+            case .added: added += 1
+            case .replaced: replaced += 1
+            case .present: present += 1
+            case .skipped(let reason): skipped[reason, default: 0] += 1
+            case .refused: refused += 1
+            }
+        }
+    }
+
+    /// All four numbers.
+    var text: String {
+        let skipped = skipped.values.reduce(present, +)
+        return "\(added) added, \(replaced) replaced, \(skipped) skipped, \(refused) refused"
+    }
+
+    /// The numbers that are not zero, with the reasons of skipped items.
+    var parts: [String] {
+        var parts = [
+            (added, "added"), (replaced, "replaced"), (present, "already present"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        for reason in Finding.SkipReason.allCases {
+            guard let count = skipped[reason] else { continue }
+            parts.append("\(count) skipped (\(Messages.word(for: reason)))")
+        }
+        if refused > 0 { parts.append("\(refused) refused") }
+        return parts
+    }
+}

@@ -1,0 +1,45 @@
+import Interchange
+import OneTimePassword
+
+/// A deviation of an imported item that was accepted.
+enum ImportWarning: Hashable {
+    case keyURI(KeyURIWarning)
+    case credential(CredentialWarning)
+    case migration(MigrationWarning)
+    case incompleteSecret
+    case steamParameters
+    case counterOfLastCode
+
+    init(_ warning: ExportWarning) {
+        self =
+            switch warning {
+            case .incompleteSecret: .incompleteSecret
+            case .steamParameters: .steamParameters
+            case .counterOfLastCode: .counterOfLastCode
+            case .keyURI(let warning): .keyURI(warning)
+            case .credential(let warning): .credential(warning)
+            }
+    }
+
+    /// What a file's collected warnings count together.
+    enum Category: CaseIterable {
+        case incompleteSecret, misnamedParameter, counterOfLastCode, shortKey, digits, longPeriod
+        case steamParameters, keyURI, migration
+    }
+
+    var category: Category {
+        switch self {
+        case .keyURI(.misnamedParameter): .misnamedParameter
+        case .keyURI(.key(.strayCharacter)), .keyURI(.key(.nonzeroTrailingBits)),
+            .incompleteSecret:
+            .incompleteSecret
+        case .keyURI: .keyURI
+        case .credential(.shortKey): .shortKey
+        case .credential(.digits): .digits
+        case .credential(.longPeriod): .longPeriod
+        case .migration: .migration
+        case .steamParameters: .steamParameters
+        case .counterOfLastCode: .counterOfLastCode
+        }
+    }
+}

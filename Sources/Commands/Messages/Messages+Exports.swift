@@ -1,0 +1,136 @@
+import Interchange
+
+// Other apps' exports.
+extension Messages {
+    /// What a file of `format` is, such as “an Aegis export”.
+    static func noun(for format: ExportFormat) -> String {
+        let name = plainNoun(for: format)
+        let first = name.lowercased().first ?? "x"
+        // “a 2FAS export”, “a 1Password export”.
+        return ("aeio".contains(first) ? "an " : "a ") + name
+    }
+
+    /// The same without an article.
+    static func plainNoun(for format: ExportFormat) -> String {
+        switch format {
+        case .uriList: format.name
+        case .keePass: "KeePass database"
+        case .oathUsersFile: format.name
+        case .googlePAM, .passwordManagerCSV, .pskc: format.name + " file"
+        default: format.name + " export"
+        }
+    }
+
+    static func sentence(for error: ExportError) -> String {
+        switch error {
+        case .unknownFormat: "neither an image nor a known export or list of key URIs"
+        case .passwordNeeded(nil):
+            "neither an image nor a known export; if it is an encrypted one, use "
+                + "--export-password-file FILE"
+        case .wrongPassword(nil):
+            "neither an image nor a known export, or an encrypted one with another password"
+        case .passwordNeeded(let format?):
+            "\(noun(for: format)), encrypted; enter its password, or use --export-password-file FILE"
+        case .wrongPassword(let format?):
+            "\(noun(for: format)), encrypted; wrong password, or the file is damaged"
+        case .damaged(let format): "\(noun(for: format)), but it is damaged; export again"
+        case .notJSON: "begins like JSON, but is damaged or truncated; export again"
+        case .newerVersion(let format):
+            "\(noun(for: format)) of a newer version than Watchword knows; update Watchword"
+        case .unreadable(let format, let obstacle): sentence(for: obstacle, in: format)
+        case .overLimit(let format, let limit, let found, let allowed):
+            "\(format.map { noun(for: $0) + ", but " } ?? "")\(name(of: limit)) \(found) is over the "
+                + "limit of \(allowed)"
+        case .noEntries(let format): "\(noun(for: format)) without one-time passwords"
+        case .outOfMemory: "there is not enough memory to read the file"
+        }
+    }
+
+    private static func sentence(for obstacle: ExportObstacle, in format: ExportFormat?) -> String {
+        let noun = format.map(noun) ?? "a file"
+        return switch obstacle {
+        case .accountRestricted:
+            "\(noun) that only its account can open; export again as “password protected”"
+        case .noPasswordSlot:
+            "\(noun) that only the app can open, because it has no password; set one and export again"
+        case .publicKeyEncryption:
+            "\(noun), encrypted to a public key; decrypt it first, for example with gpg, and pipe it "
+                + "to watchword import -"
+        case .keePass1: "a KeePass 1 database; open it with KeePassXC and save it as KDBX 4"
+        case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
+        case .keyFile: "\(noun) that needs a key file, which is not supported; export it as CSV"
+        case .unsupportedAlgorithm: "\(noun), encrypted with an algorithm that is not supported"
+        }
+    }
+
+    private static func name(of limit: ExportLimit) -> String {
+        switch limit {
+        case .fileSize: "its size in bytes,"
+        case .documentSize: "the size of its content in bytes,"
+        case .compressionRatio: "its compression ratio,"
+        case .archiveMembers: "its number of archive members,"
+        case .rows: "its number of entries,"
+        case .depth: "its nesting depth,"
+        case .iterations: "its number of key derivation rounds,"
+        case .memory: "the memory for its key derivation,"
+        case .blockSize: "the block size of its key derivation,"
+        case .parallelism: "the parallelism of its key derivation,"
+        }
+    }
+
+    static func name(of kind: UncomputedCode.Kind) -> String {
+        switch kind {
+        case .yandex: "Yandex"
+        case .motp: "Mobile-OTP"
+        }
+    }
+
+    static func sentence(for reason: ExportRowRefusal) -> String {
+        switch reason {
+        case .noSecret: "the entry has no key"
+        case .badSecret: "the entry's key is not in the expected encoding"
+        case .secretTooLong: "the entry's key is longer than 1 KiB"
+        case .unknownAlgorithm: "unknown algorithm; use SHA-1, SHA-256 or SHA-512"
+        case .unknownType: "the entry has an unknown type"
+        case .badDigits: "the number of digits is out of range"
+        case .badPeriod: "the period is out of range"
+        case .badCounter: "the counter is out of range"
+        case .badKeyURI: "the entry's key URI is invalid"
+        case .tooLong: "a name, a note or the key is too long"
+        case .encryptedByPhone: "the app encrypted this entry with a key that only the phone has"
+        case .malformed: "a value is missing or has the wrong type"
+        }
+    }
+
+    static func slug(for error: ExportError) -> String {
+        switch error {
+        case .unknownFormat, .passwordNeeded(nil), .wrongPassword(nil): "unknown-format"
+        case .passwordNeeded: "password-needed"
+        case .wrongPassword: "wrong-password"
+        case .damaged, .notJSON: "damaged"
+        case .newerVersion: "newer-version"
+        case .unreadable(_, .utf16): "utf-16"
+        case .unreadable: "unsupported"
+        case .overLimit(_, .fileSize, _, _), .overLimit(_, .documentSize, _, _): "too-large"
+        case .overLimit: "over-limit"
+        case .noEntries: "no-entries"
+        case .outOfMemory: "too-much-memory"
+        }
+    }
+
+    static func slug(for reason: ExportRowRefusal) -> String {
+        switch reason {
+        case .noSecret: "no-key"
+        case .badSecret: "bad-key"
+        case .secretTooLong, .tooLong: "too-long"
+        case .unknownAlgorithm: "unknown-algorithm"
+        case .unknownType: "unknown-type"
+        case .badDigits: "bad-digits"
+        case .badPeriod: "bad-period"
+        case .badCounter: "bad-counter"
+        case .badKeyURI: "bad-uri"
+        case .encryptedByPhone: "encrypted-by-phone"
+        case .malformed: "malformed"
+        }
+    }
+}

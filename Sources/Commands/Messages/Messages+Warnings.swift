@@ -1,0 +1,47 @@
+// The warnings of an import.
+extension Messages {
+    static func sentence(for warning: ImportWarning) -> String {
+        switch warning {
+        case .keyURI(let warning): sentence(for: warning)
+        case .credential(let warning): sentence(for: warning)
+        case .migration(let warning): sentence(for: warning)
+        case .incompleteSecret:
+            "the last character of the key completes no byte and was dropped; the key may be incomplete"
+        case .steamParameters:
+            "the file states other digits, another period or another algorithm than Steam uses"
+        case .counterOfLastCode:
+            "the counter may be that of the last code; if the first code is refused, use the next one"
+        }
+    }
+
+    /// A file's warnings in one line, such as “3 warnings: 2 keys shorter than 128 bits, …”.
+    static func summary(of warnings: [ImportWarning]) -> String {
+        var counts: [ImportWarning.Category: Int] = [:]
+        for warning in warnings { counts[warning.category, default: 0] += 1 }
+        let parts = ImportWarning.Category.allCases.compactMap { category in
+            counts[category].map { description(of: category, count: $0) }
+        }
+        return "\(warnings.count) warnings: " + parts.joined(separator: ", ")
+            + "; --verbose shows each"
+    }
+
+    private static func description(of category: ImportWarning.Category, count: Int) -> String {
+        let (one, several) =
+            switch category {
+            case .incompleteSecret:
+                ("key that may be incomplete", "keys that may be incomplete")
+            case .misnamedParameter:
+                ("parameter with an unknown name", "parameters with unknown names")
+            case .counterOfLastCode:
+                ("counter that may be one too low", "counters that may be one too low")
+            case .shortKey: ("key shorter than 128 bits", "keys shorter than 128 bits")
+            case .digits: ("unusual number of digits", "unusual numbers of digits")
+            case .longPeriod: ("period longer than 120 s", "periods longer than 120 s")
+            case .steamParameters:
+                ("Steam entry with other values", "Steam entries with other values")
+            case .keyURI: ("deviation in a key URI", "deviations in key URIs")
+            case .migration: ("deviation in the export", "deviations in the export")
+            }
+        return "\(count) \(count == 1 ? one : several)"
+    }
+}

@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+/// The prompt for an export's password.
+@Suite(.serialized)
+struct ImportTerminalTests {
+    private static let prompt = "Password for ente.txt (an Ente Auth export): "
+    private static let wrong = "wrong password, or the file is damaged; try again"
+
+    /// Ente's export of one entry in the trash; its password is “pw”.
+    private static let export = """
+        {"version":1,"kdfParams":{"memLimit":65536,"opsLimit":1,"salt":"r+FS3FugGxRLLQvk/wpJww=="},\
+        "encryptedData":"eXCOWTq2sgWDKDOZwQUbSX2pUIQ8nqdSIoeUGlIFLg1Pa81xDl5KG+kcEcKOfKzAyuV2UCc7ZDakB\
+        /fPSqLZoMS3CONh1flD2sIy24bMenfPcRfERK894djWjssn5ZVDzG330ZEnYJsey9gAfAfwy3wcgZMMtVHGGQQMu9xJrThc\
+        PPuMpb2yPjwqhVJ7fkD++AsXsg==","encryptionNonce":"VOUAmSX6BO2zrFYDhsBs/FpVm3ncaeDq"}
+        """
+
+    private static let binary = [UInt8](repeating: 0xFE, count: 100)
+
+    private func start(_ operands: String) throws -> PseudoTerminal {
+        let vault = try VaultFixture()
+        try vault.folder.write(Array(Self.export.utf8), to: "ente.txt")
+        try vault.folder.write(Self.binary, to: "binary")
+        return try vault.terminal(
+            "watchword import --include-deleted \(operands) --passphrase-file pass.txt;"
+                + " echo \"exit $?\"; watchword list --passphrase-file pass.txt")
+    }
+
+    @Test("an export's password is asked for until it is right, and is not echoed")
+    func rightAtLast() throws {
+        let terminal = try start("ente.txt")
+        for answer in ["first", "second"] {
+            try terminal.waitFor(Self.prompt)
+            #expect(try terminal.settings().echoes == false)
+            terminal.clear()
+            try terminal.type(answer + "\n")
+            try terminal.waitFor(Self.wrong)
+            #expect(!terminal.screen.contains(answer))
+        }
+        try terminal.answer([(Self.prompt, "pw")])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("ente.txt: Ente Auth export: 1 added"))
+        #expect(terminal.screen.contains("exit 0"))
+        #expect(terminal.screen.contains("Acme:ann"))
+    }
+
+    @Test("after three wrong passwords the file is refused, and the others are imported")
+    func threeWrong() throws {
+        let vault = try VaultFixture()
+        try vault.folder.write(Array(Self.export.utf8), to: "ente.txt")
+        try vault.folder.write(
+            Array("otpauth://totp/B:b?secret=MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK".utf8), to: "uri.txt")
+        let terminal = try vault.terminal(
+            "watchword import ente.txt uri.txt --passphrase-file pass.txt; echo \"exit $?\"")
+        try terminal.answer([
+            (Self.prompt, "one"), (Self.prompt, "two"), (Self.prompt, "three"),
+        ])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("an Ente Auth export, encrypted; wrong password"))
+        #expect(terminal.screen.contains("uri.txt, line 1: added: B:b"))
+        #expect(terminal.screen.contains("exit 1"))
+    }
+
+    @Test("Return and Ctrl-D at the prompt skip the file", arguments: ["\n", "\u{4}"])
+    func skipped(_ answer: String) throws {
+        let terminal = try start("ente.txt")
+        try terminal.waitFor(Self.prompt)
+        try terminal.type(answer)
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("an Ente Auth export, encrypted; enter its password"))
+        #expect(terminal.screen.contains("exit 1"))
+    }
+
+    @Test("Ctrl-C at the prompt ends the import, and nothing is saved")
+    func interrupted() throws {
+        let vault = try VaultFixture()
+        try vault.folder.write(Array(Self.export.utf8), to: "ente.txt")
+        let before = try vault.vault()
+        let terminal = try vault.terminal("watchword import ente.txt --passphrase-file pass.txt")
+        try terminal.waitFor(Self.prompt)
+        try terminal.type("half\u{3}")
+        #expect(try terminal.end() != 0)
+        #expect(try vault.vault() == before)
+    }
+
+    @Test("a named binary file may be an encrypted export; one in a folder is not asked about")
+    func binaries() throws {
+        let terminal = try start("binary")
+        try terminal.waitFor("Password for binary (perhaps an encrypted export): ")
+        try terminal.type("\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("neither an image nor a known export"))
+
+        let vault = try VaultFixture()
+        try vault.run("mkdir files")
+        try vault.folder.write(Self.binary, to: "files/binary")
+        let other = try vault.terminal("watchword import files --passphrase-file pass.txt")
+        #expect(try other.end() == 1)
+        #expect(other.screen.contains("files/binary: refused: neither an image nor"))
+        #expect(!other.screen.contains("Password"))
+    }
+}
