@@ -41,27 +41,30 @@ public enum JSONNumbers: Hashable, Sendable {
 ///
 /// It refuses invalid UTF-8, duplicate names in an object, numbers that are not whole (`6.0` and
 /// `6e0` are whole, as in JSON Schema) or exceed `Int64` unless `numbers` allows them, NUL in texts
-/// and names, anything but white space before or after the value, and input beyond the limits.
+/// unless `allowsNUL`, NUL in names, anything but white space before or after the value, and input
+/// beyond the limits.
 /// Members keep their order.
 /// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are
 /// not secret; names are assumed not to be secret. The library's own copies are wiped.
 ///
 /// - Throws: ``JSONReadingError``, which reports the position, never the content.
 public func readJSON(
-    _ text: Span<UInt8>, limits: JSONLimits = .message, numbers: JSONNumbers = .whole
+    _ text: Span<UInt8>, limits: JSONLimits = .message, numbers: JSONNumbers = .whole,
+    allowsNUL: Bool = false
 ) throws(JSONReadingError) -> JSONValue {
     guard text.count <= limits.bytes else { throw .tooLong(limit: limits.bytes) }
     try checkShape(text, limits)
-    let document = try JanssonDocument(parsing: text, numbers: numbers)
+    let document = try JanssonDocument(parsing: text, numbers: numbers, allowsNUL: allowsNUL)
     return try document.value()
 }
 
 /// Reads JSON that is secret as a whole.
 public func readJSON(
-    _ text: SecretBytes, limits: JSONLimits = .message, numbers: JSONNumbers = .whole
+    _ text: SecretBytes, limits: JSONLimits = .message, numbers: JSONNumbers = .whole,
+    allowsNUL: Bool = false
 ) throws(JSONReadingError) -> JSONValue {
     try text.withBytes { text throws(JSONReadingError) in
-        try readJSON(text, limits: limits, numbers: numbers)
+        try readJSON(text, limits: limits, numbers: numbers, allowsNUL: allowsNUL)
     }
 }
 

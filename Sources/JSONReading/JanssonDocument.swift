@@ -8,16 +8,18 @@ internal import JSONText
     private let numbers: JSONNumbers
 
     /// Parses strictly: no duplicates, whole numbers stay whole, nothing after the value.
-    init(parsing text: Span<UInt8>, numbers: JSONNumbers) throws(JSONReadingError) {
+    init(
+        parsing text: Span<UInt8>, numbers: JSONNumbers, allowsNUL: Bool
+    ) throws(JSONReadingError) {
         self.numbers = numbers
+        let flags = JSON_REJECT_DUPLICATES | (allowsNUL ? JSON_ALLOW_NUL : 0)
         let parsed: UnsafeMutablePointer<json_t>
         do {
-            unsafe parsed = try Self.parse(text, flags: JSON_REJECT_DUPLICATES)
+            unsafe parsed = try Self.parse(text, flags: flags)
         } catch .notWhole where numbers == .any {
             // The library refuses an integer beyond `Int64` unless it reads all numbers as
             // doubles, which represent whole numbers exactly up to 2^53.
-            unsafe parsed = try Self.parse(
-                text, flags: JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL)
+            unsafe parsed = try Self.parse(text, flags: flags | JSON_DECODE_INT_AS_REAL)
         }
         unsafe root = parsed
     }
