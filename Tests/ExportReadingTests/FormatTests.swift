@@ -54,7 +54,8 @@ struct FormatTests {
             let file = SecretBytes(copying: bytes.span.extracting(..<count))
             do throws(ExportError) {
                 let export = try readExport(file, password: nil)
-                #expect(export.entries.count + export.refusals.count <= made.lines.count)
+                // A cut row is refused even if it had no one-time password.
+                #expect(export.entries.count + export.refusals.count <= made.lines.count + 1)
             } catch {
                 #expect(made.text.first != "{" || error == .notJSON || count == 0)
             }

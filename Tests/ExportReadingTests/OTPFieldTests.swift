@@ -132,7 +132,7 @@ struct OTPFieldTests {
         }
         #expect(code.kind == .motp && code.secret.text == "aB01")
         #expect((code.issuer, code.account) == ("Acme", "an n"))
-        #expect(refusal("motp://Acme:ann?secret=xy") == .badSecret)
+        #expect(refusal("motp://Acme:ann?secret=x-y") == .badSecret)
         #expect(refusal("motp://Acme:ann") == .noSecret)
     }
 

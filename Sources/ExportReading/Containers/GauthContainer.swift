@@ -18,7 +18,9 @@ enum GauthContainer {
         let lines = try decryption.openCBC(
             ciphertext, key: derived.part(0..<16), vector: derived.part(16..<32))
         let text = try decryption.checkedText(lines)
-        guard text.withBytes(GauthFormat.isRecognised) else { throw .wrongPassword(.gauth) }
+        guard text.withBytes({ GauthFormat.isRecognised($0, isDecrypted: true) }) else {
+            throw .wrongPassword(.gauth)
+        }
         return text
     }
 }

@@ -31,7 +31,9 @@ enum CSVFormat {
         guard let header = try next(&lines, text).flatMap(Header.init) else { throw .csv }
         var rows = ExportRows(header.format)
         while let cells = try next(&lines, text) {
-            guard let row = header.row(cells) else { continue }
+            let row: ExportRow?
+            do { row = try header.row(cells) } catch { row = ExportRow(refusal: error) }
+            guard let row else { continue }
             do { try rows.append(row) } catch { throw .export(error) }
         }
         return rows
@@ -82,26 +84,32 @@ private struct Header {
     }
 
     /// The row of an item, or `nil` if the item has no one-time password.
-    func row(_ cells: [SecretBytes]) -> ExportRow? {
+    ///
+    /// A row with more or fewer cells than columns is refused, because it is not known which cell
+    /// belongs to which column.
+    func row(_ cells: [SecretBytes]) throws(ExportRowRefusal) -> ExportRow? {
         var row = ExportRow()
-        let field: SecretBytes?
-        if format == .bitwardenAuthenticator {
-            // Issuer, period and digits follow the last column, and a comma in an unquoted name
-            // shifts all columns.
-            field = cells.first { $0.withBytes(Self.isURI) }
+        let field: SecretBytes
+        // Bitwarden Authenticator writes issuer, period and digits after the last column, and a
+        // comma in an unquoted name shifts all columns.
+        if format == .bitwardenAuthenticator,
+            let uri = cells.first(where: { $0.withBytes(Self.isURI) })
+        {
+            field = uri
             row.isLabelHTML = true
         } else {
-            field = cells.indices.contains(self.field) ? cells[self.field] : nil
+            guard cells.count == count else { throw .malformed }
+            field = cells[self.field]
         }
-        guard let field, field.count > 0 else { return nil }
+        guard field.count > 0 else { return nil }
         row.secret = .field(field)
         if format == .keePassXCCSV { row.placeholders = KeePassAttributes.placeholders }
-        row.issuer = text(title, cells)
-        row.account = users.map { text($0, cells) }.first { !$0.isEmpty } ?? ""
-        row.note = text(note, cells)
-        row.tags = tags(text(group, cells))
-        row.isFavourite = ["1", "true"].contains(text(favourite, cells).asciiLowercased)
-        if ["1", "true"].contains(text(archived, cells).asciiLowercased) { row.state = .archived }
+        row.issuer = try text(title, cells)
+        for user in users where row.account.isEmpty { row.account = try text(user, cells) }
+        row.note = try text(note, cells)
+        row.tags = tags(try text(group, cells))
+        row.isFavourite = try isTrue(favourite, cells)
+        if try isTrue(archived, cells) { row.state = .archived }
         return row
     }
 
@@ -114,9 +122,17 @@ private struct Header {
         return [text.split(separator: "/").dropFirst().joined(separator: "/")]
     }
 
-    private func text(_ column: Int?, _ cells: [SecretBytes]) -> String {
+    private func text(
+        _ column: Int?, _ cells: [SecretBytes]
+    ) throws(ExportRowRefusal) -> String {
         guard let column, cells.indices.contains(column) else { return "" }
-        return cells[column].decodedText() ?? ""
+        return try cells[column].name()
+    }
+
+    private func isTrue(
+        _ column: Int?, _ cells: [SecretBytes]
+    ) throws(ExportRowRefusal) -> Bool {
+        ["1", "true"].contains(try text(column, cells).asciiLowercased)
     }
 
     private static func isURI(_ cell: Span<UInt8>) -> Bool {

@@ -4,11 +4,16 @@ internal import OneTimePassword
 
 /// gauth's text: lines `name:base32`, or key URIs (formats.md 4.22).
 enum GauthFormat {
-    /// The length in bytes that at least one secret must have, because short words are Base32 too.
+    /// The length in bytes that secrets must have, because short words are Base32 too.
     private static let plausibleCount = 10
+    /// The same for secrets after a space, because configuration files have a space after a colon.
+    private static let plausibleCountAfterSpace = 20
 
     /// Whether each line is a key URI or a name and a Base32 secret.
-    static func isRecognised(_ text: Span<UInt8>) -> Bool {
+    ///
+    /// Every secret must have a plausible length, or only one if the text was decrypted, because a
+    /// wrong password hardly ever gives such lines.
+    static func isRecognised(_ text: Span<UInt8>, isDecrypted: Bool = false) -> Bool {
         var lines = TextLines(text)
         var isPlausible = false
         var count = 0
@@ -18,14 +23,19 @@ enum GauthFormat {
                 isPlausible = true
             } else {
                 guard let colon = colon(of: content) else { return false }
-                let length = content.extracting((colon + 1)...).base32Count
-                isPlausible = isPlausible || length >= plausibleCount
+                let isSecret = isPlausibleSecret(content.extracting((colon + 1)...))
+                guard isSecret || isDecrypted else { return false }
+                isPlausible = isPlausible || isSecret
             }
             // A longer list is refused anyway.
             count += 1
             if count > ExportRows.maximumCount { break }
         }
         return isPlausible
+    }
+
+    private static func isPlausibleSecret(_ text: Span<UInt8>) -> Bool {
+        text.base32Count >= (text[0].isASCIISpace ? plausibleCountAfterSpace : plausibleCount)
     }
 
     static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
@@ -48,7 +58,7 @@ enum GauthFormat {
             return
         }
         guard let colon = colon(of: line) else { throw .malformed }
-        row.issuer = SecretBytes(copying: line.extracting(..<colon)).decodedText() ?? ""
+        row.issuer = try SecretBytes(copying: line.extracting(..<colon)).name()
         row.secret = .base32(SecretBytes(copying: line.extracting((colon + 1)...)))
     }
 

@@ -36,7 +36,7 @@ enum OATHUsersFormat {
     ) throws(ExportRowRefusal) {
         let words = words(of: line)
         guard words.count >= 4 else { throw .malformed }
-        row.account = SecretBytes(copying: line.extracting(words[1])).decodedText() ?? ""
+        row.account = try SecretBytes(copying: line.extracting(words[1])).name()
         row.secret = .hex(SecretBytes(copying: line.extracting(words[3])))
         guard let type = TypeWord(line.extracting(words[0])) else { throw .unknownType }
         row.digits = type.digits

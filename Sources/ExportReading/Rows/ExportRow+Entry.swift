@@ -37,6 +37,7 @@ extension ExportRow {
         var known: Set<String> = []
         let tags = tags.map(\.trimmed).filter { !$0.isEmpty && known.insert($0).inserted }
         for text in tags + [note] where text.utf8.count > Self.maximumTextCount { throw .tooLong }
+        for text in tags + [note, issuer, account] where text.utf8.contains(0) { throw .malformed }
         var warnings = warnings
         if case .oneTimePassword(let credential) = content {
             warnings += credential.warnings.map(ExportWarning.credential)
@@ -95,17 +96,22 @@ extension ExportRow {
         guard secret.count <= maximumSecretCount else { throw .secretTooLong }
     }
 
-    /// Mobile-OTP hashes the secret's hexadecimal digits as written, so they are kept as text.
+    /// Mobile-OTP hashes the secret's text as written, so it is kept as text.
+    ///
+    /// It should be hexadecimal digits, but apps accept any letters and digits.
     private func motp() throws(ExportRowRefusal) -> UncomputedCode {
-        let digits: SecretBytes
-        switch secret {
+        let secret: SecretBytes
+        switch self.secret {
         case .none: throw .noSecret
-        case .text(let text): digits = text
+        case .text(let text): secret = text
         case .base32, .hex, .bytes, .field: throw .badSecret
         }
-        try Self.check(digits)
-        guard digits.decodedHex() != nil else { throw .badSecret }
-        return try uncomputed(.motp, digits)
+        try Self.check(secret)
+        let isAlphanumeric = secret.withBytes { text in
+            text.indices.allSatisfy { text[$0].isASCIIAlphanumeric }
+        }
+        guard isAlphanumeric else { throw .badSecret }
+        return try uncomputed(.motp, secret)
     }
 
     // MARK: - Parameters
@@ -179,5 +185,12 @@ extension ExportRow {
 extension ExportRow.Number {
     fileprivate func isAbsent(or value: Int64) -> Bool {
         self == .absent || self == .value(value)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIIAlphanumeric: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
     }
 }

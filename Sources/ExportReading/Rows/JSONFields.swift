@@ -120,7 +120,7 @@ extension ExportRow.Number {
 /// Reads the JSON of an export.
 func readExportJSON(_ text: SecretBytes, _ format: ExportFormat?) throws(ExportError) -> JSONValue {
     do {
-        return try readJSON(text, limits: .export, numbers: .any)
+        return try readJSON(text, limits: .export, numbers: .any, allowsNUL: true)
     } catch {
         switch error {
         case .tooLong(let limit):

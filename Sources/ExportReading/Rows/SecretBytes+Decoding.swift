@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Interchange
 internal import OneTimePassword
 
 extension SecretBytes {
@@ -52,6 +53,14 @@ extension SecretBytes {
     /// A copy of part of the bytes.
     func part(_ range: Range<Int>) -> SecretBytes {
         withBytes { SecretBytes(copying: $0.extracting(range)) }
+    }
+
+    /// The bytes as a row's text that is not secret.
+    ///
+    /// - Throws: ``ExportRowRefusal/malformed`` if they are not UTF-8.
+    func name() throws(ExportRowRefusal) -> String {
+        guard let text = decodedText() else { throw .malformed }
+        return text
     }
 
     /// The bytes as text that is not secret, or `nil` if they are not UTF-8.

@@ -1,0 +1,110 @@
+import Cryptography
+import Interchange
+import TestSupport
+import Testing
+
+@testable import ExportReading
+
+/// Everything in a file becomes an entry or a refused row.
+@Suite("Nothing in an export is lost silently")
+struct LossTests {
+    private static let uri = "otpauth://totp/A:a?secret=AAISEM2EKVTHPCEZ"
+
+    private func lines(_ bytes: [UInt8]) throws -> [String] {
+        let export = try readExport(SecretBytes(copying: bytes.span), password: nil)
+        return export.entries.map { "\(EntrySummary($0))" }
+            + export.refusals.map { "\($0.row) \($0.reason)" }
+    }
+
+    private func counts(_ text: String) throws -> [Int] {
+        let export = try readExport(SecretBytes(text: text), password: nil)
+        return [export.entries.count, export.refusals.count]
+    }
+
+    @Test("a list with a heading is read line by line")
+    func headings() throws {
+        let migration =
+            "otpauth-migration://offline?data=CiIKCgARIjNEVWZ3iJkSCEFjbWU6YW5uGgRBY21lIAEoATACEAEY"
+            + "AiAAKPv%2F%2F%2F%2F%2F%2F%2F%2F%2F%2FwE%3D"
+        #expect(try counts("notes\n\(migration)\n\(Self.uri)\n") == [2, 1])
+        let steam = "STEAM://AAISEM2EKVTHPCEZ"
+        #expect(try counts("My codes\n\(steam)\n\(Self.uri)\nMOTP://a:b?secret=00") == [3, 1])
+        #expect(try counts("My codes\nmotp://a:b?secret=00\n") == [1, 1])
+        #expect(try counts("My codes\n\(Self.uri)\n\(Self.uri)\n") == [2, 1])
+        #expect(try counts("My codes\n\(Self.uri)\nother: \(steam)\n") == [1, 2])
+        #expect(try counts("My codes\n\(Self.uri)\notpauth:totp/x\n") == [1, 2])
+        // One key URI among other lines is an item of a password manager.
+        #expect(try counts("password\n\(Self.uri)\nurl: https://a\nsteam: name\n") == [1, 0])
+    }
+
+    @Test("a CSV row with more or fewer cells than columns is refused")
+    func cellCounts() throws {
+        let text = """
+            name,login_username,login_password,login_totp
+            Acme, Inc,ann,letmeinplease,AAISEM2EKVTHPCEZ
+            B,bob,p,AAISEM2EKVTHPCEZ
+            short,ann
+            C,,,
+            """
+        let expected = [
+            "totp B|bob 00112233445566778899 SHA1 6 30 [] active", "1 malformed", "3 malformed",
+        ]
+        #expect(try lines(Array(text.utf8)) == expected)
+        let authenticator = """
+            folder,favorite,type,name,login_uri,login_totp
+            ,,1,A, B,,\(Self.uri),A, B,30,6
+            ,,1,A,,x,A,30,6
+            ,,1
+            """
+        #expect(try counts(authenticator) == [1, 2])
+    }
+
+    @Test("a name that is not UTF-8 refuses the row")
+    func encodings() throws {
+        let secret = Array("AAISEM2EKVTHPCEZ".utf8)
+        let name = Array("Caf".utf8) + [0xE9]
+        let csv = Array("name,username,totp\n".utf8) + name + Array(",u,".utf8) + secret
+        #expect(try lines(csv) == ["1 malformed"])
+        #expect(try lines(name + [0x3A] + secret) == ["1 malformed"])
+        #expect(
+            try lines(Array("HOTP ".utf8) + name + Array(" - 0011".utf8)) == ["1 malformed"])
+    }
+
+    @Test("a Mobile-OTP secret that is not pairs of hexadecimal digits is kept")
+    func mobileOTP() throws {
+        let text = """
+            {"Authenticators":[{"Type":3,"Issuer":"A","Username":"b","Secret":"Asd0213"},
+            {"Type":3,"Issuer":"A","Username":"b","Secret":"a b"}]}
+            """
+        #expect(
+            try lines(Array(text.utf8)) == ["motp A|b Asd0213 SHA1 0 0 [] active", "2 badSecret"])
+    }
+
+    @Test(
+        "a configuration file is not gauth's list",
+        arguments: [
+            "name: alexander\nserver: backupserverhome\nuser: administrator\n",
+            "server: backupserverhome\n", "name:alexander\nserver:backupserverhome\n",
+        ])
+    func configuration(text: String) {
+        #expect(throws: ExportError.unknownFormat) { try counts(text) }
+    }
+
+    @Test("spaces may follow the colon in gauth's list")
+    func gauthSpaces() throws {
+        let secret = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+        #expect(try counts("A:   \(secret)\nB:abcd efgh ijkl mnop\n") == [2, 0])
+    }
+
+    @Test("NUL in a JSON text refuses the row, not the file")
+    func nul() throws {
+        let text = #"""
+            [{"issuer":"A\u0000","account":"a","secret":"AAAA","algorithm":"SHA1","digits":"6",
+            "kind":"TOTP","timer":"30","counter":"0"},
+            {"issuer":"A","account":"a","secret":"AAAA","algorithm":"SHA1","digits":"6",
+            "kind":"TOTP","timer":"30","counter":"0"}]
+            """#
+        #expect(
+            try lines(Array(text.utf8)) == ["totp A|a 0000 SHA1 6 30 [] active", "1 malformed"])
+    }
+}
